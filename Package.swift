@@ -1,0 +1,78 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Upcoming language features that every target uses, so that imports are private unless said
+// otherwise and an async function stays on its caller's executor.
+let features: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+]
+// Continuous integration sets KINDRED_STRICT; users of the package never see it.
+let strict: [SwiftSetting] = Context.environment["KINDRED_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
+
+let package = Package(
+    name: "kindred",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "Kindred", targets: ["Kindred"]),
+        .library(name: "KindredPostgres", targets: ["KindredPostgres"]),
+        .library(name: "KindredTesting", targets: ["KindredTesting"]),
+        .library(name: "EmbeddedPostgres", targets: ["EmbeddedPostgres"]),
+        .executable(name: "kindred", targets: ["KindredTool"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.2.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CLibPQ",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
+        ),
+        .target(
+            name: "KindredPostgres",
+            dependencies: [
+                "CLibPQ",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "DequeModule", package: "swift-collections"),
+            ]
+        ),
+        .target(name: "KindredSchema", dependencies: ["KindredPostgres"]),
+        .target(
+            name: "Kindred",
+            dependencies: ["KindredPostgres", "KindredSchema", .product(name: "Logging", package: "swift-log")]
+        ),
+        .target(
+            name: "EmbeddedPostgres",
+            dependencies: [.product(name: "Subprocess", package: "swift-subprocess")]
+        ),
+        .target(name: "KindredTesting", dependencies: ["EmbeddedPostgres", "Kindred"]),
+        .target(
+            name: "KindredCommand",
+            dependencies: [
+                "EmbeddedPostgres", "Kindred",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
+        .executableTarget(name: "KindredTool", dependencies: ["KindredCommand"]),
+        .testTarget(name: "KindredPostgresTests", dependencies: ["KindredPostgres"]),
+        .testTarget(name: "KindredSchemaTests", dependencies: ["KindredSchema"]),
+        .testTarget(name: "KindredTests", dependencies: ["Kindred"]),
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: ["Kindred", "KindredTesting", "EmbeddedPostgres", "KindredCommand"]
+        ),
+        .testTarget(name: "CommandTests", dependencies: ["KindredCommand", "KindredTesting"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.type != .system {
+    target.swiftSettings = features + strict
+}
