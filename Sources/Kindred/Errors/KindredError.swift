@@ -1,0 +1,88 @@
+public import KindredPostgres
+
+/// A failure of the object layer: a wrong key, a wrong type, a row that is gone, a constraint that refused a change.
+///
+/// `description` names entities, keys and constraints but never a row's values, so it is safe to log.
+/// `debugDescription` adds what the server said.
+public struct KindredError: Error, Sendable {
+    /// What went wrong, stable across releases; match it with `==`.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        /// The code's stable name, such as `unknownKey`.
+        public let description: String
+
+        private init(_ description: String) {
+            self.description = description
+        }
+
+        /// No entity has the given name.
+        public static let unknownEntity = Code("unknownEntity")
+        /// The entity has no attribute or relationship of the given name.
+        public static let unknownKey = Code("unknownKey")
+        /// The value does not fit the attribute's or relationship's type.
+        public static let wrongType = Code("wrongType")
+        /// The condition cannot be parsed or does not fit the entity.
+        public static let invalidCondition = Code("invalidCondition")
+        /// The request asks for something that cannot be, such as a negative limit.
+        public static let invalidRequest = Code("invalidRequest")
+        /// Exactly one object was asked for and none matches.
+        public static let notFound = Code("notFound")
+        /// Exactly one object was asked for and several match.
+        public static let notUnique = Code("notUnique")
+        /// The row was deleted, by this context or by someone else.
+        public static let objectDeleted = Code("objectDeleted")
+        /// The object belongs to another context or another database.
+        public static let foreignContext = Code("foreignContext")
+        /// The entity has no key, or the role may not write it.
+        public static let readOnly = Code("readOnly")
+        /// Leaving the relationship would set a required column to NULL.
+        public static let requiredRelationship = Code("requiredRelationship")
+        /// A value that the entity requires is missing.
+        public static let missingValue = Code("missingValue")
+        /// A constraint of the database refused the change.
+        public static let constraintViolation = Code("constraintViolation")
+        /// The text is not the URI of an object in this database.
+        public static let invalidObjectID = Code("invalidObjectID")
+    }
+
+    /// What went wrong.
+    public let code: Code
+    /// One sentence that says what happened and what to do; without row values.
+    public let message: String
+    /// The entity concerned, such as `public.person`.
+    public let entity: String?
+    /// The attribute or relationship concerned.
+    public let key: String?
+    /// The constraint that refused a change.
+    public let constraint: String?
+    /// The server's own error, where there was one.
+    public let underlying: PostgresError?
+
+    package init(
+        _ code: Code,
+        _ message: String,
+        entity: String? = nil,
+        key: String? = nil,
+        constraint: String? = nil,
+        underlying: PostgresError? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.entity = entity
+        self.key = key
+        self.constraint = constraint
+        self.underlying = underlying
+    }
+}
+
+extension KindredError: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The sentence and the code; safe to log.
+    public var description: String {
+        "\(message) [\(code)]"
+    }
+
+    /// Everything but the values of parameters: the server's error included.
+    public var debugDescription: String {
+        guard let underlying else { return description }
+        return "\(description); \(String(reflecting: underlying))"
+    }
+}
