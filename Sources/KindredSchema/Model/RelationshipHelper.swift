@@ -1,0 +1,31 @@
+/// The table between the two ends of a many-to-many relationship, seen from the source.
+public struct RelationshipHelper: Sendable, Hashable {
+    /// The helper table.
+    public let entity: QualifiedName
+    /// The helper's foreign key to the source.
+    public let sourceForeignKey: String
+    /// The helper's foreign key to the destination.
+    public let destinationForeignKey: String
+    /// The helper's columns that refer to the relationship's `columns`, in their order.
+    public let sourceColumns: [String]
+    /// The helper's columns that refer to the relationship's `destinationColumns`, in their order.
+    public let destinationColumns: [String]
+    /// Columns outside both keys that a new row needs a value for: NOT NULL, without a default, not generated.
+    public let requiredPayload: [String]
+
+    package init(
+        entity: QualifiedName,
+        sourceForeignKey: String,
+        destinationForeignKey: String,
+        sourceColumns: [String],
+        destinationColumns: [String],
+        requiredPayload: [String]
+    ) {
+        self.entity = entity
+        self.sourceForeignKey = sourceForeignKey
+        self.destinationForeignKey = destinationForeignKey
+        self.sourceColumns = sourceColumns
+        self.destinationColumns = destinationColumns
+        self.requiredPayload = requiredPayload
+    }
+}

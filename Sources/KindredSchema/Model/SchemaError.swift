@@ -1,0 +1,53 @@
+/// A failure of the schema layer: an unknown entity or key, or an annotation that does not fit the database.
+///
+/// Holds names of the schema only, never values of rows, so both its texts are safe to log.
+public struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What went wrong, stable across releases; match it with `==`.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        /// The code's stable name, such as `unknownEntity`.
+        public let description: String
+
+        private init(_ description: String) {
+            self.description = description
+        }
+
+        /// No entity has the given name.
+        public static let unknownEntity = Code("unknownEntity")
+        /// The entity has no attribute or relationship of the given name.
+        public static let unknownKey = Code("unknownKey")
+        /// An annotation in a comment, or its counterpart in code, is malformed, names nothing, or clashes.
+        public static let invalidAnnotation = Code("invalidAnnotation")
+        /// The server's answer to a catalog query has an unexpected shape.
+        public static let unreadableCatalog = Code("unreadableCatalog")
+    }
+
+    /// What went wrong.
+    public let code: Code
+    /// One sentence that says what happened and what to do.
+    public let message: String
+    /// The entity concerned, such as `public.person`.
+    public let entity: String?
+    /// Where the cause is written, such as `the comment on constraint email_person_id_fkey of public.email`.
+    public let location: String?
+    /// The nearest names that exist, best first.
+    public let suggestions: [String]
+
+    package init(
+        _ code: Code,
+        _ message: String,
+        entity: String? = nil,
+        location: String? = nil,
+        suggestions: [String] = []
+    ) {
+        self.code = code
+        self.message = message
+        self.entity = entity
+        self.location = location
+        self.suggestions = suggestions
+    }
+
+    /// The sentence and the code.
+    public var description: String {
+        "\(message) [\(code)]"
+    }
+}
