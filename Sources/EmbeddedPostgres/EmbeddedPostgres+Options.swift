@@ -1,0 +1,83 @@
+extension EmbeddedPostgres {
+    /// What can be chosen about an embedded server; every field has a default that suits tests.
+    public struct Options: Sendable {
+        /// Server settings added to the defaults, or replacing them: `["max_connections": "20"]`.
+        ///
+        /// Written to `postgresql.conf`; values need no quotes.
+        public var settings: [String: String] = [:]
+
+        /// The folder in which the server's own folder is made.
+        ///
+        /// By default the folder for temporary files, or `/tmp` where that path would be too long for a
+        /// socket (107 bytes in all) or closed to the server's user.
+        public var parentFolder: String?
+
+        /// The folder of the programs `initdb` and `postgres`.
+        ///
+        /// By default they are searched for, see ``PostgresInstallation/find(binFolder:)``.
+        public var binFolder: String?
+
+        /// The user to run as when the process is root's: `postgres` or `nobody` by default.
+        ///
+        /// Ignored when the process is not root's.
+        public var user: String?
+
+        /// How long to wait for the server to be ready.
+        public var startTimeout: Duration = .seconds(60)
+
+        /// Creates the default options.
+        public init() {}
+    }
+}
+
+extension EmbeddedPostgres.Options {
+    /// Nothing is made durable; no TCP; a stable time zone; few background writes.
+    ///
+    /// Dynamic shared memory in files of the cluster, because segments of the system would outlive a server
+    /// that was killed, and because containers have little of it.
+    private static let defaultSettings = [
+        "autovacuum": "off",
+        "dynamic_shared_memory_type": "mmap",
+        "fsync": "off",
+        "full_page_writes": "off",
+        "listen_addresses": "",
+        "log_timezone": "UTC",
+        "max_connections": "200",
+        "port": String(EmbeddedPostgres.port),
+        "synchronous_commit": "off",
+        "timezone": "UTC",
+        "unix_socket_permissions": "0700",
+    ]
+
+    /// The settings as lines of a configuration file.
+    func settingsFile() throws -> String {
+        var lines: [String] = []
+        for (name, value) in Self.defaultSettings.merging(settings, uniquingKeysWith: { $1 }).sorted(by: {
+            $0.key < $1.key
+        }) {
+            guard !name.isEmpty, name.utf8.allSatisfy(isSettingNameByte),
+                !value.utf8.contains(where: { $0 < 0x20 })
+            else {
+                throw EmbeddedPostgresError(
+                    .invalidOption,
+                    "“\(name)” is not a setting: a name has letters, digits, _ and dots; a value is one line.")
+            }
+            var quoted = ""
+            for character in value {
+                quoted += character == "'" ? "''" : character == "\\" ? "\\\\" : String(character)
+            }
+            lines.append("\(name) = '\(quoted)'\n")
+        }
+        return lines.joined()
+    }
+}
+
+private func isSettingNameByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "."):
+        true
+    default:
+        false
+    }
+}

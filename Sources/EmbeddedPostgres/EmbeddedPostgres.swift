@@ -1,0 +1,140 @@
+import Synchronization
+
+/// A private PostgreSQL server that lives as long as the process that started it.
+///
+/// The server is a new, empty cluster in a folder of its own, reached through a unix socket that only the
+/// user who runs it can open. It is meant for tests, demonstrations and tools: writes are not made durable
+/// (`fsync` and its relatives are off), so everything is fast, and everything is gone at the end.
+///
+/// ```swift
+/// let server = try await EmbeddedPostgres.start()
+/// print(server.uri)          // postgresql://postgres@/postgres?host=/tmp/kindred-pg-…
+/// await server.stop()
+/// ```
+///
+/// The server ends, and its folder is removed, with ``stop()``, with the last reference to this object, or
+/// with the process, however that dies: a small supervising shell holds the other end of a pipe and cleans
+/// up when the pipe closes. No signal handler is installed in the host process. What a killed supervisor
+/// left behind is removed by the next start.
+///
+/// PostgreSQL refuses to run as root; started by root, it runs as `postgres` or `nobody` instead.
+public final class EmbeddedPostgres: Sendable {
+    /// The programs that the server runs from.
+    public let installation: PostgresInstallation
+
+    /// The folder that holds everything of this server: its data, its socket and its log.
+    public let folder: String
+
+    private let supervisor: Supervisor
+
+    private init(installation: PostgresInstallation, folder: String, supervisor: Supervisor) {
+        self.installation = installation
+        self.folder = folder
+        self.supervisor = supervisor
+    }
+
+    deinit {
+        supervisor.requestStop()
+    }
+
+    /// Makes and starts a new server, ready for connections.
+    ///
+    /// - Parameter options: Settings, the place of the folder and of the programs, the time to wait.
+    /// - Returns: The running server.
+    /// - Throws: ``EmbeddedPostgresError``, saying what to install or to change. Nothing is left behind then.
+    ///   `CancellationError` if the task is cancelled; the half-started server is stopped.
+    public static func start(options: Options = Options()) async throws -> EmbeddedPostgres {
+        let installation = try await PostgresInstallation.find(binFolder: options.binFolder)
+        let user = try await ServerUser.find(named: options.user)
+        let folder = try ServerFolder.path(in: options.parentFolder, asOtherUser: user != nil)
+        let supervisor = Supervisor(
+            installation: installation, folder: folder, user: user, settings: try options.settingsFile())
+        try await supervisor.waitUntilReady(timeout: options.startTimeout)
+        return EmbeddedPostgres(installation: installation, folder: folder, supervisor: supervisor)
+    }
+
+    /// Starts a server, lends it to a closure, and stops it, also when the closure throws.
+    ///
+    /// - Parameters:
+    ///   - options: As for ``start(options:)``.
+    ///   - body: The work to do while the server runs.
+    /// - Returns: What the closure returns.
+    /// - Throws: What ``start(options:)`` throws, or the closure's own error, unchanged.
+    public static func withServer<Result>(
+        options: Options = Options(),
+        _ body: (EmbeddedPostgres) async throws -> Result
+    ) async throws -> Result {
+        let server = try await start(options: options)
+        do {
+            let result = try await body(server)
+            await server.stop()
+            return result
+        } catch {
+            await server.stop()
+            throw error
+        }
+    }
+
+    /// Stops the server at once and removes its folder.
+    ///
+    /// Open connections are cut. Returns when server and folder are gone; calling it again does nothing.
+    public func stop() async {
+        supervisor.requestStop()
+        await supervisor.waitUntilEnded()
+    }
+
+    /// Whether the server is running: false after ``stop()`` and after a crash.
+    public var isRunning: Bool {
+        supervisor.isRunning
+    }
+}
+
+extension EmbeddedPostgres {
+    /// The superuser of every embedded server.
+    public static let user = "postgres"
+
+    /// The number in the name of the socket; there is no TCP port.
+    public static let port = 5432
+
+    /// The address of the server's `postgres` database.
+    public var uri: String {
+        uri(database: "postgres")
+    }
+
+    /// Returns the address of a database on this server.
+    ///
+    /// - Parameter database: The name of the database; it need not exist yet.
+    /// - Returns: A connection URI as libpq and Kindred take it.
+    public func uri(database: String) -> String {
+        "postgresql://\(Self.user)@/\(percentEncoded(database))?host=\(percentEncoded(folder, keepingSlash: true))"
+    }
+
+    /// The same address as libpq's keywords: `host` (the socket's folder), `port`, `user` and `dbname`.
+    public var connectionParameters: [String: String] {
+        ["host": folder, "port": String(Self.port), "user": Self.user, "dbname": "postgres"]
+    }
+
+    /// The folder of the server's data, for looking at its files.
+    public var dataFolder: String { folder + "/data" }
+
+    /// The file with the server's messages.
+    public var logFile: String { folder + "/log" }
+}
+
+private func percentEncoded(_ text: String, keepingSlash: Bool = false) -> String {
+    var result = ""
+    for byte in text.utf8 {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            result.unicodeScalars.append(Unicode.Scalar(byte))
+        case UInt8(ascii: "/") where keepingSlash:
+            result.append("/")
+        default:
+            let digits = String(byte, radix: 16, uppercase: true)
+            result += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
+        }
+    }
+    return result
+}

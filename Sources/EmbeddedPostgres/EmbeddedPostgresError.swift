@@ -1,0 +1,58 @@
+/// Why an embedded server could not be started, and what to do about it.
+public struct EmbeddedPostgresError: Error, Sendable, CustomStringConvertible {
+    /// What went wrong; stable, for `switch` and `==`.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Value: String {
+            case serverNotFound, invalidBinFolder, invalidOption, userNotFound, folderFailed, socketPathTooLong
+            case launchFailed, initializationFailed, startFailed, timeout
+        }
+
+        private let value: Value
+
+        private init(_ value: Value) { self.value = value }
+
+        /// No folder with the programs `initdb` and `postgres` was found.
+        public static let serverNotFound = Code(.serverNotFound)
+        /// The folder that was named holds no usable `initdb` and `postgres`.
+        public static let invalidBinFolder = Code(.invalidBinFolder)
+        /// A setting's name or value cannot be written to a configuration file.
+        public static let invalidOption = Code(.invalidOption)
+        /// The process is root's and there is no ordinary user to run the server as.
+        public static let userNotFound = Code(.userNotFound)
+        /// The server's folder could not be made.
+        public static let folderFailed = Code(.folderFailed)
+        /// The path of the server's socket would be longer than the system allows.
+        public static let socketPathTooLong = Code(.socketPathTooLong)
+        /// The supervising shell could not be run.
+        public static let launchFailed = Code(.launchFailed)
+        /// `initdb` failed.
+        public static let initializationFailed = Code(.initializationFailed)
+        /// The server ended before it was ready.
+        public static let startFailed = Code(.startFailed)
+        /// The server was not ready in time.
+        public static let timeout = Code(.timeout)
+
+        /// The code's name.
+        public var description: String { value.rawValue }
+    }
+
+    /// What went wrong.
+    public let code: Code
+
+    /// A sentence that says what went wrong and what to do.
+    public let message: String
+
+    /// The last lines that the server or `initdb` printed, if any.
+    public let log: String
+
+    init(_ code: Code, _ message: String, log: String = "") {
+        self.code = code
+        self.message = message
+        self.log = log
+    }
+
+    /// The message, and the log on the lines below it.
+    public var description: String {
+        log.isEmpty ? message : "\(message)\n\(log)"
+    }
+}

@@ -1,0 +1,43 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The ordinary user that a root process runs the server as.
+struct ServerUser: Sendable, Hashable {
+    let name: String
+    let userID: UInt32
+    let groupID: UInt32
+
+    /// Returns the user to change to, or nil where the process is not root's and stays as it is.
+    static func find(named name: String?) async throws -> ServerUser? {
+        guard geteuid() == 0 else { return nil }
+        let names = name.map { [$0] } ?? ["postgres", "nobody"]
+        let user = await offCooperativePool { names.lazy.compactMap(lookUp).first { $0.userID != 0 } }
+        guard let user else {
+            throw EmbeddedPostgresError(
+                .userNotFound,
+                "PostgreSQL does not run as root, and there is no user \(names.joined(separator: " or ")) to run it as: "
+                    + "add one, name another in the options, or start this process as an ordinary user.")
+        }
+        return user
+    }
+
+    private static func lookUp(_ name: String) -> ServerUser? {
+        var entry = passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        // Far more than one line of the user database holds; a longer one counts as not found.
+        return withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 16) { buffer in
+            let bytes = buffer.bindMemory(to: CChar.self)
+            guard let start = bytes.baseAddress,
+                getpwnam_r(name, &entry, start, bytes.count, &found) == 0, found != nil
+            else {
+                return nil
+            }
+            return ServerUser(name: name, userID: entry.pw_uid, groupID: entry.pw_gid)
+        }
+    }
+}

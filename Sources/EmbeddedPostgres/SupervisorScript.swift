@@ -1,0 +1,114 @@
+/// The POSIX shell program that owns a server from its first file to its last.
+///
+/// It talks in lines on its standard output: `ready`, or `failed` with a word for the step and then the end
+/// of the log. Its standard input is a pipe whose other end only the host process has: when that closes, by
+/// a call or by the host's death, the server is stopped and its folder removed. It runs as the server's
+/// user, in a session of its own so that no Ctrl-C of the host's terminal reaches it or the server.
+///
+/// The shell gets it through its environment, which keeps the lists of processes readable.
+enum SupervisorScript {
+    static let command = #"eval "$KINDRED_SUPERVISOR""#
+
+    static let text = #"""
+        bin=$1 folder=$2 host=$3
+        settings=$KINDRED_SETTINGS locale=$KINDRED_LOCALE
+        unset KINDRED_SUPERVISOR KINDRED_SETTINGS KINDRED_LOCALE
+        data=$folder/data log=$folder/log
+        # Signals end the server, never this shell before it has cleaned up; a host that no longer reads does neither.
+        server= ending=
+        trap 'ending=yes; [ -z "$server" ] || stop_server &' HUP INT TERM
+        trap '' PIPE
+        umask 077
+        # The folder the host is in may be closed to the server's user.
+        cd /
+        exec 3<&0 </dev/null 2>/dev/null
+
+        # Immediately, without ceremony. Repeated, because a server that has hardly begun ignores the signal.
+        stop_server() { while kill -QUIT "$server"; do sleep 0.1 || sleep 1; done >/dev/null; }
+
+        fail() {
+            printf 'failed %s\n' "$1"
+            tail -n 20 "$log" 2>/dev/null
+            rm -rf "$folder"
+            exit 1
+        }
+
+        [ -x "$bin/initdb" ] && [ -x "$bin/postgres" ] || { printf 'failed access\n'; exit 1; }
+        mkdir "$folder" 2>/dev/null || { printf 'failed folder\n'; exit 1; }
+
+        # The processes whose death makes this folder stale, and where their numbers mean something.
+        space=$(readlink /proc/self/ns/pid || uname -n)
+        printf '%s %s %s\n' "$host" "$$" "$space" >"$folder/owner" || fail folder
+
+        initialize() {
+            "$bin/initdb" -D "$data" -U postgres --auth=trust --encoding=UTF8 --no-sync --no-instructions "$@" \
+                >"$log" 2>&1 3<&-
+        }
+        # $locale is a list of options. A system without that locale has C.
+        initialize $locale || { rm -rf "$data"; initialize --locale=C; } || fail initdb
+        printf '%s' "$settings" >>"$data/postgresql.conf" || fail folder
+        : >"$log"
+
+        "$bin/postgres" -D "$data" -c unix_socket_directories="$folder" >>"$log" 2>&1 3<&- &
+        server=$!
+        [ -z "$ending" ] || stop_server &
+
+        # The watchdog: waits for the end of the input.
+        { while IFS= read -r _; do :; done <&3; stop_server; } >/dev/null &
+        watchdog=$!
+        exec 3<&-
+
+        # The eighth line of this file turns to "ready" when connections are accepted.
+        is_ready() {
+            [ -r "$data/postmaster.pid" ] || return 1
+            while IFS= read -r line; do
+                case $line in ready*) return 0 ;; esac
+            done <"$data/postmaster.pid"
+            return 1
+        }
+        until is_ready; do
+            kill -0 "$server" || { kill "$watchdog"; fail start; }
+            sleep 0.01 || sleep 1
+        done
+        printf 'ready\n'
+
+        # Gives back the small shared memory segment of a server that was killed: the seventh line names it.
+        free_memory() {
+            [ -r "$1/postmaster.pid" ] || return 0
+            number=0
+            while read -r _ segment; do
+                number=$((number + 1))
+                [ "$number" -eq 7 ] && ipcrm -m "$segment"
+            done <"$1/postmaster.pid"
+        }
+
+        # Removes what a killed supervisor and its killed host left, servers that still run included.
+        is_alive() { kill -0 "$1" || [ -d "/proc/$1" ] || ps -p "$1" >/dev/null; }
+        command_of() { tr '\0' ' ' <"/proc/$1/cmdline" || ps -p "$1" -o args=; }
+        remove_stale() {
+            for old in "${folder%/*}"/kindred-pg-*; do
+                [ "$old" != "$folder" ] && [ -d "$old" ] && [ ! -L "$old" ] && [ -O "$old" ] || continue
+                read -r old_host old_supervisor old_space <"$old/owner" || continue
+                [ "$old_space" = "$space" ] && ! is_alive "$old_supervisor" && ! is_alive "$old_host" || continue
+                if read -r pid <"$old/data/postmaster.pid"; then
+                    case $(command_of "$pid") in
+                    *"$old/data"*)
+                        kill -QUIT "$pid"
+                        tries=0
+                        while kill -0 "$pid" && [ "$tries" -lt 100 ]; do sleep 0.1 || sleep 1; tries=$((tries + 1)); done
+                        ;;
+                    esac
+                fi
+                free_memory "$old/data"
+                rm -rf "$old"
+            done
+        }
+        remove_stale >/dev/null &
+
+        # A trapped signal interrupts wait, hence the loop.
+        while kill -0 "$server"; do wait "$server"; done
+        kill "$watchdog"
+        free_memory "$data"
+        rm -rf "$folder"
+        """#
+}
