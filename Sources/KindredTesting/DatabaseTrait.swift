@@ -1,0 +1,56 @@
+public import Testing
+
+/// Gives each test a database of its own, see ``Testing/Trait/database``.
+public struct DatabaseTrait: TestTrait, SuiteTrait, TestScoping {
+    /// Tells one use of the trait from another; copies made for the tests of a suite share it.
+    private final class Identity: Sendable {}
+
+    private let fixture: DatabaseFixture
+    private let identity = Identity()
+
+    init(fixture: DatabaseFixture) {
+        self.fixture = fixture
+    }
+
+    /// A suite gives the trait to all of its tests.
+    public var isRecursive: Bool { true }
+
+    /// Makes the database, runs one case of the test, checks what it left open, and drops the database.
+    public func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        // The trait nearest to the test decides; those of the suites around it stand back.
+        let nearest = test.traits.lazy.compactMap { $0 as? DatabaseTrait }.last
+        guard nearest?.identity === identity else { return try await function() }
+        let database = try await TestServer.shared().makeDatabase(fixture)
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await TestDatabase.$ofTask.withValue(database) { try await function() })
+        } catch {
+            result = .failure(error)
+        }
+        // A task of its own, so that a test that was cancelled or timed out cleans up too.
+        let problem = await Task { await database.discard() }.value
+        if let problem {
+            Issue.record(Comment(rawValue: problem), sourceLocation: test.sourceLocation)
+        }
+        try result.get()
+    }
+}
+
+extension Trait where Self == DatabaseTrait {
+    /// Gives each test a new, empty database, found at ``TestDatabase/current``.
+    public static var database: Self { DatabaseTrait(fixture: .empty) }
+
+    /// Gives each test a new database with the fixture's contents, found at ``TestDatabase/current``.
+    ///
+    /// On a suite it holds for all tests in it; a test's own trait replaces the suite's. Each case of a test
+    /// with arguments gets its own database. Tests may run in parallel.
+    ///
+    /// The databases are made on the server that the environment variable `DATABASE_URL` names, whose role
+    /// must be allowed to create databases; without it on an embedded server that the process shares.
+    ///
+    /// - Parameter fixture: The scripts to run in a template, which is made once and copied for each test.
+    /// - Returns: The trait.
+    public static func database(_ fixture: DatabaseFixture) -> Self { DatabaseTrait(fixture: fixture) }
+}
