@@ -1,0 +1,103 @@
+import CLibPQ
+
+/// What a statement gave: its rows, copied out of libpq's memory when they are asked for.
+///
+/// A collection of rows. Each access makes the row anew; keep it in a variable to read several of its columns.
+public final class QueryResult: Sendable {
+    /// The columns of the rows; empty for a statement that gives none.
+    public let columns: RowColumns
+    /// The number of rows.
+    public let count: Int
+    // A PGresult is never changed once it is complete, and reading it from several threads is safe; it is freed with
+    // this object, which alone owns it.
+    private nonisolated(unsafe) let handle: OpaquePointer
+
+    /// Takes over a complete PGresult; `columns` may be given where they are known from an earlier execution.
+    package init(taking handle: OpaquePointer, columns known: RowColumns? = nil, types: TypeRegistry?) {
+        self.handle = handle
+        count = Int(PQntuples(handle))
+        columns = known ?? Self.columns(of: handle, types)
+    }
+
+    deinit {
+        PQclear(handle)
+    }
+
+    /// The number of rows that the statement inserted, updated, deleted or gave.
+    public var affectedRows: Int {
+        guard let text = PQcmdTuples(handle) else { return 0 }
+        return Int(String(cString: text)) ?? 0
+    }
+
+    /// The command and its counts, such as `INSERT 0 3`.
+    public var commandTag: String {
+        PQcmdStatus(handle).map { String(cString: $0) } ?? ""
+    }
+
+    /// The columns that a PGresult describes.
+    package static func columns(of handle: OpaquePointer, _ types: TypeRegistry?) -> RowColumns {
+        RowColumns(
+            (0..<PQnfields(handle)).map { column in
+                RowColumns.Column(
+                    name: PQfname(handle, column).map { String(cString: $0) } ?? "",
+                    dataType: PostgresDataType(rawValue: PQftype(handle, column)),
+                    format: PQfformat(handle, column) == 1 ? .binary : .text,
+                    table: PQftable(handle, column),
+                    number: Int(PQftablecol(handle, column))
+                )
+            },
+            types: types
+        )
+    }
+}
+
+extension QueryResult: RandomAccessCollection {
+    /// 0.
+    public var startIndex: Int { 0 }
+    /// The number of rows.
+    public var endIndex: Int { count }
+    /// The row at a position.
+    public subscript(position: Int) -> Row { row(at: position) }
+}
+
+extension QueryResult {
+    /// The row at a position, with the first `prefix` of its columns only.
+    package func row(at position: Int, prefix: Int? = nil) -> Row {
+        let row = Int32(truncatingIfNeeded: position)
+        let count = Swift.min(prefix ?? columns.count, columns.count)
+        var size = 4 * count
+        for column in 0..<Int32(count) { size += Int(PQgetlength(handle, row, column)) }
+        let buffer = [UInt8](unsafeUninitializedCapacity: size) { buffer, initialized in
+            let bytes = UnsafeMutableRawBufferPointer(buffer)
+            var end = 0
+            for column in 0..<Int32(count) {
+                let length = Int(PQgetlength(handle, row, column))
+                var mark = UInt32(truncatingIfNeeded: end + length)
+                if length > 0, let value = PQgetvalue(handle, row, column), let base = bytes.baseAddress {
+                    (base + 4 * count + end).copyMemory(from: value, byteCount: length)
+                } else if PQgetisnull(handle, row, column) == 1 {
+                    mark |= 1 << 31
+                }
+                bytes.storeBytes(of: mark, toByteOffset: 4 * Int(column), as: UInt32.self)
+                end += length
+            }
+            initialized = size
+        }
+        return Row(columns: columns, count: count, buffer: buffer)
+    }
+
+    /// Lends the encoded bytes of a cell without copying its row; nil for NULL.
+    package func withCell<T>(row: Int, column: Int, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T? {
+        let (row, column) = (Int32(truncatingIfNeeded: row), Int32(truncatingIfNeeded: column))
+        guard PQgetisnull(handle, row, column) == 0, let value = PQgetvalue(handle, row, column) else { return nil }
+        return try body(UnsafeRawBufferPointer(start: value, count: Int(PQgetlength(handle, row, column))))
+    }
+
+    /// The value of a cell without copying its row; nil for NULL.
+    package func value(row: Int, column: Int) throws -> PostgresValue? {
+        let description = columns[column]
+        return try withCell(row: row, column: column) {
+            try Codec.decode($0, type: description.dataType, format: description.format, types: columns.types)
+        }
+    }
+}

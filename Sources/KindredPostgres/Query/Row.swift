@@ -1,0 +1,138 @@
+/// A row of a result: one contiguous buffer of encoded values, decoded when they are read.
+///
+/// A row stands alone: it keeps neither the result nor other rows in memory.
+public struct Row: Sendable {
+    /// The result's columns; a row that was cut off has values for the first of them only.
+    public let columns: RowColumns
+    /// For each column the end of its value, with the highest bit set for NULL; then the values.
+    ///
+    /// A message of the protocol is shorter than 2 GiB, so 31 bits are enough for an offset.
+    private let buffer: [UInt8]
+    private let ends: Int32
+
+    private static let null: UInt32 = 1 << 31
+
+    package init(columns: RowColumns, count: Int, buffer: [UInt8]) {
+        self.columns = columns
+        self.buffer = buffer
+        ends = Int32(clamping: count)
+    }
+
+    /// The number of values.
+    public var count: Int { Int(ends) }
+
+    /// The value of a column, nil for NULL.
+    ///
+    /// Throws `PostgresError` `.decodingFailed` if there is no such column, or if the server sent bytes that are no value
+    /// of its type.
+    public subscript(column: Int) -> PostgresValue? {
+        get throws {
+            guard column >= 0, column < count else {
+                throw PostgresError(.decodingFailed, "The row has no column \(column); it has \(count)")
+            }
+            let description = columns[column]
+            do {
+                return try withBytes(at: column) { bytes in
+                    try Codec.decode(
+                        bytes,
+                        type: description.dataType,
+                        format: description.format,
+                        types: columns.types
+                    )
+                }
+            } catch let error as PostgresError {
+                throw PostgresError(error.code, "Column \"\(description.name)\": \(error.message)")
+            }
+        }
+    }
+
+    /// The value of the first column of a name, nil for NULL.
+    public subscript(name: String) -> PostgresValue? {
+        get throws { try self[try index(named: name)] }
+    }
+
+    /// The value of a column as a Swift type, nil for NULL.
+    ///
+    /// Throws `PostgresError` `.decodingFailed` if the value is not one of the type exactly.
+    public func decode<Value: PostgresDecodable>(_ column: Int, as type: Value.Type = Value.self) throws -> Value? {
+        try self[column].map(Value.init(postgresValue:))
+    }
+
+    /// The value of the first column of a name as a Swift type, nil for NULL.
+    public func decode<Value: PostgresDecodable>(_ name: String, as type: Value.Type = Value.self) throws -> Value? {
+        try decode(try index(named: name), as: type)
+    }
+
+    /// Whether a column's value is NULL; a column that is not there is.
+    public func isNull(at column: Int) -> Bool {
+        range(column) == nil
+    }
+
+    /// Lends the encoded bytes of a value; nil for NULL and for a column that is not there.
+    package func withBytes<T>(at column: Int, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T? {
+        guard let range = range(column) else { return nil }
+        return try buffer.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[range])) }
+    }
+
+    private func index(named name: String) throws -> Int {
+        if let index = columns.firstIndex(named: name), index < count { return index }
+        throw PostgresError(.decodingFailed, "The row has no column named \"\(name)\"")
+    }
+
+    /// Where a value stands in the buffer; nil for NULL.
+    private func range(_ column: Int) -> Range<Int>? {
+        guard column >= 0, column < count else { return nil }
+        let mark = mark(column)
+        guard mark & Self.null == 0 else { return nil }
+        let start = column == 0 ? 0 : self.mark(column - 1) & ~Self.null
+        return 4 * count + Int(start)..<4 * count + Int(mark)
+    }
+
+    private func mark(_ column: Int) -> UInt32 {
+        buffer.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 4 * column, as: UInt32.self) }
+    }
+}
+
+extension Row {
+    /// The bytes of a value as they came, for types that the library does not know.
+    package func rawValue(at column: Int) -> PostgresRawValue? {
+        withBytes(at: column) {
+            PostgresRawValue(dataType: columns[column].dataType, format: columns[column].format, bytes: Array($0))
+        }
+    }
+
+    /// Whether the two rows hold the same values, byte by byte.
+    package func hasSameBytes(as other: Row) -> Bool {
+        count == other.count && buffer == other.buffer
+    }
+
+    /// Whether the two rows hold the same value in a column, byte by byte.
+    package func hasSameBytes(as other: Row, at column: Int) -> Bool {
+        guard let bytes = range(column), let otherBytes = other.range(column) else {
+            return isNull(at: column) == other.isNull(at: column)
+        }
+        return buffer[bytes] == other.buffer[otherBytes]
+    }
+
+    /// The row with NULL in the given columns.
+    package func settingNull(_ columns: [Int]) -> Row {
+        Row(columns: self.columns, count: count) { column, write in
+            if !columns.contains(column) { withBytes(at: column, write) }
+        }
+    }
+
+    /// Makes a row from a source that writes each column's value, or does not for NULL.
+    package init(columns: RowColumns, count: Int, _ value: (Int, (UnsafeRawBufferPointer) -> Void) -> Void) {
+        var buffer = [UInt8](repeating: 0, count: 4 * count)
+        for column in 0..<count {
+            var flag = Self.null
+            value(column) { bytes in
+                flag = 0
+                buffer.append(contentsOf: bytes)
+            }
+            let end = UInt32(truncatingIfNeeded: buffer.count - 4 * count) | flag
+            buffer.withUnsafeMutableBytes { $0.storeBytes(of: end, toByteOffset: 4 * column, as: UInt32.self) }
+        }
+        self.init(columns: columns, count: count, buffer: buffer)
+    }
+}

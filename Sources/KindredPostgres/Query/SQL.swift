@@ -1,0 +1,129 @@
+/// Raw SQL whose interpolated values are bound as parameters, never spliced into the text.
+///
+/// ```swift
+/// let rows = try await client.query("SELECT name FROM person WHERE id = \(id)")   // … WHERE id = $1
+/// ```
+///
+/// `\(identifier: name)` quotes a name, `\(sql)` takes over another `SQL` with its parameters. A text of your own that
+/// holds `$1` beside interpolations would count twice; write the values as interpolations instead.
+public struct SQL: Sendable {
+    fileprivate enum Segment: Sendable {
+        case text(String)
+        case parameter(PostgresValue?)
+    }
+
+    fileprivate var segments: [Segment]
+    /// The first interpolation that could not be taken; thrown when the statement is used, before it is sent.
+    fileprivate var failure: PostgresError?
+
+    /// Joins two pieces of SQL, their parameters numbered through.
+    public static func + (left: SQL, right: SQL) -> SQL {
+        var sum = left
+        sum.segments += right.segments
+        sum.failure = left.failure ?? right.failure
+        return sum
+    }
+
+    /// The text with `$1`, `$2`, … in the parameters' places.
+    public var text: String {
+        var text = ""
+        var count = 0
+        for segment in segments {
+            switch segment {
+            case .text(let part): text += part
+            case .parameter:
+                count += 1
+                text += "$\(count)"
+            }
+        }
+        return text
+    }
+
+    /// The statement to send. Throws what an interpolation could not take.
+    package func statement() throws -> Statement {
+        if let failure { throw failure }
+        let text = text
+        guard !text.utf8.contains(0) else {
+            throw PostgresError(.invalidParameter, "A statement cannot hold a NUL character")
+        }
+        var bindings = Bindings()
+        for case .parameter(let value) in segments { try bindings.append(value) }
+        return Statement(text: StatementText(text), bindings: bindings)
+    }
+}
+
+extension SQL: ExpressibleByStringInterpolation {
+    /// SQL without parameters.
+    public init(stringLiteral text: String) {
+        segments = [.text(text)]
+    }
+
+    /// SQL with the values of its interpolations bound.
+    public init(stringInterpolation: StringInterpolation) {
+        segments = stringInterpolation.segments
+        failure = stringInterpolation.failure
+    }
+
+    /// Collects text and values.
+    public struct StringInterpolation: StringInterpolationProtocol, Sendable {
+        fileprivate var segments: [Segment] = []
+        fileprivate var failure: PostgresError?
+
+        /// Begins with nothing.
+        public init(literalCapacity: Int, interpolationCount: Int) {
+            segments.reserveCapacity(2 * interpolationCount + 1)
+        }
+
+        /// Takes over a piece of the text.
+        public mutating func appendLiteral(_ literal: String) {
+            segments.append(.text(literal))
+        }
+
+        /// Binds a value.
+        public mutating func appendInterpolation(_ value: some PostgresEncodable) {
+            take { .parameter(try value.postgresValue) }
+        }
+
+        /// Binds a value, or NULL.
+        public mutating func appendInterpolation(_ value: (some PostgresEncodable)?) {
+            take { .parameter(try value?.postgresValue) }
+        }
+
+        /// Takes over other SQL with its parameters.
+        public mutating func appendInterpolation(_ sql: SQL) {
+            segments += sql.segments
+            failure = failure ?? sql.failure
+        }
+
+        /// Quotes a name: `\(identifier: "person")` is `"person"`.
+        public mutating func appendInterpolation(identifier name: String) {
+            take { .text(try SQLIdentifier.quote(name)) }
+        }
+
+        /// Takes text over as it is. Nothing that anybody else chose may come here.
+        public mutating func appendInterpolation(unsafeRaw text: String) {
+            segments.append(.text(text))
+        }
+
+        private mutating func take(_ segment: () throws -> Segment) {
+            do {
+                segments.append(try segment())
+            } catch {
+                failure =
+                    failure ?? error as? PostgresError
+                    ?? PostgresError(.invalidParameter, "A value in a statement could not be encoded")
+            }
+        }
+    }
+}
+
+extension SQL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The text, without the values.
+    public var description: String { text }
+
+    /// The text, without the values.
+    public var debugDescription: String { text }
+
+    /// Shows the text only.
+    public var customMirror: Mirror { Mirror(self, children: ["text": text]) }
+}

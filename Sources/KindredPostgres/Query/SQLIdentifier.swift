@@ -1,0 +1,29 @@
+/// Quotes identifiers: the one place where a name becomes part of a statement's text.
+public enum SQLIdentifier {
+    /// PostgreSQL cuts longer names silently, so that two of them could mean the same table.
+    public static let maximumBytes = 63
+
+    /// Returns the name as a quoted identifier.
+    ///
+    /// Throws `PostgresError` `.invalidParameter` for a name that is empty, holds a NUL, or is longer than 63 bytes.
+    public static func quote(_ name: String) throws -> String {
+        var quoted = "\""
+        var length = 0
+        for byte in name.utf8 {
+            guard byte != 0 else { throw PostgresError(.invalidParameter, "An identifier cannot hold a NUL character") }
+            length += 1
+        }
+        guard length > 0 else { throw PostgresError(.invalidParameter, "An identifier cannot be empty") }
+        guard length <= maximumBytes else {
+            throw PostgresError(
+                .invalidParameter,
+                "An identifier is at most \(maximumBytes) bytes long; this one has \(length)"
+            )
+        }
+        for scalar in name.unicodeScalars {
+            if scalar == "\"" { quoted.unicodeScalars.append("\"") }
+            quoted.unicodeScalars.append(scalar)
+        }
+        return quoted + "\""
+    }
+}

@@ -1,0 +1,18 @@
+/// The text of a statement, shared by all its executions so that looking up a prepared statement costs no comparison.
+package final class StatementText: Sendable, Hashable {
+    package let text: String
+    private let precomputedHash: Int
+
+    package init(_ text: String) {
+        self.text = text
+        precomputedHash = text.hashValue
+    }
+
+    package static func == (left: StatementText, right: StatementText) -> Bool {
+        left === right || left.precomputedHash == right.precomputedHash && left.text.utf8.elementsEqual(right.text.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(precomputedHash)
+    }
+}
