@@ -1,0 +1,130 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+extension PostgresConfiguration {
+    /// Keep-alives and their like, which libpq understands and Kindred does not look into.
+    private static let passedOnKeywords: Set<String> = [
+        "keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout",
+        "channel_binding", "ssl_min_protocol_version", "ssl_max_protocol_version", "sslsni", "require_auth",
+    ]
+
+    /// A configuration from libpq's keywords, such as `["host": "localhost", "dbname": "shop"]`.
+    ///
+    /// Takes nothing from the environment. Throws `PostgresError` `.invalidConfiguration` for an unknown keyword or a
+    /// value out of range.
+    public init(keywords: [String: String]) throws {
+        self.init(endpoints: [])
+        var rest = keywords
+        endpoints = try Self.endpoints(
+            hosts: rest.removeValue(forKey: "host"),
+            addresses: rest.removeValue(forKey: "hostaddr"),
+            ports: rest.removeValue(forKey: "port")
+        )
+        for (keyword, value) in rest.sorted(by: { $0.key < $1.key }) { try set(keyword, value) }
+        try validate()
+    }
+
+    /// A configuration from the environment: `DATABASE_URL`, else the variables `PGHOST`, `PGPORT`, `PGUSER`,
+    /// `PGPASSWORD`, `PGDATABASE` and those of TLS, as libpq knows them; what they leave open is libpq's default.
+    ///
+    /// Throws `PostgresError` `.invalidConfiguration`.
+    public static func fromEnvironment(
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> PostgresConfiguration {
+        if let uri = environment["DATABASE_URL"], !uri.isEmpty { return try PostgresConfiguration(uri: uri) }
+        let variables = [
+            "PGHOST": "host", "PGHOSTADDR": "hostaddr", "PGPORT": "port", "PGUSER": "user", "PGPASSWORD": "password",
+            "PGDATABASE": "dbname", "PGSSLMODE": "sslmode", "PGSSLROOTCERT": "sslrootcert", "PGSSLCERT": "sslcert",
+            "PGSSLKEY": "sslkey", "PGSSLCRL": "sslcrl", "PGAPPNAME": "application_name", "PGOPTIONS": "options",
+            "PGCONNECT_TIMEOUT": "connect_timeout", "PGTARGETSESSIONATTRS": "target_session_attrs",
+            "PGCHANNELBINDING": "channel_binding",
+        ]
+        var keywords: [String: String] = [:]
+        for (variable, keyword) in variables {
+            if let value = environment[variable], !value.isEmpty { keywords[keyword] = value }
+        }
+        var configuration = try PostgresConfiguration(keywords: keywords)
+        configuration.usesEnvironment = true
+        return configuration
+    }
+
+    static func endpoints(hosts: String?, addresses: String?, ports: String?) throws -> [Endpoint] {
+        func list(_ text: String?) -> [String] {
+            text.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) } ?? []
+        }
+        let hosts = list(hosts)
+        let addresses = list(addresses)
+        let ports = list(ports)
+        let count = max(hosts.count, addresses.count, 1)
+        guard hosts.isEmpty || addresses.isEmpty || hosts.count == addresses.count else {
+            throw PostgresError(
+                .invalidConfiguration, "There are \(hosts.count) hosts but \(addresses.count) addresses")
+        }
+        guard ports.count <= 1 || ports.count == count else {
+            throw PostgresError(.invalidConfiguration, "There are \(count) hosts but \(ports.count) ports")
+        }
+        return try (0..<count).map { index in
+            let portText = ports.isEmpty ? "" : ports.count == 1 ? ports[0] : ports[index]
+            guard let port = portText.isEmpty ? 5432 : UInt16(portText), port > 0 else {
+                throw PostgresError(.invalidConfiguration, "\"\(portText)\" is not a port; use 1 to 65535")
+            }
+            let host = hosts.isEmpty ? "" : hosts[index]
+            let address = addresses.isEmpty || addresses[index].isEmpty ? nil : addresses[index]
+            if address == nil && (host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@")) {
+                return .socket(folder: host.isEmpty ? defaultSocketFolder : host, port: port)
+            }
+            guard !host.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0.value < 0x20 }) else {
+                throw PostgresError(.invalidConfiguration, "A host's name holds a space or a control character")
+            }
+            return .tcp(host: host.isEmpty ? address ?? "" : host, port: port, address: address)
+        }
+    }
+
+    /// Where Debian's and the project's own servers listen.
+    private static var defaultSocketFolder: String {
+        FileManager.default.fileExists(atPath: "/var/run/postgresql") ? "/var/run/postgresql" : "/tmp"
+    }
+
+    /// Takes one keyword other than host, address and port.
+    mutating func set(_ keyword: String, _ value: String) throws {
+        func invalid(_ expected: String) -> PostgresError {
+            PostgresError(.invalidConfiguration, "The value of \(keyword) is not \(expected)")
+        }
+        guard !value.utf8.contains(0) else { throw invalid("free of NUL characters") }
+        switch keyword {
+        case "user": user = value.isEmpty ? nil : value
+        case "password": password = value.isEmpty ? nil : Password(value)
+        case "dbname": database = value.isEmpty ? nil : value
+        case "application_name": applicationName = value
+        case "options": options = value
+        case "sslmode":
+            guard let mode = TLS.Mode(rawValue: value) else {
+                throw invalid("one of \(TLS.Mode.allCases.map(\.rawValue).joined(separator: ", "))")
+            }
+            tls.mode = mode
+        case "sslrootcert": tls.rootCertificate = value
+        case "sslcert": tls.certificate = value
+        case "sslkey": tls.key = value
+        case "sslcrl": tls.revocationList = value
+        case "connect_timeout":
+            guard let seconds = Int(value), (1...86_400).contains(seconds) else { throw invalid("a number of seconds") }
+            connectTimeout = .seconds(seconds)
+        case "target_session_attrs":
+            guard let target = TargetSession(rawValue: value) else {
+                throw invalid("one of \(TargetSession.allCases.map(\.rawValue).joined(separator: ", "))")
+            }
+            targetSession = target
+        case "client_encoding":
+            guard value.uppercased() == "UTF8" || value.uppercased() == "UTF-8" else {
+                throw invalid("UTF8, the only encoding that Kindred uses")
+            }
+        case let keyword where Self.passedOnKeywords.contains(keyword):
+            guard passedOn.updateValue(value, forKey: keyword) == nil else { throw invalid("given once") }
+        default:
+            throw PostgresError(.invalidConfiguration, "There is no connection parameter \"\(keyword.prefix(63))\"")
+        }
+    }
+}

@@ -1,0 +1,116 @@
+extension PostgresConfiguration {
+    /// A configuration from a connection URI, in libpq's form:
+    /// `postgresql://user:password@host:port,host:port/database?parameter=value`.
+    ///
+    /// A unix socket is given as the parameter `host=/folder` or as a percent-encoded host. Nothing is taken from the
+    /// environment. Throws `PostgresError` `.invalidConfiguration`, never repeating the URI, which may hold a password:
+    /// for an unknown or doubled parameter, a bad percent-encoding, a port out of range, and everything that libpq would
+    /// only find out later.
+    public init(uri: String) throws {
+        func invalid(_ reason: String) -> PostgresError {
+            PostgresError(.invalidConfiguration, "The connection URI is invalid: \(reason)")
+        }
+        guard uri.utf8.count <= 1 << 16 else { throw invalid("it is longer than 65,536 bytes") }
+        guard !uri.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
+            throw invalid("it holds a control character")
+        }
+        let schemes = ["postgresql://", "postgres://"]
+        guard let scheme = schemes.first(where: uri.hasPrefix) else {
+            throw invalid("it does not begin with postgres:// or postgresql://")
+        }
+        let rest = uri.dropFirst(scheme.count)
+        guard !rest.contains("#") else { throw invalid("it holds a #, which has to be written %23") }
+        let halves = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let path = halves[0].split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        let authority = path[0].split(separator: "@", omittingEmptySubsequences: false)
+        guard authority.count <= 2 else { throw invalid("it holds several @; write %40 inside names and passwords") }
+        var parameters: [String: String] = [:]
+        func add(_ name: String, _ encoded: Substring) throws {
+            guard let value = Self.decode(encoded) else { throw invalid("\(name) is not percent-encoded correctly") }
+            guard parameters.updateValue(value, forKey: name) == nil else { throw invalid("\(name) is given twice") }
+        }
+        if authority.count == 2 {
+            let credentials = authority[0].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            try add("user", credentials[0])
+            if credentials.count == 2 {
+                guard !credentials[1].contains(":") else {
+                    throw invalid("the password holds a :, which has to be written %3A")
+                }
+                try add("password", credentials[1])
+            }
+        }
+        let hosts = try Self.hosts(authority[authority.count - 1], invalid)
+        if !hosts.names.allSatisfy(\.isEmpty) { parameters["host"] = hosts.names.joined(separator: ",") }
+        if !hosts.ports.allSatisfy(\.isEmpty) { parameters["port"] = hosts.ports.joined(separator: ",") }
+        if path.count == 2, !path[1].isEmpty {
+            guard !path[1].contains("/") else {
+                throw invalid("the database's name holds a /, which has to be written %2F")
+            }
+            try add("dbname", path[1])
+        }
+        if halves.count == 2 && !halves[1].isEmpty {
+            for pair in halves[1].split(separator: "&", omittingEmptySubsequences: false) {
+                let parts = pair.split(separator: "=", omittingEmptySubsequences: false)
+                guard parts.count == 2, let name = Self.decode(parts[0]), !name.isEmpty else {
+                    throw invalid("a part after the question mark is not parameter=value")
+                }
+                try add(name, parts[1])
+            }
+        }
+        do {
+            try self.init(keywords: parameters)
+        } catch let error as PostgresError {
+            throw invalid(error.message)
+        }
+    }
+
+    /// The hosts and ports of the part before the path; IPv6 addresses stand in brackets.
+    private static func hosts(
+        _ text: Substring,
+        _ invalid: (String) -> PostgresError
+    ) throws -> (names: [String], ports: [String]) {
+        var names: [String] = []
+        var ports: [String] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            var name = part
+            var port = Substring()
+            if part.hasPrefix("[") {
+                guard let end = part.firstIndex(of: "]") else { throw invalid("an address in brackets does not end") }
+                name = part[part.index(after: part.startIndex)..<end]
+                port = part[part.index(after: end)...]
+                guard port.isEmpty || port.hasPrefix(":"), name.contains(":") else {
+                    throw invalid("what stands in brackets is no IPv6 address")
+                }
+                port = port.dropFirst()
+            } else if let colon = part.firstIndex(of: ":") {
+                name = part[..<colon]
+                port = part[part.index(after: colon)...]
+                guard !port.contains(":") else { throw invalid("an IPv6 address has to stand in brackets") }
+            }
+            guard let decoded = decode(name) else { throw invalid("a host is not percent-encoded correctly") }
+            guard !decoded.contains(",") else { throw invalid("a host holds a comma") }
+            names.append(decoded)
+            ports.append(String(port))
+        }
+        return (names, ports)
+    }
+
+    /// Decodes percent-encoded text; nil for a bad sequence, a NUL or invalid UTF-8.
+    private static func decode(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = rest.prefix(2)
+            guard digits.count == 2, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+                let value = UInt8(String(Substring(digits)), radix: 16), value != 0
+            else { return nil }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,217 @@
+/// Where a database is, as whom to connect, and how connections are kept.
+///
+/// ```swift
+/// var configuration = try PostgresConfiguration(uri: "postgres://app@db.example.org/shop")
+/// configuration.pool.maximumConnections = 20
+/// ```
+public struct PostgresConfiguration: Sendable {
+    /// The servers to try, in this order; the first that answers and fits is used.
+    public var endpoints: [Endpoint]
+    /// The role; nil is the operating system's user.
+    public var user: String?
+    /// The password, if one is needed.
+    public var password: Password?
+    /// The database; nil is the role's name.
+    public var database: String?
+    /// What the server calls the client, as in `pg_stat_activity`.
+    public var applicationName = "kindred"
+    /// How connections are encrypted and the server is verified.
+    public var tls = TLS()
+    /// Which servers fit, where there are several.
+    public var targetSession = TargetSession.any
+    /// Settings for each session, such as `["search_path": "shop, public"]`.
+    public var settings: [String: String] = [:]
+    /// Further command-line options for each session, as libpq's `options`.
+    public var options: String?
+    /// Parameters that are passed on to libpq as they are: keep-alives and their like.
+    var passedOn: [String: String] = [:]
+    /// How long connecting may take, over all endpoints together.
+    public var connectTimeout: Duration = .seconds(10)
+    /// How long a statement may run before it is cancelled; nil is without limit.
+    public var statementTimeout: Duration? = .seconds(30)
+    /// How many statements a connection keeps prepared; 0 behind poolers that lend connections by transaction.
+    public var statementCacheCapacity = 256
+    /// How connections are kept.
+    public var pool = PoolOptions()
+    /// Whether libpq may read its environment variables, because the configuration itself came from there.
+    var usesEnvironment = false
+
+    /// A configuration for the given servers.
+    public init(endpoints: [Endpoint], user: String? = nil, password: Password? = nil, database: String? = nil) {
+        self.endpoints = endpoints
+        self.user = user
+        self.password = password
+        self.database = database
+    }
+}
+
+extension PostgresConfiguration {
+    /// A place where a server listens.
+    public enum Endpoint: Sendable, Hashable {
+        /// A host by name or address; `address` skips the look-up of the name, which then only serves to verify.
+        case tcp(host: String, port: UInt16 = 5432, address: String? = nil)
+        /// A unix socket in a folder.
+        case socket(folder: String, port: UInt16 = 5432)
+
+        /// Whether nothing that is sent there leaves the machine.
+        public var isLocal: Bool {
+            switch self {
+            case .socket: true
+            case .tcp(let host, _, let address):
+                (address ?? host) == "localhost" || (address ?? host) == "::1" || (address ?? host).isLoopbackIPv4
+            }
+        }
+    }
+
+    /// A password that prints as stars.
+    public struct Password: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible,
+        CustomDebugStringConvertible, CustomReflectable
+    {
+        let text: String
+
+        /// A password.
+        public init(_ text: String) { self.text = text }
+        /// A password.
+        public init(stringLiteral text: String) { self.text = text }
+        /// Stars.
+        public var description: String { "***" }
+        /// Stars.
+        public var debugDescription: String { "***" }
+        /// Shows nothing.
+        public var customMirror: Mirror { Mirror(self, children: []) }
+    }
+
+    /// Encryption and verification.
+    public struct TLS: Sendable, Hashable {
+        /// As libpq's `sslmode`.
+        public enum Mode: String, Sendable, Hashable, CaseIterable {
+            /// Never encrypted.
+            case disable
+            /// Encrypted if the server insists.
+            case allow
+            /// Encrypted if the server can.
+            case prefer
+            /// Always encrypted; the server is not verified.
+            case require
+            /// Encrypted, and the server's certificate is signed by a trusted authority.
+            case verifyCA = "verify-ca"
+            /// Encrypted, and the certificate is the host's own.
+            case verifyFull = "verify-full"
+
+            var isAlwaysEncrypted: Bool { self == .require || self == .verifyCA || self == .verifyFull }
+        }
+
+        /// nil: `prefer` on sockets and the loopback interface, `verify-full` to everywhere else.
+        public var mode: Mode?
+        /// The file of trusted authorities; nil is the system's.
+        public var rootCertificate: String?
+        /// The client's certificate file.
+        public var certificate: String?
+        /// The client's key file.
+        public var key: String?
+        /// The file of revoked certificates.
+        public var revocationList: String?
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// Which servers fit, as libpq's `target_session_attrs`.
+    public enum TargetSession: String, Sendable, Hashable, CaseIterable {
+        /// Every server.
+        case any
+        /// One that takes writes.
+        case readWrite = "read-write"
+        /// One that takes none.
+        case readOnly = "read-only"
+        /// No standby.
+        case primary
+        /// A standby.
+        case standby
+        /// A standby if there is one.
+        case preferStandby = "prefer-standby"
+    }
+
+    /// How connections are kept.
+    public struct PoolOptions: Sendable, Hashable {
+        /// At most this many connections.
+        public var maximumConnections = 10
+        /// At least this many are kept open.
+        public var minimumConnections = 0
+        /// At most this many requests share a connection.
+        public var pipelineDepth = 16
+        /// How long to wait for a connection.
+        public var acquireTimeout: Duration = .seconds(5)
+        /// A connection that was idle for so long is closed.
+        public var idleTimeout: Duration = .seconds(300)
+        /// A connection is closed after so long, give or take a tenth.
+        public var maximumLifetime: Duration = .seconds(1800)
+        /// A connection that was idle for so long is tested before it is used.
+        public var idleTestThreshold: Duration = .seconds(30)
+        /// At most this many connections are being opened at once.
+        public var connectConcurrency = 4
+        /// At most this many tasks wait; the next is refused.
+        public var maximumWaiters = 10_000
+
+        /// The defaults.
+        public init() {}
+    }
+}
+
+extension PostgresConfiguration {
+    /// The TLS mode in force.
+    var effectiveTLSMode: TLS.Mode {
+        tls.mode ?? (endpoints.allSatisfy(\.isLocal) ? .prefer : .verifyFull)
+    }
+
+    /// Checks what the types do not. Throws `PostgresError` `.invalidConfiguration`.
+    package func validate() throws {
+        func invalid(_ reason: String) -> PostgresError { PostgresError(.invalidConfiguration, reason) }
+        if endpoints.isEmpty { throw invalid("No server is given") }
+        for case .socket(let folder, _) in endpoints where folder.utf8.count > 90 {
+            throw invalid("The socket's folder has \(folder.utf8.count) bytes; its path may have at most 107 in all")
+        }
+        let own = [user, password?.text, database, applicationName, options].compactMap { $0 }
+        let texts = own + settings.keys + settings.values
+        if texts.contains(where: { $0.utf8.contains(0) }) { throw invalid("A parameter holds a NUL character") }
+        if let name = [user, database].compactMap({ $0 }).first(where: { $0.utf8.count > SQLIdentifier.maximumBytes }) {
+            throw invalid("A role or database name has \(name.utf8.count) bytes; PostgreSQL cuts names at 63")
+        }
+        if pool.maximumConnections < 1 { throw invalid("The pool needs at least one connection") }
+        if pool.minimumConnections < 0 || pool.minimumConnections > pool.maximumConnections {
+            throw invalid("The pool's minimum lies outside of 0 to \(pool.maximumConnections)")
+        }
+        if pool.pipelineDepth < 1 || pool.connectConcurrency < 1 || pool.maximumWaiters < 0
+            || statementCacheCapacity < 0
+        {
+            throw invalid("A number of the configuration is too small")
+        }
+        let durations = [
+            connectTimeout, statementTimeout ?? .seconds(1), pool.acquireTimeout, pool.idleTimeout,
+            pool.maximumLifetime,
+        ]
+        if durations.contains(where: { $0 <= .zero }) {
+            throw invalid("A time limit of the configuration is not positive")
+        }
+    }
+}
+
+extension PostgresConfiguration: CustomStringConvertible {
+    /// The address as a URI, without the password.
+    public var description: String {
+        let hosts = endpoints.map { endpoint in
+            switch endpoint {
+            case .tcp(let host, let port, _): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+            case .socket(let folder, let port): "\(folder):\(port)"
+            }
+        }
+        return "postgresql://\(user.map { "\($0)@" } ?? "")\(hosts.joined(separator: ","))/\(database ?? "")"
+    }
+}
+
+extension String {
+    fileprivate var isLoopbackIPv4: Bool {
+        let parts = split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+}
