@@ -12,59 +12,59 @@ public struct PostgresDataType: RawRepresentable, Hashable, Sendable {
 extension PostgresDataType {
     /// No type given: the server infers it from where the parameter stands.
     public static let unspecified = Self(rawValue: 0)
-    /// `boolean`
+    /// `boolean`.
     public static let bool = Self(rawValue: 16)
-    /// `bytea`
+    /// `bytea`.
     public static let bytea = Self(rawValue: 17)
-    /// `"char"`, one byte
+    /// `"char"`, one byte.
     public static let char = Self(rawValue: 18)
-    /// `name`, an identifier
+    /// `name`, an identifier.
     public static let name = Self(rawValue: 19)
-    /// `bigint`
+    /// `bigint`.
     public static let int8 = Self(rawValue: 20)
-    /// `smallint`
+    /// `smallint`.
     public static let int2 = Self(rawValue: 21)
-    /// `integer`
+    /// `integer`.
     public static let int4 = Self(rawValue: 23)
-    /// `text`
+    /// `text`.
     public static let text = Self(rawValue: 25)
-    /// `oid`
+    /// `oid`.
     public static let oid = Self(rawValue: 26)
-    /// `json`
+    /// `json`.
     public static let json = Self(rawValue: 114)
-    /// `xml`
+    /// `xml`.
     public static let xml = Self(rawValue: 142)
-    /// `real`
+    /// `real`.
     public static let float4 = Self(rawValue: 700)
-    /// `double precision`
+    /// `double precision`.
     public static let float8 = Self(rawValue: 701)
     /// A literal whose type is not known yet.
     public static let unknown = Self(rawValue: 705)
-    /// `character(n)`
+    /// `character(n)`.
     public static let bpchar = Self(rawValue: 1042)
-    /// `character varying`
+    /// `character varying`.
     public static let varchar = Self(rawValue: 1043)
-    /// `date`
+    /// `date`.
     public static let date = Self(rawValue: 1082)
-    /// `time without time zone`
+    /// `time without time zone`.
     public static let time = Self(rawValue: 1083)
-    /// `timestamp without time zone`
+    /// `timestamp without time zone`.
     public static let timestamp = Self(rawValue: 1114)
-    /// `timestamp with time zone`
+    /// `timestamp with time zone`.
     public static let timestamptz = Self(rawValue: 1184)
-    /// `interval`
+    /// `interval`.
     public static let interval = Self(rawValue: 1186)
-    /// `time with time zone`
+    /// `time with time zone`.
     public static let timetz = Self(rawValue: 1266)
-    /// `bit(n)`
+    /// `bit(n)`.
     public static let bit = Self(rawValue: 1560)
-    /// `bit varying`
+    /// `bit varying`.
     public static let varbit = Self(rawValue: 1562)
-    /// `numeric`
+    /// `numeric`.
     public static let numeric = Self(rawValue: 1700)
-    /// `uuid`
+    /// `uuid`.
     public static let uuid = Self(rawValue: 2950)
-    /// `jsonb`
+    /// `jsonb`.
     public static let jsonb = Self(rawValue: 3802)
 }
 

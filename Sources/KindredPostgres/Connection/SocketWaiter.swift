@@ -1,0 +1,114 @@
+import CLibPQ
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+#if os(Linux)
+    /// Waits for sockets with epoll; an eventfd ends the wait early.
+    struct SocketWaiter: Sendable {
+        private let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        private let alarm = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+
+        init() {
+            control(EPOLL_CTL_ADD, alarm, EPOLLIN.rawValue)
+        }
+
+        func add(_ socket: Int32) {
+            control(EPOLL_CTL_ADD, socket, EPOLLIN.rawValue | EPOLLRDHUP.rawValue)
+        }
+
+        func remove(_ socket: Int32) {
+            control(EPOLL_CTL_DEL, socket, 0)
+        }
+
+        func wantsWrite(_ wants: Bool, _ socket: Int32) {
+            let events = EPOLLIN.rawValue | EPOLLRDHUP.rawValue | (wants ? EPOLLOUT.rawValue : 0)
+            control(EPOLL_CTL_MOD, socket, events)
+        }
+
+        func wake() {
+            eventfd_write(alarm, 1)
+        }
+
+        /// Waits for a socket, the alarm or the time, and lists the sockets that are ready.
+        func wait(nanoseconds: UInt64?, into ready: inout [Int32]) {
+            ready.removeAll(keepingCapacity: true)
+            let milliseconds = nanoseconds.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
+            withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
+                let count = epoll_wait(epoll, events.baseAddress, 64, milliseconds)
+                for index in 0..<max(0, Int(count)) {
+                    let socket = events[index].data.fd
+                    if socket == alarm {
+                        var value: eventfd_t = 0
+                        eventfd_read(alarm, &value)
+                    } else {
+                        ready.append(socket)
+                    }
+                }
+            }
+        }
+
+        private func control(_ operation: Int32, _ socket: Int32, _ events: UInt32) {
+            var event = epoll_event(events: events, data: epoll_data_t(fd: socket))
+            epoll_ctl(epoll, operation, socket, &event)
+        }
+    }
+#else
+    /// Waits for sockets with poll; a byte through a pipe ends the wait early.
+    struct SocketWaiter: ~Copyable, Sendable {
+        private let sockets = Mutex<[Int32: Bool]>([:])
+        private let pipeEnds: (read: Int32, write: Int32)
+
+        init() {
+            var ends: [Int32] = [-1, -1]
+            pipe(&ends)
+            for end in ends {
+                _ = fcntl(end, F_SETFL, O_NONBLOCK)
+                _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            }
+            pipeEnds = (ends[0], ends[1])
+        }
+
+        func add(_ socket: Int32) {
+            sockets.withLock { $0[socket] = false }
+            wake()
+        }
+
+        func remove(_ socket: Int32) {
+            _ = sockets.withLock { $0.removeValue(forKey: socket) }
+            wake()
+        }
+
+        func wantsWrite(_ wants: Bool, _ socket: Int32) {
+            sockets.withLock { if $0[socket] != nil { $0[socket] = wants } }
+            wake()
+        }
+
+        func wake() {
+            var byte: UInt8 = 1
+            _ = write(pipeEnds.write, &byte, 1)
+        }
+
+        /// Waits for a socket, the alarm or the time, and lists the sockets that are ready.
+        func wait(nanoseconds: UInt64?, into ready: inout [Int32]) {
+            ready.removeAll(keepingCapacity: true)
+            var polled = [pollfd(fd: pipeEnds.read, events: Int16(POLLIN), revents: 0)]
+            for (socket, wantsWrite) in sockets.withLock({ $0 }) {
+                polled.append(pollfd(fd: socket, events: Int16(POLLIN | (wantsWrite ? POLLOUT : 0)), revents: 0))
+            }
+            let milliseconds = nanoseconds.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
+            poll(&polled, nfds_t(polled.count), milliseconds)
+            if polled[0].revents != 0 {
+                var bytes = [UInt8](repeating: 0, count: 64)
+                while read(pipeEnds.read, &bytes, bytes.count) > 0 {}
+            }
+            ready += polled.dropFirst().filter { $0.revents != 0 }.map(\.fd)
+        }
+    }
+#endif

@@ -1,0 +1,21 @@
+/// A statement that was sent, and how it went. Never holds the values of its parameters.
+public struct StatementEvent: Sendable {
+    /// What a statement is for.
+    public enum Kind: Sendable, Hashable {
+        /// A statement of the caller or of an object.
+        case statement
+        /// BEGIN, COMMIT, ROLLBACK and savepoints.
+        case transactionControl
+    }
+
+    /// The text, with `$1`, `$2`, … for the parameters.
+    public let sql: String
+    /// What it is for.
+    public let kind: Kind
+    /// From sending to the answer; statements that share a round trip share its time.
+    public let duration: Duration
+    /// Rows given or changed; nil if it failed.
+    public let rows: Int?
+    /// The error, if it failed.
+    public let error: PostgresError?
+}

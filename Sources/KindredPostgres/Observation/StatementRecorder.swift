@@ -1,0 +1,33 @@
+import Synchronization
+
+/// What a task and its children have sent; made by ``recordingStatements(_:)``.
+public final class StatementRecorder: Sendable {
+    @TaskLocal static var current: StatementRecorder?
+
+    private let events = Mutex<[StatementEvent]>([])
+    private let outer: StatementRecorder?
+
+    init(within outer: StatementRecorder?) {
+        self.outer = outer
+    }
+
+    /// Everything, in the order in which the answers came.
+    public var all: [StatementEvent] { events.withLock { $0 } }
+
+    /// The texts, without transaction control.
+    public var statements: [String] { all.filter { $0.kind == .statement }.map(\.sql) }
+
+    func record(_ event: StatementEvent) {
+        events.withLock { $0.append(event) }
+        outer?.record(event)
+    }
+}
+
+/// Runs `body` and returns, beside its result, the statements that it and its child tasks have sent.
+///
+/// For tests and tools: `let (people, recorder) = try await recordingStatements { try await request.all() }`.
+public func recordingStatements<T>(_ body: () async throws -> T) async rethrows -> (T, StatementRecorder) {
+    let recorder = StatementRecorder(within: StatementRecorder.current)
+    let result = try await StatementRecorder.$current.withValue(recorder, operation: body)
+    return (result, recorder)
+}
