@@ -164,7 +164,9 @@ extension PostgresConfiguration {
         tls.mode ?? (endpoints.allSatisfy(\.isLocal) ? .prefer : .verifyFull)
     }
 
-    /// Checks what the types do not. Throws `PostgresError` `.invalidConfiguration`.
+    /// Checks what the types do not.
+    ///
+    /// Throws `PostgresError` `.invalidConfiguration`.
     package func validate() throws {
         func invalid(_ reason: String) -> PostgresError { PostgresError(.invalidConfiguration, reason) }
         if endpoints.isEmpty { throw invalid("No server is given") }

@@ -125,7 +125,9 @@ final class PooledConnection: PolledSource, Hashable {
         if mustCancel { cancel() }
     }
 
-    /// Asks the server to stop what it is working on. The answer comes as the result of that statement.
+    /// Asks the server to stop what it is working on.
+    ///
+    /// The answer comes as the result of that statement.
     private func cancel() {
         let mustBegin = session.withLock { session in
             guard !session.isCancelling, !session.isDead else { return false }

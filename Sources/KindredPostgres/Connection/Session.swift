@@ -1,7 +1,9 @@
 import CLibPQ
 import DequeModule
 
-/// One libpq connection in pipeline mode and what has been sent over it. Lives inside a connection's mutex.
+/// One libpq connection in pipeline mode and what has been sent over it.
+///
+/// Lives inside a connection's mutex.
 ///
 /// Requests are answered in the order in which they were sent. `receive` takes in what has arrived and returns the
 /// requests that are complete; it never blocks.
@@ -76,7 +78,9 @@ struct Session {
     /// Whether the request that the server is working on was interrupted while it waited for its turn.
     var headIsInterrupted: Bool { inFlight.first?.interruption != nil }
 
-    /// Queues a request and hands it to libpq. Throws if the connection is gone, and then nothing was sent.
+    /// Queues a request and hands it to libpq.
+    ///
+    /// Throws if the connection is gone, and then nothing was sent.
     mutating func send(_ request: Request) throws(PostgresError) {
         guard !isDead, PQstatus(handle) == CONNECTION_OK else { throw Session.gone }
         var flight = InFlight(request: request, expected: [])

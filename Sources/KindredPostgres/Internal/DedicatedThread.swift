@@ -16,7 +16,9 @@ enum DedicatedThread {
         }
     }
 
-    /// Runs `body` on a new thread. Throws `PostgresError` `.connectionFailed` if the system has no thread left.
+    /// Runs `body` on a new thread.
+    ///
+    /// Throws `PostgresError` `.connectionFailed` if the system has no thread left.
     static func start(_ body: @escaping @Sendable () -> Void) throws {
         let status = launch(Unmanaged.passRetained(Box(body)).toOpaque())
         guard status == 0 else {

@@ -65,7 +65,9 @@ final class NoticeSink: Sendable {
         logger?.debug("PostgreSQL \(message.severity): \(message.sqlState?.rawValue ?? "")")
     }
 
-    /// Sends the connection's notices here. The sink has to live as long as the connection.
+    /// Sends the connection's notices here.
+    ///
+    /// The sink has to live as long as the connection.
     func install(on connection: OpaquePointer) {
         PQsetNoticeReceiver(
             connection,

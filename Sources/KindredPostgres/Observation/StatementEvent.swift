@@ -1,4 +1,6 @@
-/// A statement that was sent, and how it went. Never holds the values of its parameters.
+/// A statement that was sent, and how it went.
+///
+/// Never holds the values of its parameters.
 public struct StatementEvent: Sendable {
     /// What a statement is for.
     public enum Kind: Sendable, Hashable {

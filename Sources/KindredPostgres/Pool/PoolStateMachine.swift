@@ -1,6 +1,8 @@
 import DequeModule
 
-/// Decides who gets which connection. Pure: events go in, actions come out; no clock, no lock, no connection inside.
+/// Decides who gets which connection.
+///
+/// Pure: events go in, actions come out; no clock, no lock, no connection inside.
 ///
 /// One queue, first come first served. A request that may share a connection takes an idle one, the most recently used
 /// first; else a new one is opened while there is room; else it joins the connection with the fewest requests. Once
@@ -101,7 +103,9 @@ struct PoolStateMachine<Connection: Hashable & Sendable, Waiter: Hashable & Send
         return .wait(connect: wantsToConnect())
     }
 
-    /// The waiter gives up. False if he has a connection already.
+    /// The waiter gives up.
+    ///
+    /// False if he has a connection already.
     mutating func cancel(_ waiter: Waiter) -> (wasWaiting: Bool, actions: Actions) {
         guard let position = waiters.firstIndex(where: { $0.waiter == waiter }) else { return (false, Actions()) }
         waiters.remove(at: position)
@@ -120,7 +124,9 @@ struct PoolStateMachine<Connection: Hashable & Sendable, Waiter: Hashable & Send
         return serve()
     }
 
-    /// An attempt failed. With a permanent error everybody who waits for a connection to be opened gets it at once.
+    /// An attempt failed.
+    ///
+    /// With a permanent error everybody who waits for a connection to be opened gets it at once.
     mutating func openFailed(isPermanent: Bool) -> Actions {
         connecting -= 1
         guard isPermanent || (members.isEmpty && connecting == 0 && isClosed) else { return Actions() }
@@ -133,7 +139,9 @@ struct PoolStateMachine<Connection: Hashable & Sendable, Waiter: Hashable & Send
     /// Whether another attempt should be made for those who wait.
     mutating func wantsRetry() -> Bool { !waiters.isEmpty && wantsToConnect() }
 
-    /// A user is done. A connection that is not clean, or that is retired, is closed.
+    /// A user is done.
+    ///
+    /// A connection that is not clean, or that is retired, is closed.
     mutating func release(_ connection: Connection, isClean: Bool, now: UInt64) -> Actions {
         guard var member = members[connection] else { return serve() }
         switch member.use {

@@ -39,7 +39,9 @@ public struct SQL: Sendable {
         return text
     }
 
-    /// The statement to send. Throws what an interpolation could not take.
+    /// The statement to send.
+    ///
+    /// Throws what an interpolation could not take.
     package func statement() throws -> Statement {
         if let failure { throw failure }
         let text = text
@@ -100,7 +102,9 @@ extension SQL: ExpressibleByStringInterpolation {
             take { .text(try SQLIdentifier.quote(name)) }
         }
 
-        /// Takes text over as it is. Nothing that anybody else chose may come here.
+        /// Takes text over as it is.
+        ///
+        /// Nothing that anybody else chose may come here.
         public mutating func appendInterpolation(unsafeRaw text: String) {
             segments.append(.text(text))
         }

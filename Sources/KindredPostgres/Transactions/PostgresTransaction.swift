@@ -29,7 +29,9 @@ public final class PostgresTransaction: Sendable {
     /// A savepoint was rolled back to: what failed after it counts no more.
     func forgetErrors() { state.withLock { $0.firstError = nil } }
 
-    /// Runs a statement inside. Throws `.transactionEnded` once the scope is over.
+    /// Runs a statement inside.
+    ///
+    /// Throws `.transactionEnded` once the scope is over.
     public func query(_ sql: SQL) async throws -> QueryResult {
         try await client.query(sql)
     }

@@ -4,7 +4,9 @@
     import Foundation
 #endif
 
-/// Reads values in binary form. Gives nil for bytes of the wrong length or shape.
+/// Reads values in binary form.
+///
+/// Gives nil for bytes of the wrong length or shape.
 struct BinaryDecoder {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0

@@ -2,7 +2,9 @@
 ///
 /// Reading never trusts the bytes: lengths are checked, and nothing is allocated that the message does not hold.
 package enum Codec {
-    /// Reads a value. Throws `PostgresError` `.decodingFailed` for bytes that are no value of the type.
+    /// Reads a value.
+    ///
+    /// Throws `PostgresError` `.decodingFailed` for bytes that are no value of the type.
     package static func decode(
         _ bytes: UnsafeRawBufferPointer,
         type: PostgresDataType,

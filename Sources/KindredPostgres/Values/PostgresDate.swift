@@ -19,7 +19,9 @@ public struct PostgresDate: Sendable, Hashable {
         daysSince2000 = Int32(days)
     }
 
-    /// A day; nil if there is no such day or PostgreSQL cannot hold it. The year 0 is 1 BC.
+    /// A day; nil if there is no such day or PostgreSQL cannot hold it.
+    ///
+    /// The year 0 is 1 BC.
     public init?(year: Int, month: Int, day: Int) {
         guard let days = CivilDate.days(year: Int64(year), month: month, day: day) else { return nil }
         self.init(days: days)

@@ -81,8 +81,9 @@ extension PostgresValue {
 }
 
 extension PostgresValue: Hashable {
-    /// Whether the values are the same. Strings are compared by their bytes, as the server does: two spellings of "é"
-    /// are two values.
+    /// Whether the values are the same.
+    ///
+    /// Strings are compared by their bytes, as the server does: two spellings of "é" are two values.
     public static func == (left: PostgresValue, right: PostgresValue) -> Bool {
         switch (left, right) {
         case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)

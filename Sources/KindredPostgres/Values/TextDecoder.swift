@@ -4,7 +4,9 @@
     import Foundation
 #endif
 
-/// Reads values as the server prints them. Gives nil for text of the wrong shape.
+/// Reads values as the server prints them.
+///
+/// Gives nil for text of the wrong shape.
 enum TextDecoder {
     static func value(_ text: String, of type: PostgresDataType, _ types: TypeRegistry?) throws -> PostgresValue? {
         switch type {

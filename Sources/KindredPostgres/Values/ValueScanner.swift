@@ -1,4 +1,6 @@
-/// Reads the texts in which the server prints dates and times. Every method gives nil for what it cannot read.
+/// Reads the texts in which the server prints dates and times.
+///
+/// Every method gives nil for what it cannot read.
 struct ValueScanner {
     private var rest: Substring.UTF8View
 
