@@ -1,0 +1,32 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that nobody who uses Kindred builds it:
+//
+//     make bench                                                          (from the repository's root)
+//     swift run -c release --package-path Benchmarks Benchmarks --pin
+let package = Package(
+    name: "kindred-benchmarks",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "kindred", path: "..")
+    ],
+    targets: [
+        // A name of its own: target names are unique over all packages of a build.
+        .systemLibrary(
+            name: "CFloorLibPQ",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
+        ),
+        .target(name: "CFloor", dependencies: ["CFloorLibPQ"]),
+        .executableTarget(
+            name: "Benchmarks",
+            dependencies: [
+                "CFloor",
+                .product(name: "KindredPostgres", package: "kindred"),
+                .product(name: "EmbeddedPostgres", package: "kindred"),
+            ]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,63 @@
+/// The results as lines of text.
+struct Table {
+    let isPinned: Bool
+    private var lines: [[String]] = [["what", "libpq in C", "Kindred", "ratio", "goal", "noise"]]
+
+    init(isPinned: Bool) {
+        self.isPinned = isPinned
+    }
+
+    mutating func append(_ outcome: Outcome) {
+        let (floor, kindred) = outcome.medians
+        let goal =
+            switch outcome.measurement.goal {
+            case .ofFloor(let ratio): Self.number(ratio)
+            case .rate(let rate): Self.number(rate)
+            }
+        let isReached = outcome.measurement.goal.isReached(floor: floor, kindred: kindred)
+        lines.append([
+            "\(outcome.measurement.name), \(outcome.measurement.unit)/s",
+            Self.rate(floor), Self.rate(kindred), Self.number(kindred / floor),
+            "\(goal)\(isReached ? "" : " (missed)")", "\(Int((outcome.noise * 100).rounded())) %",
+        ])
+    }
+
+    /// A rate, and for slow work also how long one takes.
+    private static func rate(_ rate: Double) -> String {
+        rate < 100_000 ? "\(number(rate)) (\(time(1 / rate)))" : number(rate)
+    }
+
+    private static func time(_ seconds: Double) -> String {
+        switch seconds {
+        case ..<0.001: "\(number(seconds * 1e6)) us"
+        case ..<1: "\(number(seconds * 1e3)) ms"
+        default: "\(number(seconds)) s"
+        }
+    }
+
+    /// Three significant digits.
+    private static func number(_ value: Double) -> String {
+        switch value {
+        case 1_000_000...: "\((value / 10_000).rounded() / 100) M"
+        case 10_000...: "\((value / 100).rounded() / 10) k"
+        case 100...: "\(Int(value.rounded()))"
+        case 10...: "\((value * 10).rounded() / 10)"
+        default: "\((value * 100).rounded() / 100)"
+        }
+    }
+
+    func write() {
+        let widths = lines[0].indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
+        for line in lines {
+            let cells = line.enumerated().map { column, cell in
+                let padding = String(repeating: " ", count: widths[column] - cell.count)
+                return column == 0 ? cell + padding : padding + cell
+            }
+            print(cells.joined(separator: "  "))
+        }
+        print("Medians of interleaved rounds; noise is how far libpq's own rounds lie apart.")
+        if isPinned {
+            print("Client and server on one processor: the work of an operation, without waking up another.")
+        }
+    }
+}

@@ -1,0 +1,75 @@
+/// The database that everything is measured on: 1,000 authors, 10,000 books, 100 tags, 30,000 rows of the helper table.
+enum Workload {
+    static let authors: Int32 = 1_000
+    static let books: Int32 = 10_000
+
+    static let script = """
+        CREATE TABLE author (id int PRIMARY KEY, name text NOT NULL, born int);
+        CREATE TABLE book (
+            id int PRIMARY KEY,
+            author_id int NOT NULL REFERENCES author,
+            title text NOT NULL,
+            year int,
+            price numeric(8, 2)
+        );
+        CREATE TABLE tag (id int PRIMARY KEY, name text NOT NULL UNIQUE);
+        CREATE TABLE book_tag (
+            book_id int REFERENCES book,
+            tag_id int REFERENCES tag,
+            PRIMARY KEY (book_id, tag_id)
+        );
+        INSERT INTO author SELECT i, 'Author number ' || i, 1900 + i % 100 FROM generate_series(1, \(authors)) i;
+        INSERT INTO book
+        SELECT i, (i - 1) % \(authors) + 1, 'The book with the number ' || i, 1950 + i % 70, (i % 5000) / 100.0
+        FROM generate_series(1, \(books)) i;
+        INSERT INTO tag SELECT i, 'tag ' || i FROM generate_series(1, 100) i;
+        INSERT INTO book_tag SELECT b, (b * 7 + k * 31) % 100 + 1 FROM generate_series(1, \(books)) b, generate_series(0, 2) k;
+        CREATE INDEX ON book (author_id);
+        CREATE INDEX ON book_tag (tag_id);
+        VACUUM ANALYZE
+        """
+
+    static let bookByKey = "SELECT id, author_id, title, year, price FROM book WHERE id = $1"
+    static let allBooks = "SELECT id, author_id, title, year, price FROM book"
+
+    /// Tables of eight columns, each with a key to the one before it and to the one at half its number.
+    static func catalogScript(tables: Int) -> String {
+        """
+        DO $$
+        DECLARE
+            keys text;
+        BEGIN
+            FOR i IN 1..\(tables) LOOP
+                EXECUTE format('CREATE TABLE t%s (
+                    id int PRIMARY KEY, previous_id int, half_id int, name text NOT NULL,
+                    amount numeric(12, 2), created timestamptz NOT NULL DEFAULT now(), flag boolean, note text)', i);
+                IF i > 1 THEN
+                    EXECUTE format('ALTER TABLE t%s ADD FOREIGN KEY (previous_id) REFERENCES t%s', i, i - 1);
+                    EXECUTE format('ALTER TABLE t%s ADD FOREIGN KEY (half_id) REFERENCES t%s', i, (i + 1) / 2);
+                END IF;
+                -- Locks are held until a transaction ends, and the server has room for some thousand.
+                IF i % 100 = 0 THEN COMMIT; END IF;
+            END LOOP;
+        END $$
+        """
+    }
+
+    /// What any reader of the catalog has to fetch: columns of tables, and keys.
+    static let catalogQueries = [
+        """
+        SELECT c.oid, c.relname, n.nspname, a.attnum, a.attname, a.atttypid, a.attnotnull, a.atthasdef,
+            format_type(a.atttypid, a.atttypmod)
+        FROM pg_class c
+        JOIN pg_namespace n ON n.oid = c.relnamespace
+        JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+        WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname !~ '^(pg_|information_schema$)'
+        """,
+        """
+        SELECT o.conname, o.contype, o.conrelid, o.confrelid, o.conkey, o.confkey, o.confdeltype
+        FROM pg_constraint o
+        JOIN pg_class c ON c.oid = o.conrelid
+        JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE n.nspname !~ '^(pg_|information_schema$)'
+        """,
+    ]
+}

@@ -1,0 +1,33 @@
+#ifndef KINDRED_BENCHMARKS_CFLOOR_H
+#define KINDRED_BENCHMARKS_CFLOOR_H
+
+// What libpq itself needs for each workload, in C: prepared statements, binary results, and no more done with a row
+// than looking at the length of each value. Connecting and preparing are not measured.
+//
+// Each function returns the seconds that it took, or a negative number after printing what went wrong.
+
+/// Where to connect: a URI, and a database that takes the place of the URI's.
+typedef struct {
+    const char *uri;
+    const char *database;
+} floor_target;
+
+/// Runs a script of any number of statements.
+double floor_script(floor_target target, const char *script);
+
+/// `count` executions of a statement with one int4 parameter, 1 to `keys` in turn, each waiting for its answer.
+double floor_lookup(floor_target target, const char *sql, int keys, int count);
+
+/// `count` executions of a statement without parameters, each read completely; adds up the rows in `rows`.
+double floor_rows(floor_target target, const char *sql, int count, long *rows);
+
+/// Threads that share fewer connections through a mutex and a condition, `count` look-ups each.
+double floor_threads(floor_target target, const char *sql, int keys, int threads, int connections, int count);
+
+/// One thread with `inFlight` look-ups under way over some connections in pipeline mode, each with a Sync of its own.
+double floor_pipeline(floor_target target, const char *sql, int keys, int inFlight, int connections, int count);
+
+/// Binds this process, and what it starts from now on, to one processor. Returns 0 where that is not possible.
+int floor_pin(void);
+
+#endif
