@@ -1,0 +1,19 @@
+extension Condition {
+    /// Reads a format string in the grammar of NSPredicate; its placeholders take the arguments in order.
+    ///
+    /// What is understood:
+    /// * `AND` `OR` `NOT`, `&&` `||` `!`, parentheses, `TRUEPREDICATE`, `FALSEPREDICATE`;
+    /// * `=` `==` `!=` `<>` `<` `<=` `>` `>=`, `BETWEEN {a, b}`, `IN {a, b}`, and both with `%@` for a collection;
+    /// * `LIKE` with `*` and `?`, `BEGINSWITH`, `ENDSWITH`, `CONTAINS`, `MATCHES` for the whole text, `[c]` after them;
+    /// * `ANY` or `SOME`, `ALL`, `NONE` before a path to many objects, `path.@count`, `value IN path`;
+    /// * `SELF`, key paths such as `person.surname`, `#key` for a key that is spelled like a keyword, `%K`;
+    /// * strings in either quotes, numbers, `TRUE` `YES` `FALSE` `NO`, `NULL` `NIL`, `+` `-` `*` `/` `**`;
+    /// * `%@` for any argument, `%d` for an integer, `%f` for a number, `%s` for a string.
+    ///
+    /// Keys are checked once the entity is known. Throws `KindredError` `.invalidCondition` with the place of the fault
+    /// and what was expected there.
+    package init(format: String, arguments: [ConditionArgument]) throws {
+        var parser = FormatParser(tokens: try FormatLexer.tokens(of: format), arguments: arguments)
+        self.init(try parser.format())
+    }
+}

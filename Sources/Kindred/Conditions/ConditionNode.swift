@@ -1,0 +1,83 @@
+package import KindredPostgres
+
+/// A condition as a tree, for all the ways in which one can be written.
+package indirect enum ConditionNode: Sendable {
+    case constant(Bool)
+    case all([ConditionNode])
+    case any([ConditionNode])
+    case not(ConditionNode)
+    case comparison(ConditionComparison)
+}
+
+/// One comparison, possibly over the members of a to-many relationship.
+package struct ConditionComparison: Sendable {
+    /// How the members that the left side leads to are taken together.
+    package enum Quantifier: String, Sendable {
+        case any = "ANY"
+        case all = "ALL"
+        case none = "NONE"
+    }
+
+    package enum Operator: String, Sendable {
+        case equal = "=="
+        case notEqual = "!="
+        case less = "<"
+        case lessOrEqual = "<="
+        case greater = ">"
+        case greaterOrEqual = ">="
+        case between = "BETWEEN"
+        case isIn = "IN"
+        case like = "LIKE"
+        case matches = "MATCHES"
+        case beginsWith = "BEGINSWITH"
+        case endsWith = "ENDSWITH"
+        case contains = "CONTAINS"
+    }
+
+    package var left: ConditionExpression
+    package var operation: Operator
+    package var right: ConditionExpression
+    package var quantifier: Quantifier?
+    package var ignoresCase: Bool
+
+    package init(
+        _ left: ConditionExpression,
+        _ operation: Operator,
+        _ right: ConditionExpression,
+        quantifier: Quantifier? = nil,
+        ignoresCase: Bool = false
+    ) {
+        self.left = left
+        self.operation = operation
+        self.right = right
+        self.quantifier = quantifier
+        self.ignoresCase = ignoresCase
+    }
+}
+
+/// What a comparison compares.
+package indirect enum ConditionExpression: Sendable {
+    package enum Arithmetic: String, Sendable {
+        case plus = "+"
+        case minus = "-"
+        case times = "*"
+        case divide = "/"
+        case power = "**"
+    }
+
+    /// The keys from the object to an attribute, an object, or the members of a to-many relationship; none for the
+    /// object itself.
+    case path([String])
+    /// The number of members that a path leads to.
+    case count([String])
+    /// A value, bound as a parameter; nil for NULL and for no object.
+    case value(PostgresValue?)
+    /// Values, bound as one parameter.
+    case values([PostgresValue?])
+    /// Expressions in braces.
+    case list([ConditionExpression])
+    case object(any ObjectReference)
+    case objects([any ObjectReference])
+    case arithmetic(Arithmetic, ConditionExpression, ConditionExpression)
+    case negative(ConditionExpression)
+}

@@ -1,0 +1,185 @@
+import KindredPostgres
+
+extension FormatParser {
+    private static let quantifiers: [String: ConditionComparison.Quantifier] = [
+        "ANY": .any, "SOME": .any, "ALL": .all, "NONE": .none,
+    ]
+
+    private enum Beginning {
+        case parenthesis, negation, sign
+        case quantifier(ConditionComparison.Quantifier)
+        case constant(Bool)
+        case value
+    }
+
+    /// What stands between operators: a value, a key, a parenthesis, or one of them with something in front.
+    mutating func operand() throws -> Phrase {
+        switch beginning {
+        case .parenthesis: return try parenthesis()
+        case .negation: return try negation()
+        case .sign: return .expression(try signed())
+        case .quantifier(let quantifier): return .condition(.comparison(try quantified(quantifier)))
+        case .constant(let value):
+            advance()
+            return .condition(.constant(value))
+        case .value: return .expression(try primary())
+        }
+    }
+
+    private var beginning: Beginning {
+        switch current.kind {
+        case .symbol(.leftParenthesis): .parenthesis
+        case .symbol(.not): .negation
+        case .symbol(.minus), .symbol(.plus): .sign
+        case .word(let word):
+            switch word.uppercased() {
+            case "NOT": .negation
+            case "TRUEPREDICATE": .constant(true)
+            case "FALSEPREDICATE": .constant(false)
+            case let keyword: quantifier(keyword).map(Beginning.quantifier) ?? .value
+            }
+        default: .value
+        }
+    }
+
+    private mutating func parenthesis() throws -> Phrase {
+        try enter()
+        defer { leave() }
+        advance()
+        let phrase = try phrase(.or)
+        try require(.rightParenthesis)
+        return phrase
+    }
+
+    private mutating func negation() throws -> Phrase {
+        try enter()
+        defer { leave() }
+        advance()
+        let phrase = try phrase(.comparison)
+        return .condition(.not(try condition(phrase)))
+    }
+
+    private mutating func signed() throws -> ConditionExpression {
+        var isNegative = false
+        while isAt(.minus) || isAt(.plus) {
+            if isAt(.minus) { isNegative.toggle() }
+            advance()
+        }
+        let operand = try expression(.sign)
+        return isNegative ? negative(operand) : operand
+    }
+
+    private func negative(_ expression: ConditionExpression) -> ConditionExpression {
+        switch expression {
+        case .value(.integer(let integer)) where integer != .min: .value(.integer(-integer))
+        case .value(.numeric(let numeric)): numeric.negated.map { .value(.numeric($0)) } ?? .negative(expression)
+        default: .negative(expression)
+        }
+    }
+
+    private func quantifier(_ keyword: String) -> ConditionComparison.Quantifier? {
+        guard let quantifier = Self.quantifiers[keyword] else { return nil }
+        // A key may be called `any`: then an operator, a dot or the end follows.
+        switch following.kind {
+        case .word, .placeholder: return Self.operation(following) == nil ? quantifier : nil
+        case .key, .symbol(.leftParenthesis): return quantifier
+        default: return nil
+        }
+    }
+
+    private mutating func quantified(_ quantifier: ConditionComparison.Quantifier) throws -> ConditionComparison {
+        advance()
+        let start = current.position
+        let left = try expression(.sum)
+        guard case .path(let path) = left, !path.isEmpty else {
+            throw KindredError.invalidFormat("after ANY, ALL or NONE a key path is expected", at: start)
+        }
+        guard let operation = Self.operation(current) else { throw expected("a comparison such as == or LIKE") }
+        return try comparison(left, operation, quantifier: quantifier)
+    }
+}
+
+extension FormatParser {
+    private mutating func primary() throws -> ConditionExpression {
+        switch current.kind {
+        case .symbol(.leftBrace): return try list()
+        case .string(let text):
+            advance()
+            return .value(.string(text))
+        case .integer(let integer):
+            advance()
+            return .value(.integer(integer))
+        case .decimal(let text):
+            guard let numeric = PostgresNumeric(text) else { throw expected("a number that PostgreSQL can hold") }
+            advance()
+            return .value(.numeric(numeric))
+        case .placeholder(.keyPath), .key, .collectionOperator: return try path()
+        case .placeholder(let placeholder): return try argument(placeholder)
+        case .word(let word):
+            if let constant = constant(word.uppercased()) {
+                advance()
+                return constant
+            }
+            return try path()
+        case .symbol, .end: throw expected("a value or a key")
+        }
+    }
+
+    private func constant(_ keyword: String) -> ConditionExpression? {
+        switch keyword {
+        case "TRUE", "YES": .value(.bool(true))
+        case "FALSE", "NO": .value(.bool(false))
+        case "NULL", "NIL": .value(nil)
+        default: nil
+        }
+    }
+
+    /// `{a, b}`: values become one list of values, anything else stays a list of expressions.
+    private mutating func list() throws -> ConditionExpression {
+        try enter()
+        defer { leave() }
+        advance()
+        var elements: [ConditionExpression] = []
+        if !isAt(.rightBrace) {
+            repeat {
+                elements.append(try expression(.sum))
+            } while take(.comma)
+        }
+        try require(.rightBrace)
+        var values: [PostgresValue?] = []
+        for element in elements {
+            guard case .value(let value) = element else { return .list(elements) }
+            values.append(value)
+        }
+        return .values(values)
+    }
+
+    private mutating func argument(_ placeholder: FormatToken.Placeholder) throws -> ConditionExpression {
+        let position = current.position
+        let argument = try takeArgument()
+        switch (placeholder, argument) {
+        case (.integer, .value(.integer)), (.string, .value(.string)), (.any, .value): break
+        case (.number, .value(.integer)), (.number, .value(.float)), (.number, .value(.double)),
+            (.number, .value(.numeric)):
+            break
+        case (.integer, _): throw unfitArgument("an integer", at: position)
+        case (.number, _): throw unfitArgument("a number", at: position)
+        case (.string, _): throw unfitArgument("a string", at: position)
+        default: break
+        }
+        return switch argument {
+        case .null: .value(nil)
+        case .value(let value): .value(value)
+        case .list(let values): .values(values)
+        case .object(let object): .object(object)
+        case .objects(let objects): .objects(objects)
+        }
+    }
+}
+
+extension PostgresNumeric {
+    fileprivate var negated: PostgresNumeric? {
+        let text = description
+        return text.hasPrefix("-") ? PostgresNumeric(text.dropFirst()) : PostgresNumeric("-\(text)")
+    }
+}

@@ -1,0 +1,191 @@
+// Precedence climbing: one function for all operators, since every level of parentheses costs stack.
+extension FormatParser {
+    /// What a parenthesis may hold.
+    enum Phrase {
+        case condition(ConditionNode)
+        case expression(ConditionExpression)
+    }
+
+    /// How strongly an operator binds, weakest first.
+    enum Rank: Int {
+        case or, and, comparison, sum, product, sign, power
+    }
+
+    private enum Infix {
+        case or, and
+        case comparison(ConditionComparison.Operator)
+        case arithmetic(ConditionExpression.Arithmetic, Rank)
+    }
+
+    /// An operand and what follows it, as far as operators of at least the given rank go.
+    mutating func phrase(_ rank: Rank) throws -> Phrase {
+        let start = current.position
+        var phrase = try operand()
+        while let infix = infix(current), try extend(&phrase, infix, rank, start) {}
+        return phrase
+    }
+
+    /// Takes an operator and its right side into a phrase; false if the operator binds too weakly.
+    private mutating func extend(_ phrase: inout Phrase, _ infix: Infix, _ rank: Rank, _ start: Int) throws -> Bool {
+        guard Self.rank(infix).rawValue >= rank.rawValue else { return false }
+        // A parenthesis on the right side takes the stack of two levels.
+        try enter()
+        defer { leave() }
+        switch infix {
+        case .or: phrase = .condition(.any(try conditions(phrase, .or)))
+        case .and: phrase = .condition(.all(try conditions(phrase, .and)))
+        case .comparison(let operation):
+            // A second comparison in a row has no meaning; the caller says what is expected instead.
+            guard case .expression(let left) = phrase else { return false }
+            phrase = .condition(.comparison(try comparison(left, operation, quantifier: nil)))
+        case .arithmetic(let operation, let operationRank):
+            let left = try expression(phrase, at: start)
+            phrase = .expression(try calculation(left, operation, operationRank))
+        }
+        return true
+    }
+
+    private mutating func calculation(
+        _ left: ConditionExpression,
+        _ operation: ConditionExpression.Arithmetic,
+        _ rank: Rank
+    ) throws -> ConditionExpression {
+        try countCalculation()
+        advance()
+        return .arithmetic(operation, left, try expression(rank.operand))
+    }
+
+    /// All conditions of a chain of ANDs or ORs.
+    private mutating func conditions(_ first: Phrase, _ rank: Rank) throws -> [ConditionNode] {
+        var nodes = [try condition(first)]
+        while let next = infix(current), Self.rank(next) == rank {
+            advance()
+            let phrase = try phrase(rank.operand)
+            nodes.append(try condition(phrase))
+        }
+        return nodes
+    }
+
+    /// The rest of a comparison, from its operator on.
+    mutating func comparison(
+        _ left: ConditionExpression,
+        _ operation: ConditionComparison.Operator,
+        quantifier: ConditionComparison.Quantifier?
+    ) throws -> ConditionComparison {
+        advance()
+        let ignoresCase = try options(of: operation)
+        let right = try expression(.sum)
+        return ConditionComparison(left, operation, right, quantifier: quantifier, ignoresCase: ignoresCase)
+    }
+
+    func condition(_ phrase: Phrase) throws -> ConditionNode {
+        if case .condition(let node) = phrase { return node }
+        throw expected("a comparison such as == or LIKE")
+    }
+
+    /// A value or key, with operators of at least the given rank.
+    mutating func expression(_ rank: Rank) throws -> ConditionExpression {
+        let start = current.position
+        let phrase = try phrase(rank)
+        return try expression(phrase, at: start)
+    }
+
+    func expression(_ phrase: Phrase, at position: Int) throws -> ConditionExpression {
+        if case .expression(let expression) = phrase { return expression }
+        throw KindredError.invalidFormat("a value or a key is expected here, not a condition", at: position)
+    }
+}
+
+extension FormatParser {
+    private static let words: [String: ConditionComparison.Operator] = [
+        "BETWEEN": .between, "IN": .isIn, "LIKE": .like, "MATCHES": .matches, "BEGINSWITH": .beginsWith,
+        "ENDSWITH": .endsWith, "CONTAINS": .contains,
+    ]
+
+    /// The comparison that a token stands for where an operator is expected.
+    static func operation(_ token: FormatToken) -> ConditionComparison.Operator? {
+        switch token.kind {
+        case .symbol(.equal): .equal
+        case .symbol(.notEqual): .notEqual
+        case .symbol(.less): .less
+        case .symbol(.lessOrEqual): .lessOrEqual
+        case .symbol(.greater): .greater
+        case .symbol(.greaterOrEqual): .greaterOrEqual
+        case .word(let word): words[word.uppercased()]
+        default: nil
+        }
+    }
+
+    private func infix(_ token: FormatToken) -> Infix? {
+        switch token.kind {
+        case .symbol(.or): .or
+        case .symbol(.and): .and
+        case .symbol(.plus): .arithmetic(.plus, .sum)
+        case .symbol(.minus): .arithmetic(.minus, .sum)
+        case .symbol(.times): .arithmetic(.times, .product)
+        case .symbol(.divide): .arithmetic(.divide, .product)
+        case .symbol(.power): .arithmetic(.power, .power)
+        default:
+            if token.isKeyword("OR") {
+                .or
+            } else if token.isKeyword("AND") {
+                .and
+            } else {
+                Self.operation(token).map(Infix.comparison)
+            }
+        }
+    }
+
+    private static func rank(_ infix: Infix) -> Rank {
+        switch infix {
+        case .or: .or
+        case .and: .and
+        case .comparison: .comparison
+        case .arithmetic(_, let rank): rank
+        }
+    }
+
+    /// `[c]` after an operator.
+    private mutating func options(of operation: ConditionComparison.Operator) throws -> Bool {
+        guard take(.leftBracket) else { return false }
+        switch operation {
+        case .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .isIn:
+            throw KindredError.invalidFormat("\(operation.rawValue) takes no options", at: current.position)
+        default: break
+        }
+        guard case .word(let options) = current.kind else { throw expected("the option c") }
+        guard options.lowercased() == "c" else {
+            let isDiacritic = options.lowercased().contains("d")
+            throw KindredError.invalidFormat(
+                isDiacritic
+                    ? "the option d (ignoring diacritics) is not supported, only c is"
+                    : "c is the only option that is supported",
+                at: current.position
+            )
+        }
+        advance()
+        try require(.rightBracket)
+        return true
+    }
+}
+
+extension FormatParser.Rank {
+    /// The rank of what stands on the right: sums and products group from the left, powers from the right.
+    fileprivate var operand: Self {
+        switch self {
+        case .or: .and
+        case .and: .comparison
+        case .comparison: .sum
+        case .sum: .product
+        case .product, .sign, .power: .sign
+        }
+    }
+}
+
+extension FormatToken {
+    /// Whether the token is a keyword, in any case of letters.
+    func isKeyword(_ keyword: String) -> Bool {
+        guard case .word(let word) = kind, word.utf8.count == keyword.utf8.count else { return false }
+        return word.uppercased() == keyword
+    }
+}

@@ -1,0 +1,102 @@
+/// Builds a condition from the tokens of a format string, by recursive descent.
+struct FormatParser {
+    /// Deeper nesting is refused, so that no format can exhaust the stack.
+    static let maximumDepth = 256
+    /// A long sum is a tree as deep as its length.
+    static let maximumCalculations = 64
+
+    private let tokens: [FormatToken]
+    private let arguments: [ConditionArgument]
+    private var index = 0
+    private var usedArguments = 0
+    private var depth = 0
+    private var calculations = 0
+
+    init(tokens: [FormatToken], arguments: [ConditionArgument]) {
+        self.tokens = tokens
+        self.arguments = arguments
+    }
+
+    /// Returns the whole format as a condition.
+    ///
+    /// Throws unless all tokens and all arguments are used.
+    mutating func format() throws -> ConditionNode {
+        let phrase = try phrase(.or)
+        let node = try condition(phrase)
+        guard current.kind == .end else { throw expected("AND, OR or the end") }
+        guard usedArguments == arguments.count else {
+            throw KindredError(
+                .invalidCondition,
+                "The condition has \(usedArguments) placeholder\(usedArguments == 1 ? "" : "s"), "
+                    + "but \(arguments.count) argument\(arguments.count == 1 ? " was" : "s were") given"
+            )
+        }
+        return node
+    }
+}
+
+extension FormatParser {
+    var current: FormatToken { tokens[index] }
+
+    /// The token after the current one.
+    var following: FormatToken { tokens[min(index + 1, tokens.count - 1)] }
+
+    mutating func advance() {
+        if index < tokens.count - 1 { index += 1 }
+    }
+
+    func isAt(_ symbol: FormatToken.Symbol) -> Bool {
+        current.kind == .symbol(symbol)
+    }
+
+    mutating func take(_ symbol: FormatToken.Symbol) -> Bool {
+        guard isAt(symbol) else { return false }
+        advance()
+        return true
+    }
+
+    mutating func require(_ symbol: FormatToken.Symbol) throws {
+        guard take(symbol) else { throw expected("\"\(symbol.rawValue)\"") }
+    }
+
+    /// Goes one level deeper, until `leave`.
+    mutating func enter() throws {
+        guard depth < Self.maximumDepth else {
+            throw KindredError.invalidFormat("it is nested more than \(Self.maximumDepth) deep", at: current.position)
+        }
+        depth += 1
+    }
+
+    mutating func leave() {
+        depth -= 1
+    }
+
+    mutating func countCalculation() throws {
+        calculations += 1
+        guard calculations <= Self.maximumCalculations else {
+            throw KindredError.invalidFormat(
+                "a condition has at most \(Self.maximumCalculations) calculations",
+                at: current.position
+            )
+        }
+    }
+
+    func expected(_ what: String) -> KindredError {
+        .invalidFormat("\(what) is expected, not \(current)", at: current.position)
+    }
+
+    /// Returns the argument of the placeholder that is the current token, and goes on.
+    mutating func takeArgument() throws -> ConditionArgument {
+        guard usedArguments < arguments.count else {
+            throw KindredError.invalidFormat("there is no argument for this placeholder", at: current.position)
+        }
+        advance()
+        usedArguments += 1
+        return arguments[usedArguments - 1]
+    }
+
+    /// The error for an argument, taken last, that is not what its placeholder asks for.
+    func unfitArgument(_ what: String, at position: Int) -> KindredError {
+        .invalidFormat("argument \(usedArguments) must be \(what)", at: position)
+    }
+}

@@ -1,0 +1,131 @@
+import KindredPostgres
+import Testing
+
+@testable import Kindred
+
+@Suite struct FormatParserTests {
+    @Test(arguments: [
+        ("a == 1", "(== a 1)"),
+        ("a = 1 AND b <> 2 OR c => 3", "(or (and (== a 1) (!= b 2)) (>= c 3))"),
+        ("a = 1 && (b = 2 || NOT c = 3)", "(and (== a 1) (or (== b 2) (not (== c 3))))"),
+        ("not not a = 1", "(not (not (== a 1)))"),
+        ("! a = 1 and b = 2", "(and (not (== a 1)) (== b 2))"),
+        ("(((a))) = (1)", "(== a 1)"),
+        ("(a + 1) * 2 > 3", "(> (* (+ a 1) 2) 3)"),
+        ("a - 1 - 2 = b ** 2 ** 3 / 4", "(== (- (- a 1) 2) (/ (** b (** 2 3)) 4))"),
+        ("-a < -5", "(< (- a) -5)"),
+        ("a = - -1.5e2", "(== a 150)"),
+        ("a == nil OR a != NULL", "(or (== a nil) (!= a nil))"),
+        ("a = yes AND b = FALSE", "(and (== a t) (== b f))"),
+        ("TRUEPREDICATE OR falsepredicate", "(or true false)"),
+        ("a BETWEEN {1, 2}", "(BETWEEN a [1, 2])"),
+        ("a between {b, 2 + 3}", "(BETWEEN a {b, (+ 2 3)})"),
+        ("a IN {}", "(IN a [])"),
+        ("a in {'x', nil}", "(IN a [x, nil])"),
+        ("a LIKE[c] 'x' AND a ==[c] 'y'", "(and (LIKE[c] a x) (==[c] a y))"),
+        ("a.b.c BEGINSWITH 'x'", "(BEGINSWITH a.b.c x)"),
+        ("SELF == 1 AND self.a = 1", "(and (== SELF 1) (== a 1))"),
+        ("ANY a.b = 1", "(ANY == a.b 1)"),
+        ("some a.b = 1 OR all a = 1 OR NONE #in = 1", "(or (ANY == a.b 1) (ALL == a 1) (NONE == in 1))"),
+        ("any = 1 AND all IN {1} AND none.a = 2", "(and (== any 1) (IN all [1]) (== none.a 2))"),
+        ("#true = TRUE", "(== true t)"),
+        ("a.@count > 1", "(> a@count 1)"),
+        ("'it' IN a", "(IN it a)"),
+    ])
+    func formatsBecomeTrees(format: String, tree: String) throws {
+        #expect(describe(try Condition(format: format, arguments: []).node) == tree)
+    }
+
+    @Test func placeholdersTakeTheArgumentsInOrder() throws {
+        let condition = try Condition(
+            format: "%K = %@ AND %d < %f AND %@ IN %@ AND %K.@count = %@ AND a = %s AND %K == 1",
+            arguments: [
+                .value("a.b"), .value("x"), .value(5), .value(2.5), .null, .list([1, nil]), .value("c"), .value(true),
+                .value("text"), .list(["with.dot"]),
+            ]
+        )
+        #expect(
+            describe(condition.node)
+                == "(and (== a.b x) (< 5 2.5) (IN nil [1, nil]) (== c@count t) (== a text) (== with.dot 1))"
+        )
+    }
+
+    @Test(arguments: [
+        ("", 1, "a value or a key is expected"), ("a", 2, "a comparison such as"), ("a =", 4, "a value or a key"),
+        ("a = 1 b", 7, "AND, OR or the end"), ("(a = 1", 7, "\")\" is expected"), ("a = 1)", 6, "AND, OR or the end"),
+        ("a = {1, }", 9, "a value or a key"), ("a = {1", 7, "\"}\" is expected"), ("a. = 1", 4, "a key is expected"),
+        ("a LIKE[d] 'x'", 8, "diacritics"), ("a LIKE[cd] 'x'", 8, "diacritics"), ("a LIKE[x] 'x'", 8, "only option"),
+        ("a <[c] 1", 5, "no options"), ("a LIKE[ 'x'", 9, "the option c"), ("a.@sum = 1", 3, "@count"),
+        ("@count = 1", 1, "@count"), ("a.@count.b = 1", 9, "the end of the path"), ("ANY 1 = 2", 5, "comparison"),
+        ("ANY a", 6, "a comparison such as"), ("ANY (1) = 2", 5, "key path"), ("abs(a) = 1", 1, "functions"),
+        ("a = (b = 1)", 5, "not a condition"), ("(a = 1) + 2 = 3", 1, "not a condition"),
+        ("(a = 1) = 2", 9, "AND, OR or the end"), ("a = %@", 5, "no argument"), ("NOT a", 6, "a comparison such as"),
+        ("a AND b = 1", 3, "a comparison such as"), ("a = 1e999999", 5, "a number that"),
+    ])
+    func faultsAreNamedWithTheirPlace(format: String, position: Int, message: String) throws {
+        let error = try #require(throws: KindredError.self) { try Condition(format: format, arguments: []) }
+        #expect(error.code == .invalidCondition)
+        #expect(error.message.contains("at character \(position):") && error.message.contains(message), "\(error)")
+    }
+
+    @Test(
+        arguments: [
+            ("a = %d", .value("1"), "an integer"), ("a = %d", .value(1.5), "an integer"),
+            ("a = %f", .value("1"), "a number"),
+            ("a = %s", .value(1), "a string"), ("%K = 1", .value(1), "a key path"),
+            ("%K = 1", .value("a..b"), "a key path"),
+            ("%K = 1", .value(""), "a key path"), ("%K = 1", .null, "a key path"),
+            ("%K = 1", .value("@count"), "a key path"),
+            ("a = %d", .list([1]), "an integer"),
+        ] as [(String, ConditionArgument, String)])
+    func argumentsMustFitTheirPlaceholders(format: String, argument: ConditionArgument, message: String) throws {
+        let error = try #require(throws: KindredError.self) { try Condition(format: format, arguments: [argument]) }
+        #expect(error.message.contains("argument 1 must be \(message)"), "\(error)")
+    }
+
+    @Test func leftOverArgumentsAreAnError() throws {
+        let error = try #require(throws: KindredError.self) {
+            try Condition(format: "a = %@", arguments: [.value(1), .value(2)])
+        }
+        #expect(error.message == "The condition has 1 placeholder, but 2 arguments were given")
+    }
+
+    @Test(arguments: ["(", "NOT ", "-(", "{", "a = (", "a = 1 OR (b = 1 AND ("])
+    func deepNestingIsRefused(opening: String) throws {
+        let format = String(repeating: opening, count: 1_000)
+        let error = try #require(throws: KindredError.self) { try Condition(format: format, arguments: []) }
+        #expect(error.message.contains("nested more than 256 deep"), "\(error)")
+    }
+
+    @Test func longCalculationsAreRefused() {
+        let format = "a = 1" + String(repeating: " + 1", count: 65)
+        #expect(throws: KindredError.self) { try Condition(format: format, arguments: []) }
+    }
+}
+
+private func describe(_ node: ConditionNode) -> String {
+    switch node {
+    case .constant(let value): return "\(value)"
+    case .all(let nodes): return "(and \(nodes.map(describe).joined(separator: " ")))"
+    case .any(let nodes): return "(or \(nodes.map(describe).joined(separator: " ")))"
+    case .not(let node): return "(not \(describe(node)))"
+    case .comparison(let comparison):
+        let quantifier = comparison.quantifier.map { "\($0.rawValue) " } ?? ""
+        let operation = comparison.operation.rawValue + (comparison.ignoresCase ? "[c]" : "")
+        return "(\(quantifier)\(operation) \(describe(comparison.left)) \(describe(comparison.right)))"
+    }
+}
+
+private func describe(_ expression: ConditionExpression) -> String {
+    switch expression {
+    case .path(let path): path.isEmpty ? "SELF" : path.joined(separator: ".")
+    case .count(let path): "\(path.joined(separator: "."))@count"
+    case .value(let value): value.map { "\($0)" } ?? "nil"
+    case .values(let values): "[\(values.map { $0.map { "\($0)" } ?? "nil" }.joined(separator: ", "))]"
+    case .list(let list): "{\(list.map(describe).joined(separator: ", "))}"
+    case .object, .objects: "object"
+    case .arithmetic(let operation, let left, let right):
+        "(\(operation.rawValue) \(describe(left)) \(describe(right)))"
+    case .negative(let inner): "(- \(describe(inner)))"
+    }
+}
