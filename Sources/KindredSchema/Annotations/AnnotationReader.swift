@@ -1,0 +1,105 @@
+/// Reads the members of one annotation, and collects what is wrong with them.
+struct AnnotationReader {
+    private var members: [String: AnnotationText.Value]
+    private(set) var problems: [String] = []
+
+    init(_ text: AnnotationText) {
+        members = text.members
+    }
+
+    /// The options of a foreign key's annotation.
+    mutating func foreignKeyOptions() -> ForeignKeyOptions {
+        let options = ForeignKeyOptions(
+            name: name("name"),
+            inverse: name("inverse"),
+            manyToMany: name("manyToMany"),
+            deleteRule: deleteRule("deleteRule"),
+            toOneDeleteRule: deleteRule("toOneDeleteRule"),
+            manyToManyDeleteRule: deleteRule("manyToManyDeleteRule"),
+            orderedBy: name("orderedBy"),
+            ignore: flag("ignore")
+        )
+        finish([
+            "name", "inverse", "manyToMany", "deleteRule", "toOneDeleteRule", "manyToManyDeleteRule", "orderedBy",
+            "ignore",
+        ])
+        return options
+    }
+
+    /// The options of a table's or view's annotation.
+    mutating func tableOptions() -> TableOptions {
+        let options = TableOptions(key: names("key"), manyToMany: helperChoice("manyToMany"), ignore: flag("ignore"))
+        finish(["key", "manyToMany", "ignore"])
+        return options
+    }
+
+    /// The options of a column's annotation.
+    mutating func columnOptions() -> ColumnOptions {
+        let options = ColumnOptions(ignore: flag("ignore"))
+        finish(["ignore"])
+        return options
+    }
+
+    private mutating func name(_ key: String) -> String? {
+        switch members.removeValue(forKey: key) {
+        case nil: return nil
+        case .string(let value) where !value.isEmpty: return value
+        default:
+            problems.append("\"\(key)\" must be a name")
+            return nil
+        }
+    }
+
+    private mutating func names(_ key: String) -> [String]? {
+        switch members.removeValue(forKey: key) {
+        case nil: return nil
+        case .string(let value) where !value.isEmpty: return [value]
+        case .strings(let values) where !values.isEmpty && !values.contains(""): return values
+        default:
+            problems.append("\"\(key)\" must be a list of names")
+            return nil
+        }
+    }
+
+    private mutating func flag(_ key: String) -> Bool? {
+        switch members.removeValue(forKey: key) {
+        case nil: return nil
+        case .bool(let value): return value
+        default:
+            problems.append("\"\(key)\" must be true or false")
+            return nil
+        }
+    }
+
+    private mutating func deleteRule(_ key: String) -> DeleteRule? {
+        switch members.removeValue(forKey: key) {
+        case nil: return nil
+        case .string(let value):
+            if let rule = DeleteRule(rawValue: value) { return rule }
+            fallthrough
+        default:
+            let rules = DeleteRule.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+            problems.append("\"\(key)\" must be one of \(rules)")
+            return nil
+        }
+    }
+
+    private mutating func helperChoice(_ key: String) -> SchemaOverride.HelperChoice? {
+        switch members.removeValue(forKey: key) {
+        case nil: return nil
+        case .bool(false): return SchemaOverride.HelperChoice.none
+        case .strings(let names) where names.count == 2: return .pair(names[0], names[1])
+        default:
+            problems.append("\"\(key)\" must be false or the names of two foreign keys")
+            return nil
+        }
+    }
+
+    /// Whatever was not asked for is unknown.
+    private mutating func finish(_ known: [String]) {
+        for key in members.keys.sortedByBytes() {
+            let suggestions = NearestNames.suggestions(for: key, among: known)
+            problems.append("\"\(key)\" is unknown here\(NearestNames.question(suggestions))")
+        }
+    }
+}

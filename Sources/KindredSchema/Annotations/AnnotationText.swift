@@ -1,0 +1,92 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// A comment of the form `@kindred {"name": "owner"} text for people`, taken apart.
+struct AnnotationText {
+    /// The members of the JSON object.
+    let members: [String: Value]
+    /// What follows the object: the comment that people see; nil if nothing does.
+    let remainder: String?
+
+    /// A value that an annotation may hold.
+    enum Value: Hashable {
+        case string(String)
+        case bool(Bool)
+        case strings([String])
+        case other
+    }
+
+    /// What is wrong with a comment.
+    struct Malformed: Error {
+        let reason: String
+    }
+
+    private static let mark = "@kindred"
+
+    /// Returns whether a comment is an annotation: the mark at its very beginning, and no letter after it.
+    static func isAnnotation(_ comment: String) -> Bool {
+        guard comment.hasPrefix(mark) else { return false }
+        guard let next = comment.dropFirst(mark.count).first else { return true }
+        return next.isWhitespace || !(next.isLetter || next.isNumber || next == "_" || next == "-" || next == ".")
+    }
+
+    /// Takes an annotation apart.
+    init(_ comment: String) throws(Malformed) {
+        let text = comment.dropFirst(Self.mark.count).drop(while: \.isWhitespace)
+        guard text.first == "{" else { throw Malformed(reason: "a JSON object must follow @kindred") }
+        guard let end = Self.endOfObject(text.utf8) else { throw Malformed(reason: "its JSON object does not end") }
+        let object = text[..<end]
+        do {
+            members = try JSONDecoder().decode([String: Value].self, from: Data(object.utf8))
+        } catch {
+            throw Malformed(reason: "its JSON is malformed")
+        }
+        let rest = text[end...].drop(while: \.isWhitespace)
+        remainder = rest.isEmpty ? nil : String(rest)
+    }
+
+    /// Finds the place behind the brace that closes the first one.
+    private static func endOfObject(_ text: Substring.UTF8View) -> Substring.UTF8View.Index? {
+        var depth = 0
+        var isInString = false
+        var isEscaped = false
+        for index in text.indices {
+            let byte = text[index]
+            if isEscaped {
+                isEscaped = false
+            } else if isInString {
+                if byte == UInt8(ascii: "\\") { isEscaped = true }
+                if byte == UInt8(ascii: "\"") { isInString = false }
+            } else if byte == UInt8(ascii: "\"") {
+                isInString = true
+            } else if byte == UInt8(ascii: "{") {
+                depth += 1
+            } else if byte == UInt8(ascii: "}") {
+                depth -= 1
+                if depth == 0 { return text.index(after: index) }
+            }
+        }
+        return nil
+    }
+}
+
+extension AnnotationText.Value: Decodable {
+    init(from decoder: any Decoder) throws {
+        guard let container = try? decoder.singleValueContainer() else {
+            self = .other
+            return
+        }
+        if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let value = try? container.decode([String].self) {
+            self = .strings(value)
+        } else {
+            self = .other
+        }
+    }
+}

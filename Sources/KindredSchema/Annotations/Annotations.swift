@@ -1,0 +1,175 @@
+/// All that comments and overrides say, by the object that they speak about.
+struct Annotations {
+    /// Options together with where they are written.
+    struct Written<Options> {
+        var options: Options
+        var location: String
+    }
+
+    /// An annotation that does not fit the database.
+    struct Problem {
+        var entity: QualifiedName
+        var location: String
+        var reason: String
+    }
+
+    private(set) var tables: [UInt32: Written<TableOptions>] = [:]
+    private(set) var columns: [UInt32: [Int16: Written<ColumnOptions>]] = [:]
+    /// By the constraint's OID.
+    private(set) var foreignKeys: [UInt32: Written<ForeignKeyOptions>] = [:]
+    /// Comments for people.
+    private(set) var tableComments: [UInt32: String] = [:]
+    private(set) var columnComments: [UInt32: [Int16: String]] = [:]
+    var problems: [Problem] = []
+
+    init(_ catalog: Catalog, overrides: [SchemaOverride]) {
+        if catalog.comments.isEmpty && overrides.isEmpty { return }
+        var names: [UInt32: QualifiedName] = [:]
+        for relation in catalog.relations where !relation.isPartition {
+            names[relation.oid] = QualifiedName(schema: relation.schema, name: relation.name)
+        }
+        read(catalog, names)
+        if !overrides.isEmpty { apply(overrides, catalog, names) }
+    }
+
+    /// The error that reports every problem, if there is one.
+    func error() -> SchemaError? {
+        let sorted = problems.sorted {
+            ($0.entity.description, $0.location, $0.reason) < ($1.entity.description, $1.location, $1.reason)
+        }
+        guard let first = sorted.first else { return nil }
+        let message = sorted.map { "\($0.location): \($0.reason)" }.joined(separator: "; ")
+        return SchemaError(
+            .invalidAnnotation,
+            "The schema's annotations do not fit: \(message)",
+            entity: first.entity.description,
+            location: first.location
+        )
+    }
+
+    // MARK: Comments
+
+    private mutating func read(_ catalog: Catalog, _ names: [UInt32: QualifiedName]) {
+        let foreignKeyOIDs = Set(catalog.constraints.lazy.filter { $0.kind == .foreignKey }.map(\.oid))
+        for comment in catalog.comments {
+            switch comment.object {
+            case .relation(let oid):
+                guard let table = names[oid] else { continue }
+                guard AnnotationText.isAnnotation(comment.text) else {
+                    tableComments[oid] = comment.text
+                    continue
+                }
+                let location = "the comment on \(table)"
+                let (annotation, remainder) = annotation(in: comment.text, table, location)
+                tableComments[oid] = remainder
+                guard var reader = annotation else { continue }
+                tables[oid] = Written(options: reader.tableOptions(), location: location)
+                note(reader.problems, table, location)
+            case .column(let oid, let number):
+                guard let table = names[oid] else { continue }
+                guard AnnotationText.isAnnotation(comment.text) else {
+                    columnComments[oid, default: [:]][number] = comment.text
+                    continue
+                }
+                guard let name = catalog.columns.first(where: { $0.relation == oid && $0.number == number })?.name
+                else { continue }
+                let location = "the comment on column \(name) of \(table)"
+                let (annotation, remainder) = annotation(in: comment.text, table, location)
+                columnComments[oid, default: [:]][number] = remainder
+                guard var reader = annotation else { continue }
+                columns[oid, default: [:]][number] = Written(options: reader.columnOptions(), location: location)
+                note(reader.problems, table, location)
+            case .constraint(let oid, let name, let relation):
+                guard let table = names[relation] else { continue }
+                guard AnnotationText.isAnnotation(comment.text) else { continue }
+                let location = "the comment on constraint \(name) of \(table)"
+                guard var reader = annotation(in: comment.text, table, location).reader else { continue }
+                guard foreignKeyOIDs.contains(oid) else {
+                    note(["the constraint is no foreign key"], table, location)
+                    continue
+                }
+                foreignKeys[oid] = Written(options: reader.foreignKeyOptions(), location: location)
+                note(reader.problems, table, location)
+            }
+        }
+    }
+
+    /// Returns a reader for a comment's annotation, nil if it is malformed, and what people are to see.
+    private mutating func annotation(
+        in comment: String,
+        _ table: QualifiedName,
+        _ location: String
+    ) -> (reader: AnnotationReader?, remainder: String?) {
+        do {
+            let text = try AnnotationText(comment)
+            return (AnnotationReader(text), text.remainder)
+        } catch {
+            note([error.reason], table, location)
+            return (nil, nil)
+        }
+    }
+
+    private mutating func note(_ reasons: [String], _ table: QualifiedName, _ location: String) {
+        problems += reasons.map { Problem(entity: table, location: location, reason: $0) }
+    }
+
+    // MARK: Overrides
+
+    private mutating func apply(
+        _ overrides: [SchemaOverride],
+        _ catalog: Catalog,
+        _ names: [UInt32: QualifiedName]
+    ) {
+        var oids: [QualifiedName: UInt32] = [:]
+        for (oid, name) in names { oids[name] = oid }
+        for entry in overrides {
+            let meanings = DatabaseSchema.interpretations(of: entry.table, searchPath: catalog.searchPath)
+            guard let table = meanings.first(where: { oids[$0] != nil }), let oid = oids[table] else {
+                let unknown = QualifiedName(schema: "", name: entry.table)
+                note(["there is no such table"], unknown, "the override for \(entry.table)")
+                continue
+            }
+            switch entry.target {
+            case .table(let options):
+                Self.settle(&tables[oid], with: options, at: "the override for \(table)") { $0.overridden(by: $1) }
+            case .column(let column, let options):
+                let location = "the override for column \(column) of \(table)"
+                guard
+                    let number = catalog.columns.first(where: {
+                        $0.relation == oid && $0.name.hasSameBytes(as: column)
+                    })?.number
+                else {
+                    note(["there is no such column"], table, location)
+                    continue
+                }
+                Self.settle(&columns[oid, default: [:]][number], with: options, at: location) { $0.overridden(by: $1) }
+            case .foreignKey(let constraint, let options):
+                let location = "the override for foreign key \(constraint) of \(table)"
+                guard
+                    let key = catalog.constraints.first(where: {
+                        $0.kind == .foreignKey && $0.relation == oid && $0.name.hasSameBytes(as: constraint)
+                    })
+                else {
+                    note(["there is no such foreign key"], table, location)
+                    continue
+                }
+                let named = [options.name, options.inverse, options.manyToMany, options.orderedBy]
+                if named.contains("") { note(["a name is empty"], table, location) }
+                Self.settle(&foreignKeys[key.oid], with: options, at: location) { $0.overridden(by: $1) }
+            }
+        }
+    }
+
+    private static func settle<Options>(
+        _ written: inout Written<Options>?,
+        with options: Options,
+        at location: String,
+        merge: (Options, Options) -> Options
+    ) {
+        guard let known = written else {
+            written = Written(options: options, location: location)
+            return
+        }
+        written = Written(options: merge(known.options, options), location: "\(known.location), with \(location)")
+    }
+}

@@ -1,0 +1,137 @@
+/// An annotation given in code instead of in a comment in the database.
+///
+/// Where both speak about the same thing, the code wins.
+///
+/// ```swift
+/// .foreignKey("email_person_id_fkey", of: "email", name: "owner", inverse: "emails", deleteRule: .cascade)
+/// // COMMENT ON CONSTRAINT email_person_id_fkey ON email IS
+/// //     '@kindred {"name": "owner", "inverse": "emails", "deleteRule": "cascade"}'
+/// ```
+public struct SchemaOverride: Sendable, Hashable {
+    /// Which of a table's pairs of foreign keys makes it a helper table.
+    public enum HelperChoice: Sendable, Hashable {
+        /// None: the table is no helper.
+        case none
+        /// The pair of these two constraints.
+        case pair(String, String)
+    }
+
+    enum Target: Sendable, Hashable {
+        case foreignKey(String, ForeignKeyOptions)
+        case table(TableOptions)
+        case column(String, ColumnOptions)
+    }
+
+    let table: String
+    let target: Target
+
+    /// Settles names and rules of the relationships that a foreign key makes.
+    ///
+    /// - Parameters:
+    ///   - constraint: The foreign key's name.
+    ///   - table: The table that holds it: `email` by the search path, or `public.email`.
+    ///   - name: The name of the relationship on the table that holds the key; in a helper table also that of the
+    ///     many-to-many relationship of the referenced table, unless `manyToMany` says otherwise.
+    ///   - inverse: The name of the relationship on the referenced table.
+    ///   - manyToMany: For a key of a helper table, the name of the referenced table's many-to-many relationship.
+    ///   - deleteRule: What deleting an object of the referenced table does to the objects that refer to it.
+    ///   - toOneDeleteRule: What deleting an object that holds the key does to the one it refers to.
+    ///   - manyToManyDeleteRule: What deleting an object of the referenced table does to its many-to-many partners.
+    ///   - orderedBy: A column of the table that holds the key, which orders the referenced table's sets.
+    ///   - ignore: Whether the key makes no relationship at all.
+    public static func foreignKey(
+        _ constraint: String,
+        of table: String,
+        name: String? = nil,
+        inverse: String? = nil,
+        manyToMany: String? = nil,
+        deleteRule: DeleteRule? = nil,
+        toOneDeleteRule: DeleteRule? = nil,
+        manyToManyDeleteRule: DeleteRule? = nil,
+        orderedBy: String? = nil,
+        ignore: Bool? = nil
+    ) -> SchemaOverride {
+        let options = ForeignKeyOptions(
+            name: name,
+            inverse: inverse,
+            manyToMany: manyToMany,
+            deleteRule: deleteRule,
+            toOneDeleteRule: toOneDeleteRule,
+            manyToManyDeleteRule: manyToManyDeleteRule,
+            orderedBy: orderedBy,
+            ignore: ignore
+        )
+        return SchemaOverride(table: table, target: .foreignKey(constraint, options))
+    }
+
+    /// Settles what identifies a table's or view's objects, and whether it is an entity or a helper.
+    ///
+    /// - Parameters:
+    ///   - table: The table or view: `person` by the search path, or `public.person`.
+    ///   - key: The columns that identify an object, for views and tables without a key.
+    ///   - manyToMany: Which pair of its foreign keys makes the table a helper, where several would fit.
+    ///   - ignore: Whether the table is no entity; its foreign keys then make no relationships.
+    public static func table(
+        _ table: String,
+        key: [String]? = nil,
+        manyToMany: HelperChoice? = nil,
+        ignore: Bool? = nil
+    ) -> SchemaOverride {
+        SchemaOverride(table: table, target: .table(TableOptions(key: key, manyToMany: manyToMany, ignore: ignore)))
+    }
+
+    /// Settles whether a column is an attribute.
+    ///
+    /// - Parameters:
+    ///   - column: The column's name.
+    ///   - table: The table or view it belongs to: `person` by the search path, or `public.person`.
+    ///   - ignore: Whether the column is left out; columns of the key and of foreign keys cannot be.
+    public static func column(_ column: String, of table: String, ignore: Bool) -> SchemaOverride {
+        SchemaOverride(table: table, target: .column(column, ColumnOptions(ignore: ignore)))
+    }
+}
+
+struct ForeignKeyOptions: Sendable, Hashable {
+    var name: String?
+    var inverse: String?
+    var manyToMany: String?
+    var deleteRule: DeleteRule?
+    var toOneDeleteRule: DeleteRule?
+    var manyToManyDeleteRule: DeleteRule?
+    var orderedBy: String?
+    var ignore: Bool?
+
+    /// What the other one says, and for the rest what this one does.
+    func overridden(by other: Self) -> Self {
+        Self(
+            name: other.name ?? name,
+            inverse: other.inverse ?? inverse,
+            manyToMany: other.manyToMany ?? manyToMany,
+            deleteRule: other.deleteRule ?? deleteRule,
+            toOneDeleteRule: other.toOneDeleteRule ?? toOneDeleteRule,
+            manyToManyDeleteRule: other.manyToManyDeleteRule ?? manyToManyDeleteRule,
+            orderedBy: other.orderedBy ?? orderedBy,
+            ignore: other.ignore ?? ignore
+        )
+    }
+}
+
+struct TableOptions: Sendable, Hashable {
+    var key: [String]?
+    var manyToMany: SchemaOverride.HelperChoice?
+    var ignore: Bool?
+
+    /// What the other one says, and for the rest what this one does.
+    func overridden(by other: Self) -> Self {
+        Self(key: other.key ?? key, manyToMany: other.manyToMany ?? manyToMany, ignore: other.ignore ?? ignore)
+    }
+}
+
+struct ColumnOptions: Sendable, Hashable {
+    var ignore: Bool?
+
+    /// What the other one says, and for the rest what this one does.
+    func overridden(by other: Self) -> Self {
+        Self(ignore: other.ignore ?? ignore)
+    }
+}

@@ -1,0 +1,80 @@
+extension SchemaBuilder {
+    /// A foreign key that counts, with those that repeat it.
+    struct ForeignKey {
+        /// The constraints' names, sorted; the first one stands for all.
+        var names: [String]
+        /// The place of the table that holds the key.
+        let source: Int
+        /// The place of the table that it refers to.
+        let destination: Int
+        let columns: [Int16]
+        /// One for each of `columns`.
+        let destinationColumns: [Int16]
+        var deleteRule: DeleteRule
+        /// The columns of ON DELETE SET NULL (...); empty for all.
+        var deleteSetColumns: [Int16]
+        var isMatchFull: Bool
+        var isEnforced: Bool
+        /// Whether at most one row can refer to any other.
+        var isOneToOne = false
+        var annotation = KeyAnnotation()
+
+        var name: String {
+            names.first ?? ""
+        }
+
+        var isSelfReference: Bool {
+            source == destination
+        }
+
+        /// Whether the other one compares the same columns of the same tables.
+        func repeats(_ other: Self) -> Bool {
+            guard destination == other.destination, columns.count == other.columns.count else { return false }
+            if columns == other.columns { return destinationColumns == other.destinationColumns }
+            let pairs = Set(zip(columns, destinationColumns).map { [$0, $1] })
+            return zip(other.columns, other.destinationColumns).allSatisfy { pairs.contains([$0, $1]) }
+        }
+    }
+
+    /// What annotations and overrides say about a foreign key and those that repeat it.
+    struct KeyAnnotation {
+        struct Name {
+            var name: String
+            var location: String
+        }
+
+        struct Setting<Value> {
+            var value: Value
+            var location: String
+        }
+
+        var names: [Name] = []
+        var inverses: [Name] = []
+        var manyToMany: [Name] = []
+        var deleteRule: Setting<DeleteRule>?
+        var toOneDeleteRule: Setting<DeleteRule>?
+        var manyToManyDeleteRule: Setting<DeleteRule>?
+        var orderedBy: Setting<String>?
+
+        /// Takes in one constraint's options; returns what contradicts those taken in before.
+        mutating func add(_ written: Annotations.Written<ForeignKeyOptions>) -> [String] {
+            let (options, location) = (written.options, written.location)
+            if let name = options.name { names.append(Name(name: name, location: location)) }
+            if let name = options.inverse { inverses.append(Name(name: name, location: location)) }
+            if let name = options.manyToMany { manyToMany.append(Name(name: name, location: location)) }
+            var contradictions: [String] = []
+            func take<Value: Equatable>(_ value: Value?, _ setting: inout Setting<Value>?, _ member: String) {
+                guard let value else { return }
+                if let known = setting, known.value != value {
+                    contradictions.append("\"\(member)\" contradicts \(known.location), whose key is the same")
+                }
+                setting = Setting(value: value, location: location)
+            }
+            take(options.deleteRule, &deleteRule, "deleteRule")
+            take(options.toOneDeleteRule, &toOneDeleteRule, "toOneDeleteRule")
+            take(options.manyToManyDeleteRule, &manyToManyDeleteRule, "manyToManyDeleteRule")
+            take(options.orderedBy, &orderedBy, "orderedBy")
+            return contradictions
+        }
+    }
+}

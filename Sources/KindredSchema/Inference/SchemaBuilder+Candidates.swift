@@ -1,0 +1,108 @@
+extension SchemaBuilder {
+    typealias Candidate = NameSettlement.Candidate
+
+    /// The names that an end may have, by the rules of the design.
+    func candidates(of end: RelationshipEnd) -> [Candidate] {
+        switch end.role {
+        case .holder(let place): holderCandidates(keys[place])
+        case .target(let place): targetCandidates(keys[place])
+        case .helper(let place, let isFirst):
+            isFirst
+                ? helperCandidates(helpers[place], keys[helpers[place].first], keys[helpers[place].second])
+                : helperCandidates(helpers[place], keys[helpers[place].second], keys[helpers[place].first])
+        }
+    }
+
+    /// On the table that holds the key, towards the one that it refers to.
+    private func holderCandidates(_ key: ForeignKey) -> [Candidate] {
+        let table = tables[key.source]
+        var found = key.annotation.names.map { Candidate(name: $0.name, rule: .annotation) }
+        for name in key.names {
+            if let (left, _) = ConstraintPair.halves(of: name) {
+                if !left.isEmpty { found.append(Candidate(name: String(left), rule: .pair)) }
+            } else {
+                found.append(Candidate(name: name, rule: .constraintName))
+            }
+        }
+        found.append(Candidate(name: tables[key.destination].name.name, rule: .tableName))
+        if let base = base(of: key) {
+            let isAttribute = table.number(ofColumn: base) != nil
+            found.append(Candidate(name: isAttribute ? base + "Object" : base, rule: .columnName))
+        }
+        return found + generatedNames(of: key)
+    }
+
+    /// On the table that the key refers to, towards the one that holds it.
+    private func targetCandidates(_ key: ForeignKey) -> [Candidate] {
+        let holder = tables[key.source].name.name
+        let setName = key.isOneToOne ? holder : holder + "Set"
+        var found = key.annotation.inverses.map { Candidate(name: $0.name, rule: .annotation) }
+        for name in key.names {
+            if let (_, right) = ConstraintPair.halves(of: name), !right.isEmpty {
+                found.append(Candidate(name: String(right), rule: .pair))
+            }
+        }
+        found.append(Candidate(name: setName, rule: .tableName))
+        if let base = base(of: key) { found.append(Candidate(name: "\(base)_\(setName)", rule: .columnName)) }
+        return found + generatedNames(of: key)
+    }
+
+    /// On the table that the helper's near key refers to, towards the one that its far key refers to.
+    private func helperCandidates(_ helper: HelperPair, _ near: ForeignKey, _ far: ForeignKey) -> [Candidate] {
+        var found = near.annotation.manyToMany.map { Candidate(name: $0.name, rule: .annotation) }
+        if found.isEmpty {
+            // As the constraint's own name does, its annotated name serves both the helper and the referenced table.
+            found = near.annotation.names.map { Candidate(name: $0.name, rule: .annotation, isTentative: true) }
+        }
+        for name in near.names where ConstraintPair.halves(of: name) == nil {
+            found.append(Candidate(name: name, rule: .constraintName))
+        }
+        found.append(Candidate(name: tables[far.destination].name.name + "Set", rule: .tableName))
+        if let base = base(of: far) { found.append(Candidate(name: base + "Set", rule: .columnName)) }
+        let table = tables[helper.table].name
+        for nearName in near.names {
+            for farName in far.names {
+                let name = "\(table.schema)_\(table.name)_\(nearName)_\(farName)"
+                found.append(Candidate(name: name, rule: .generated))
+            }
+        }
+        return found
+    }
+
+    private func generatedNames(of key: ForeignKey) -> [Candidate] {
+        let table = tables[key.source].name
+        return key.names.map { Candidate(name: "\(table.schema)_\(table.name)_\($0)", rule: .generated) }
+    }
+
+    /// The base of a single-column key.
+    private func base(of key: ForeignKey) -> String? {
+        guard key.columns.count == 1, let number = key.columns.first,
+            let referenced = key.destinationColumns.first,
+            let column = tables[key.source].column(number)?.name,
+            let referencedColumn = tables[key.destination].column(referenced)?.name
+        else { return nil }
+        return ColumnBase.base(
+            of: column,
+            referencing: referencedColumn,
+            of: tables[key.destination].name.name
+        )
+    }
+}
+
+/// A constraint's name of the form `a__b`.
+enum ConstraintPair {
+    /// Returns what stands before and after the first `__`, either of which may be empty; nil if there is none.
+    static func halves(of name: String) -> (Substring, Substring)? {
+        let bytes = name.utf8
+        var place = bytes.startIndex
+        while let underscore = bytes[place...].firstIndex(of: UInt8(ascii: "_")) {
+            let next = bytes.index(after: underscore)
+            guard next < bytes.endIndex else { return nil }
+            if bytes[next] == UInt8(ascii: "_") {
+                return (name[..<underscore], name[bytes.index(after: next)...])
+            }
+            place = next
+        }
+        return nil
+    }
+}

@@ -1,0 +1,95 @@
+extension SchemaBuilder {
+    /// Two foreign keys that make their table a helper.
+    struct HelperPair {
+        /// The place of the helper table.
+        let table: Int
+        /// The places of the two keys, in the order of their names.
+        let first: Int
+        let second: Int
+    }
+
+    /// Finds the helper tables.
+    mutating func makeHelpers() {
+        for index in tables.indices {
+            let written = annotations.tables[tables[index].relation.oid]
+            let choice = written?.options.manyToMany
+            let pairs = choice == SchemaOverride.HelperChoice.none ? [] : fittingPairs(of: index)
+            if case .pair(let left, let right)? = choice {
+                let chosen = pairs.filter { pair in
+                    let (first, second) = (keys[pair.first].names, keys[pair.second].names)
+                    return first.contains(left) && second.contains(right)
+                        || first.contains(right) && second.contains(left)
+                }
+                helpers += chosen
+                if chosen.isEmpty {
+                    let reason = "\(left) and \(right) are no two foreign keys that make the table a helper"
+                    report(index, written?.location ?? "", "\"manyToMany\" names no pair: \(reason)")
+                }
+            } else if pairs.count == 1 {
+                helpers += pairs
+            } else if !pairs.isEmpty {
+                diagnoseAmbiguity(index, pairs)
+            }
+        }
+    }
+
+    /// The pairs of a table's foreign keys whose columns together are its key.
+    private func fittingPairs(of index: Int) -> [HelperPair] {
+        let table = tables[index]
+        // A table that refers to itself is one of the two ends, not what is between them.
+        let candidates = table.foreignKeys.filter { !keys[$0].isSelfReference }
+        guard candidates.count > 1 else { return [] }
+        let primaryKey = table.primaryKey
+        let uniqueKeys = table.uniqueKeys.filter { key in
+            key.origin == .constraint && !key.hasPeriod
+                && key.columns.allSatisfy { table.column($0)?.isNotNull ?? false }
+        }
+        if primaryKey == nil && uniqueKeys.isEmpty { return [] }
+        var pairs: [HelperPair] = []
+        for (place, first) in candidates.enumerated() {
+            for second in candidates[(place + 1)...] {
+                let (left, right) = (keys[first].columns, keys[second].columns)
+                guard left.contains(where: { !right.contains($0) }), right.contains(where: { !left.contains($0) })
+                else { continue }
+                let together = (left + right.filter { !left.contains($0) }).sorted()
+                if let primaryKey, !primaryKey.hasPeriod, primaryKey.columns == together {
+                    pairs.append(HelperPair(table: index, first: first, second: second))
+                } else if uniqueKeys.contains(where: { $0.columns == together }),
+                    !(primaryKey?.columns.allSatisfy { together.contains($0) } ?? false)
+                {
+                    // The primary key, if any, has a column of its own: a surrogate.
+                    pairs.append(HelperPair(table: index, first: first, second: second))
+                }
+            }
+        }
+        return pairs
+    }
+
+    private mutating func diagnoseAmbiguity(_ index: Int, _ pairs: [HelperPair]) {
+        let table = tables[index].name
+        let names = pairs.map { "\(keys[$0.first].name) with \(keys[$0.second].name)" }
+        diagnostics.append(
+            SchemaDiagnostic(
+                .ambiguousHelper,
+                entity: table,
+                constraints: Set(pairs.flatMap { [keys[$0.first].name, keys[$0.second].name] }).sortedByBytes(),
+                message: "\(table) makes no many-to-many relationship, as more than one pair of its foreign keys fits: "
+                    + "\(names.joined(separator: ", ")); an annotation "
+                    + "@kindred {\"manyToMany\": [\"...\", \"...\"]} on the table chooses one"
+            )
+        )
+    }
+
+    /// The columns outside both keys that a new row of the helper needs a value for.
+    func requiredPayload(of pair: HelperPair) -> [String] {
+        let (left, right) = (keys[pair.first].columns, keys[pair.second].columns)
+        let table = tables[pair.table]
+        return table.attributes.indices.compactMap { place in
+            let (column, attribute) = (table.columns[place], table.attributes[place])
+            guard attribute.isNotNull, !attribute.hasDefault, !attribute.isGenerated,
+                !left.contains(column.number), !right.contains(column.number)
+            else { return nil }
+            return column.name
+        }
+    }
+}

@@ -1,0 +1,172 @@
+extension SchemaBuilder {
+    /// Makes the relationships of one table, sorted by name, without those that the role may not read.
+    mutating func makeRelationships(of table: Int) -> [Relationship] {
+        checkAnnotations(of: table)
+        guard tables[table].isVisible else { return [] }
+        var relationships: [Relationship] = []
+        relationships.reserveCapacity(tables[table].ends.count)
+        for place in tables[table].ends {
+            switch ends[place].role {
+            case .holder(let key):
+                if isVisible(keys[key]) {
+                    relationships.append(holderRelationship(place, keys[key]))
+                } else {
+                    diagnoseUnreadable(keys[key])
+                }
+            case .target(let key):
+                if isVisible(keys[key]) { relationships.append(targetRelationship(place, keys[key])) }
+            case .helper(let pair, let isFirst):
+                let (first, second) = (keys[helpers[pair].first], keys[helpers[pair].second])
+                guard isVisible(first), isVisible(second) else { continue }
+                let (near, far) = isFirst ? (first, second) : (second, first)
+                relationships.append(helperRelationship(place, helpers[pair], near, far))
+            }
+        }
+        relationships.sort { $0.name.precedesInBytes($1.name) }
+        for relationship in relationships { diagnoseName(relationship) }
+        return relationships
+    }
+
+    private func holderRelationship(_ place: Int, _ key: ForeignKey) -> Relationship {
+        let isOptional = key.columns.contains { number in
+            tables[key.source].place(of: number).map { !tables[key.source].attributes[$0].isNotNull } ?? true
+        }
+        return Relationship(
+            name: ends[place].name,
+            aliases: ends[place].aliases,
+            kind: key.isOneToOne ? .oneToOne : .manyToOne,
+            isOptional: isOptional,
+            source: tables[key.source].name,
+            destination: tables[key.destination].name,
+            inverse: ends[place ^ 1].name,
+            deleteRule: key.annotation.toOneDeleteRule?.value ?? .nullify,
+            foreignKey: key.name,
+            columns: columnNames(key.columns, of: key.source),
+            destinationColumns: columnNames(key.destinationColumns, of: key.destination),
+            holdsForeignKey: true,
+            clearedColumns: clearedColumns(of: key),
+            isEnforced: key.isEnforced,
+            explanation: explanation(of: place)
+        )
+    }
+
+    private func targetRelationship(_ place: Int, _ key: ForeignKey) -> Relationship {
+        Relationship(
+            name: ends[place].name,
+            aliases: ends[place].aliases,
+            kind: key.isOneToOne ? .oneToOne : .oneToMany,
+            isOptional: true,
+            source: tables[key.destination].name,
+            destination: tables[key.source].name,
+            inverse: ends[place ^ 1].name,
+            deleteRule: key.annotation.deleteRule?.value ?? key.deleteRule,
+            foreignKey: key.name,
+            columns: columnNames(key.destinationColumns, of: key.destination),
+            destinationColumns: columnNames(key.columns, of: key.source),
+            holdsForeignKey: false,
+            orderedBy: key.isOneToOne ? nil : key.annotation.orderedBy?.value,
+            clearedColumns: clearedColumns(of: key),
+            isEnforced: key.isEnforced,
+            explanation: explanation(of: place)
+        )
+    }
+
+    private func helperRelationship(
+        _ place: Int,
+        _ helper: HelperPair,
+        _ near: ForeignKey,
+        _ far: ForeignKey
+    ) -> Relationship {
+        Relationship(
+            name: ends[place].name,
+            aliases: ends[place].aliases,
+            kind: .manyToMany,
+            isOptional: true,
+            source: tables[near.destination].name,
+            destination: tables[far.destination].name,
+            inverse: ends[place ^ 1].name,
+            deleteRule: near.annotation.manyToManyDeleteRule?.value ?? .nullify,
+            foreignKey: nil,
+            columns: columnNames(near.destinationColumns, of: near.destination),
+            destinationColumns: columnNames(far.destinationColumns, of: far.destination),
+            holdsForeignKey: false,
+            helper: RelationshipHelper(
+                entity: tables[helper.table].name,
+                sourceForeignKey: near.name,
+                destinationForeignKey: far.name,
+                sourceColumns: columnNames(near.columns, of: helper.table),
+                destinationColumns: columnNames(far.columns, of: helper.table),
+                requiredPayload: requiredPayload(of: helper)
+            ),
+            orderedBy: near.annotation.orderedBy?.value,
+            isEnforced: near.isEnforced && far.isEnforced,
+            explanation: explanation(of: place)
+        )
+    }
+
+    /// The columns of a key that become NULL when a member leaves: the nullable ones, or those that
+    /// ON DELETE SET NULL (...) names; none if MATCH FULL would refuse a key that is NULL in part.
+    private func clearedColumns(of key: ForeignKey) -> [String] {
+        let table = tables[key.source]
+        let nullable = key.columns.filter { number in
+            table.place(of: number).map { !table.attributes[$0].isNotNull && !table.attributes[$0].isGenerated }
+                ?? false
+        }
+        if key.isMatchFull { return nullable.count == key.columns.count ? columnNames(nullable, of: key.source) : [] }
+        let named = nullable.filter { key.deleteSetColumns.contains($0) }
+        return columnNames(named.isEmpty ? nullable : named, of: key.source)
+    }
+
+    // MARK: What the role may read
+
+    /// Whether the role may read both tables, and the columns that they are compared by.
+    private func isVisible(_ key: ForeignKey) -> Bool {
+        let (source, destination) = (tables[key.source], tables[key.destination])
+        guard source.isVisible, destination.isVisible else { return false }
+        if source.relation.isReadable, destination.relation.isReadable { return true }
+        return source.shows(key.columns) && destination.shows(key.destinationColumns)
+    }
+
+    private mutating func diagnoseUnreadable(_ key: ForeignKey) {
+        let (source, destination) = (tables[key.source].name, tables[key.destination].name)
+        diagnostics.append(
+            SchemaDiagnostic(
+                .unreadableForeignKey,
+                entity: source,
+                constraints: key.names,
+                message: "The foreign key \(key.name) of \(source) makes no relationship, as the role "
+                    + "\(catalog.role) may not read \(destination) or a column that is needed"
+            )
+        )
+    }
+
+    private mutating func diagnoseName(_ relationship: Relationship) {
+        guard !relationship.explanation.contains(where: { $0.isGiven && $0.rule != .generated }) else { return }
+        diagnostics.append(
+            SchemaDiagnostic(
+                .generatedNameOnly,
+                entity: relationship.source,
+                constraints: relationship.foreignKey.map { [$0] } ?? [],
+                message: "\(relationship.source) reaches \(relationship.destination) by the generated name "
+                    + "\(relationship.name) alone; an annotation on the foreign key can give it another"
+            )
+        )
+    }
+
+    // MARK: Annotations that name nothing
+
+    /// Reports what the annotations of a table's foreign keys say in vain.
+    private mutating func checkAnnotations(of table: Int) {
+        for place in tables[table].foreignKeys {
+            let key = keys[place]
+            if let ordered = key.annotation.orderedBy, tables[table].number(ofColumn: ordered.value) == nil {
+                let reason = "\"orderedBy\" names no column: there is no \"\(ordered.value)\""
+                report(table, ordered.location, reason)
+            }
+            let location = key.annotation.manyToMany.first?.location ?? key.annotation.manyToManyDeleteRule?.location
+            if let location, !helpers.contains(where: { $0.first == place || $0.second == place }) {
+                report(table, location, "it speaks of a many-to-many relationship, but the key makes none")
+            }
+        }
+    }
+}

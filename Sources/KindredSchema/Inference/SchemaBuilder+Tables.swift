@@ -1,0 +1,148 @@
+extension SchemaBuilder {
+    /// Takes in the relations, sorted by name; partitions and ignored ones are set aside.
+    mutating func makeTables() {
+        tables.reserveCapacity(catalog.relations.count)
+        for relation in catalog.relations {
+            let name = QualifiedName(schema: relation.schema, name: relation.name)
+            if relation.isPartition {
+                otherNames[relation.oid] = name
+                hidden[name] = .partition
+            } else if annotations.tables[relation.oid]?.options.ignore == true {
+                otherNames[relation.oid] = name
+                hidden[name] = .ignored
+            } else if let kind = Entity.Kind(relkind: relation.kind) {
+                tables.append(Table(relation, kind: kind))
+            }
+        }
+        tables.sort { $0.name < $1.name }
+        tableIndexes.reserveCapacity(tables.count)
+        for index in tables.indices { tableIndexes[tables[index].relation.oid] = index }
+    }
+
+    /// Hands the columns to their tables, and makes attributes of them.
+    mutating func makeColumns() {
+        for column in catalog.columns {
+            guard let index = tableIndexes[column.relation] else { continue }
+            tables[index].columns.append(column)
+        }
+        for index in tables.indices {
+            let oid = tables[index].relation.oid
+            if !tables[index].columns.isSortedByNumber {
+                tables[index].columns.sort { $0.number < $1.number }
+            }
+            for (number, annotation) in annotations.columns[oid] ?? [:] where annotation.options.ignore == true {
+                tables[index].ignoredColumns.insert(number)
+            }
+            let comments = annotations.columnComments[oid]
+            tables[index].attributes = tables[index].columns.map { column in
+                types.attribute(column, comment: comments?[column.number])
+            }
+            let relation = tables[index].relation
+            let isReadable = relation.isReadable || tables[index].columns.contains { $0.isGranted }
+            tables[index].isVisible = relation.isReachable && isReadable
+            if !tables[index].isVisible { hidden[tables[index].name] = .unreadable(role: catalog.role) }
+        }
+    }
+
+    /// Collects what is unique: primary keys, UNIQUE constraints, and indexes that prove as much.
+    mutating func makeUniqueKeys() {
+        for constraint in catalog.constraints where constraint.kind != .foreignKey {
+            guard let index = tableIndexes[constraint.relation] else { continue }
+            tables[index].uniqueKeys.append(
+                UniqueKey(
+                    name: constraint.name,
+                    origin: constraint.kind == .primaryKey ? .primaryKey : .constraint,
+                    columns: constraint.columns.sorted(),
+                    orderedColumns: constraint.columns,
+                    hasPeriod: constraint.hasPeriod
+                )
+            )
+        }
+        for row in catalog.indexes where row.isUnique && row.isValid && !row.hasExpressions {
+            guard let index = tableIndexes[row.relation] else { continue }
+            let columns = Array(row.columns.prefix(row.keyCount))
+            guard !columns.contains(0), !columns.isEmpty else { continue }
+            if let predicate = row.predicate {
+                let own = Set(columnNames(columns, of: index))
+                guard let required = IndexPredicate.notNullColumns(predicate), own.isSuperset(of: required)
+                else { continue }
+            }
+            tables[index].uniqueKeys.append(
+                UniqueKey(name: "", origin: .index, columns: columns.sorted(), orderedColumns: columns)
+            )
+        }
+        for index in tables.indices where tables[index].uniqueKeys.count > 1 {
+            tables[index].uniqueKeys.sort {
+                if $0.origin != $1.origin { return $0.origin.rawValue < $1.origin.rawValue }
+                if $0.columns != $1.columns { return $0.columns.lexicographicallyPrecedes($1.columns) }
+                return $0.name.precedesInBytes($1.name)
+            }
+        }
+    }
+
+    /// Settles what identifies the objects of each entity.
+    mutating func makeIdentities() {
+        for index in tables.indices {
+            tables[index].identity = declaredKey(of: index) ?? constraintKey(of: index)
+        }
+        makeViewKeys()
+        for index in tables.indices {
+            let table = tables[index]
+            for number in table.ignoredColumns where table.identity.contains(number) {
+                let location = annotations.columns[table.relation.oid]?[number]?.location ?? ""
+                report(index, location, "a column of the key cannot be ignored")
+            }
+            if !table.shows(table.identity) { tables[index].identity = [] }
+        }
+    }
+
+    /// The key that an annotation names.
+    private mutating func declaredKey(of index: Int) -> [Int16]? {
+        guard let written = annotations.tables[tables[index].relation.oid], let names = written.options.key
+        else { return nil }
+        var numbers: [Int16] = []
+        for name in names {
+            guard let number = tables[index].number(ofColumn: name) else {
+                report(index, written.location, "\"key\" names no column: there is no \"\(name)\"")
+                continue
+            }
+            if numbers.contains(number) { report(index, written.location, "\"key\" names \"\(name)\" twice") }
+            numbers.append(number)
+        }
+        return numbers
+    }
+
+    /// The primary key; without one, the UNIQUE constraint over the fewest NOT NULL columns.
+    private func constraintKey(of index: Int) -> [Int16] {
+        let table = tables[index]
+        if let primaryKey = table.primaryKey { return primaryKey.orderedColumns }
+        let constraints = table.uniqueKeys.filter { key in
+            key.origin == .constraint && key.columns.allSatisfy { table.column($0)?.isNotNull ?? false }
+        }
+        let best = constraints.min {
+            if $0.columns.count != $1.columns.count { return $0.columns.count < $1.columns.count }
+            return $0.name.precedesInBytes($1.name)
+        }
+        return best?.orderedColumns ?? []
+    }
+}
+
+extension Entity.Kind {
+    /// The kind that a value of `relkind` stands for; nil for indexes, sequences and the like.
+    fileprivate init?(relkind: UInt8) {
+        switch relkind {
+        case UInt8(ascii: "r"): self = .table
+        case UInt8(ascii: "p"): self = .partitionedTable
+        case UInt8(ascii: "v"): self = .view
+        case UInt8(ascii: "m"): self = .materializedView
+        case UInt8(ascii: "f"): self = .foreignTable
+        default: return nil
+        }
+    }
+}
+
+extension [Catalog.Column] {
+    fileprivate var isSortedByNumber: Bool {
+        zip(self, dropFirst()).allSatisfy { $0.number < $1.number }
+    }
+}

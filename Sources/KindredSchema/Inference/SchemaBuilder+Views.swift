@@ -1,0 +1,59 @@
+extension SchemaBuilder {
+    /// Gives each view that shows the rows of one table, one for one, that table's key.
+    ///
+    /// What a view's column shows is NOT NULL, generated or filled by default if the table's is.
+    mutating func makeViewKeys() {
+        var projections: [Int: Catalog.Projection] = [:]
+        for projection in catalog.projections {
+            if let view = tableIndexes[projection.view] { projections[view] = projection }
+        }
+        var done: Set<Int> = []
+        for view in projections.keys.sorted() { makeViewKey(view, projections, &done) }
+    }
+
+    private mutating func makeViewKey(_ view: Int, _ projections: [Int: Catalog.Projection], _ done: inout Set<Int>) {
+        guard done.insert(view).inserted, let projection = projections[view],
+            let base = tableIndexes[projection.base]
+        else { return }
+        // A view may show another view.
+        makeViewKey(base, projections, &done)
+        var shown: [Int16: Int16] = [:]
+        for column in tables[view].columns {
+            guard let origin = projection.columns[column.number] else { continue }
+            if shown[origin] == nil { shown[origin] = column.number }
+            guard let place = tables[view].place(of: column.number),
+                let basePlace = tables[base].place(of: origin)
+            else { continue }
+            tables[view].attributes[place] = tables[view].attributes[place].filled(
+                as: tables[base].attributes[basePlace])
+        }
+        if tables[view].identity.isEmpty {
+            let key = tables[base].identity.compactMap { shown[$0] }
+            if key.count == tables[base].identity.count { tables[view].identity = key }
+        }
+    }
+}
+
+extension Attribute {
+    /// The same attribute, with what the other one says about how it is filled.
+    fileprivate func filled(as other: Attribute) -> Attribute {
+        Attribute(
+            name: name,
+            number: number,
+            typeName: typeName,
+            type: type,
+            baseType: baseType,
+            isNotNull: isNotNull || other.isNotNull,
+            hasDefault: hasDefault || other.hasDefault,
+            identity: other.identity,
+            isGenerated: other.isGenerated,
+            elementType: elementType,
+            enumLabels: enumLabels,
+            domain: domain,
+            maximumLength: maximumLength,
+            numericPrecision: numericPrecision,
+            numericScale: numericScale,
+            comment: comment
+        )
+    }
+}

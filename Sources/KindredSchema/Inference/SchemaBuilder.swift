@@ -1,0 +1,111 @@
+import KindredPostgres
+
+/// Makes the model from the catalog's rows.
+///
+/// Names and relationships are settled over everything in the database, and what the role may not read is left out at
+/// the end: so two roles see the same names.
+struct SchemaBuilder {
+    let catalog: Catalog
+    let types: TypeResolver
+    var annotations: Annotations
+    /// Everything that can be an entity, readable or not, sorted by name.
+    var tables: [Table] = []
+    var tableIndexes: [UInt32: Int] = [:]
+    /// What became of the relations that are no entities, and why.
+    var hidden: [QualifiedName: DatabaseSchema.HiddenReason] = [:]
+    /// The names of relations that are not among `tables`: partitions and ignored ones.
+    var otherNames: [UInt32: QualifiedName] = [:]
+    /// The foreign keys that count, sorted by table and name.
+    var keys: [ForeignKey] = []
+    /// The pairs of foreign keys that make helper tables.
+    var helpers: [HelperPair] = []
+    /// Every end of every relationship; the inverse of an end is its neighbour, `index ^ 1`.
+    var ends: [RelationshipEnd] = []
+    var diagnostics: [SchemaDiagnostic] = []
+
+    init(_ catalog: Catalog, overrides: [SchemaOverride]) {
+        self.catalog = catalog
+        types = TypeResolver(catalog)
+        annotations = Annotations(catalog, overrides: overrides)
+    }
+
+    /// Makes the model.
+    mutating func build() throws(SchemaError) -> DatabaseSchema {
+        makeTables()
+        makeColumns()
+        makeUniqueKeys()
+        makeForeignKeys()
+        makeHelpers()
+        makeIdentities()
+        makeEnds()
+        for table in tables.indices where !tables[table].ends.isEmpty { settleNames(of: table) }
+        let relationships = tables.indices.map { makeRelationships(of: $0) }
+        let entities = makeEntities(relationships)
+        if let error = annotations.error() { throw error }
+        diagnostics.sort {
+            if $0.entity != $1.entity { return $0.entity < $1.entity }
+            return ($0.code.description, $0.constraints.joined(separator: "\n"), $0.message)
+                < ($1.code.description, $1.constraints.joined(separator: "\n"), $1.message)
+        }
+        return DatabaseSchema(
+            entities: entities,
+            searchPath: catalog.searchPath,
+            types: types.userTypes(),
+            diagnostics: diagnostics,
+            hidden: hidden
+        )
+    }
+
+    /// Notes that an annotation does not fit.
+    mutating func report(_ table: Int, _ location: String, _ reason: String) {
+        annotations.problems.append(.init(entity: tables[table].name, location: location, reason: reason))
+    }
+
+    /// The names of a table's columns with these numbers.
+    func columnNames(_ numbers: [Int16], of table: Int) -> [String] {
+        numbers.compactMap { tables[table].column($0)?.name }
+    }
+
+    private mutating func makeEntities(_ relationships: [[Relationship]]) -> [Entity] {
+        var entities: [Entity] = []
+        entities.reserveCapacity(tables.count)
+        for (index, table) in tables.enumerated() where table.isVisible {
+            let identity = columnNames(table.identity, of: index)
+            let isReadOnly = identity.isEmpty || table.kind == .materializedView || !table.relation.isUpdatable
+            if identity.isEmpty {
+                diagnostics.append(
+                    SchemaDiagnostic(
+                        .missingKey,
+                        entity: table.name,
+                        message: "\(table.name) has no key, so its objects can only be read and are not uniqued"
+                    )
+                )
+            }
+            entities.append(
+                Entity(
+                    name: table.name,
+                    kind: table.kind,
+                    oid: table.relation.oid,
+                    attributes: table.visibleAttributes,
+                    primaryKey: identity,
+                    isReadOnly: isReadOnly,
+                    relationships: relationships[index],
+                    comment: annotations.tableComments[table.relation.oid],
+                    privileges: table.relation.privileges
+                )
+            )
+        }
+        return entities
+    }
+}
+
+extension DatabaseSchema {
+    /// Makes the model from the catalog's rows: a pure function, which the order of the rows does not matter to.
+    ///
+    /// - Throws: ``SchemaError`` with the code `invalidAnnotation`, which lists every annotation and override that is
+    ///   malformed, names nothing, or clashes.
+    package init(catalog: Catalog, overrides: [SchemaOverride] = []) throws(SchemaError) {
+        var builder = SchemaBuilder(catalog, overrides: overrides)
+        self = try builder.build()
+    }
+}

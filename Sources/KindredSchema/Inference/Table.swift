@@ -1,0 +1,84 @@
+extension SchemaBuilder {
+    /// A relation at work: what its rows in the catalog say, and what was inferred so far.
+    struct Table {
+        let relation: Catalog.Relation
+        let name: QualifiedName
+        let kind: Entity.Kind
+        /// All columns, also those that the role may not read, sorted by number.
+        var columns: [Catalog.Column] = []
+        /// One for each of `columns`.
+        var attributes: [Attribute] = []
+        /// The primary key first, then by name; those of plain indexes last.
+        var uniqueKeys: [UniqueKey] = []
+        /// The numbers of the columns that identify an object; empty if there is no key.
+        var identity: [Int16] = []
+        /// The places of the foreign keys that this table holds.
+        var foreignKeys: [Int] = []
+        /// The places of the relationship ends whose source this is.
+        var ends: [Int] = []
+        /// Whether the role may read the relation, in full or in part.
+        var isVisible = false
+        /// The columns that an annotation leaves out.
+        var ignoredColumns: Set<Int16> = []
+
+        init(_ relation: Catalog.Relation, kind: Entity.Kind) {
+            self.relation = relation
+            self.kind = kind
+            name = QualifiedName(schema: relation.schema, name: relation.name)
+        }
+
+        var primaryKey: UniqueKey? {
+            uniqueKeys.first { $0.origin == .primaryKey }
+        }
+
+        /// The place of a column in `columns`.
+        func place(of number: Int16) -> Int? {
+            // Without dropped columns the number is the place, from 1.
+            let guess = Int(number) - 1
+            if columns.indices.contains(guess), columns[guess].number == number { return guess }
+            return columns.firstIndex { $0.number == number }
+        }
+
+        func column(_ number: Int16) -> Catalog.Column? {
+            place(of: number).map { columns[$0] }
+        }
+
+        func number(ofColumn name: String) -> Int16? {
+            columns.first { $0.name.hasSameBytes(as: name) }?.number
+        }
+
+        /// Whether an attribute stands for the column.
+        func shows(_ column: Catalog.Column) -> Bool {
+            (relation.isReadable || column.isGranted)
+                && (ignoredColumns.isEmpty || !ignoredColumns.contains(column.number))
+        }
+
+        func shows(_ numbers: [Int16]) -> Bool {
+            numbers.allSatisfy { number in column(number).map { shows($0) } ?? false }
+        }
+
+        /// The attributes that the entity has.
+        var visibleAttributes: [Attribute] {
+            if relation.isReadable && ignoredColumns.isEmpty { return attributes }
+            return columns.indices.filter { shows(columns[$0]) }.map { attributes[$0] }
+        }
+    }
+
+    /// Columns that are unique together.
+    struct UniqueKey {
+        enum Origin: Int {
+            case primaryKey
+            case constraint
+            case index
+        }
+
+        var name: String
+        var origin: Origin
+        /// Sorted.
+        var columns: [Int16]
+        /// In the constraint's order.
+        var orderedColumns: [Int16]
+        /// Whether the last column is a period, which must not overlap: several rows may have the same other columns.
+        var hasPeriod = false
+    }
+}

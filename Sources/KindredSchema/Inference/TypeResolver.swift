@@ -1,0 +1,154 @@
+import KindredPostgres
+
+/// Finds out what a column's type is made of.
+struct TypeResolver {
+    /// A type below all its domains.
+    struct Resolved {
+        var base: UInt32
+        var modifier: Int32
+        var element: UInt32?
+        var labels: [String]?
+        var domain: QualifiedName?
+        var isNotNull = false
+        var hasDefault = false
+    }
+
+    private let catalog: Catalog
+    private var rows: [UInt32: Int] = [:]
+    private var labels: [UInt32: [String]] = [:]
+
+    init(_ catalog: Catalog) {
+        self.catalog = catalog
+        for (index, row) in catalog.types.enumerated() { rows[row.oid] = index }
+        var sorted: [UInt32: [Catalog.EnumLabel]] = [:]
+        for label in catalog.enumLabels { sorted[label.type, default: []].append(label) }
+        labels = sorted.mapValues { labels in
+            labels.sorted { $0.position < $1.position }.map(\.label)
+        }
+    }
+
+    /// Resolves a type with its modifier.
+    func resolve(_ type: UInt32, modifier: Int32) -> Resolved {
+        var resolved = Resolved(base: type, modifier: modifier)
+        if !rows.isEmpty { followDomains(&resolved) }
+        let element = elementType(of: resolved.base)
+        if var element {
+            if !rows.isEmpty {
+                var below = Resolved(base: element, modifier: resolved.modifier)
+                followDomains(&below)
+                element = below.base
+                resolved.modifier = below.modifier
+            }
+            resolved.element = element
+        }
+        if !labels.isEmpty { resolved.labels = labels[element ?? resolved.base] }
+        return resolved
+    }
+
+    /// Replaces a domain by what it is made of, down to a type that is none.
+    private func followDomains(_ resolved: inout Resolved) {
+        // Domains cannot be circular in PostgreSQL; the bound is for catalogs that are not its own.
+        for _ in 0..<64 {
+            guard let index = rows[resolved.base] else { return }
+            let row = catalog.types[index]
+            guard row.kind == UInt8(ascii: "d"), row.base != 0 else { return }
+            if resolved.domain == nil { resolved.domain = QualifiedName(schema: row.schema, name: row.name) }
+            if row.isNotNull { resolved.isNotNull = true }
+            if row.hasDefault { resolved.hasDefault = true }
+            resolved.base = row.base
+            resolved.modifier = row.baseModifier
+        }
+    }
+
+    private func elementType(of type: UInt32) -> UInt32? {
+        if let known = PostgresDataType(rawValue: type).elementType { return known.rawValue }
+        guard let index = rows[type], catalog.types[index].category == UInt8(ascii: "A") else { return nil }
+        let element = catalog.types[index].element
+        return element == 0 ? nil : element
+    }
+
+    /// The enums, domains and composite types, sorted by name.
+    func userTypes() -> [UserType] {
+        if catalog.types.isEmpty { return [] }
+        let composites = Set(catalog.types.lazy.filter { $0.relation != 0 }.map(\.relation))
+        var fields: [UInt32: [Catalog.Column]] = [:]
+        if !composites.isEmpty {
+            for column in catalog.columns where composites.contains(column.relation) {
+                fields[column.relation, default: []].append(column)
+            }
+        }
+        let found: [UserType] = catalog.types.compactMap { row in
+            let definition: UserType.Definition
+            switch row.kind {
+            case UInt8(ascii: "e"): definition = .enumeration(labels: labels[row.oid] ?? [])
+            case UInt8(ascii: "d"):
+                let resolved = resolve(row.oid, modifier: -1)
+                definition = .domain(base: PostgresDataType(rawValue: resolved.base), isNotNull: resolved.isNotNull)
+            case UInt8(ascii: "c"):
+                let columns = (fields[row.relation] ?? []).sorted { $0.number < $1.number }
+                definition = .composite(fields: columns.map { attribute($0, comment: nil) })
+            default: return nil
+            }
+            return UserType(
+                name: QualifiedName(schema: row.schema, name: row.name),
+                type: PostgresDataType(rawValue: row.oid),
+                definition: definition
+            )
+        }
+        return found.sorted { $0.name < $1.name }
+    }
+
+    /// Makes the attribute that describes a column.
+    func attribute(_ column: Catalog.Column, comment: String?) -> Attribute {
+        let resolved = resolve(column.type, modifier: column.typeModifier)
+        let limits = Limits(type: resolved.element ?? resolved.base, modifier: resolved.modifier)
+        let identity: Attribute.Identity =
+            switch column.identity {
+            case UInt8(ascii: "a"): .always
+            case UInt8(ascii: "d"): .byDefault
+            default: .none
+            }
+        let hasDefault = column.hasDefault || identity != .none || resolved.hasDefault
+        return Attribute(
+            name: column.name,
+            number: Int(column.number),
+            typeName: column.typeName,
+            type: PostgresDataType(rawValue: column.type),
+            baseType: PostgresDataType(rawValue: resolved.base),
+            isNotNull: column.isNotNull || resolved.isNotNull,
+            hasDefault: hasDefault && !column.isGenerated,
+            identity: identity,
+            isGenerated: column.isGenerated,
+            elementType: resolved.element.map { PostgresDataType(rawValue: $0) },
+            enumLabels: resolved.labels,
+            domain: resolved.domain,
+            maximumLength: limits.length,
+            numericPrecision: limits.precision,
+            numericScale: limits.scale,
+            comment: comment
+        )
+    }
+}
+
+extension TypeResolver {
+    /// What a type's modifier says.
+    private struct Limits {
+        var length: Int?
+        var precision: Int?
+        var scale: Int?
+
+        init(type: UInt32, modifier: Int32) {
+            guard modifier >= 0 else { return }
+            switch PostgresDataType(rawValue: type) {
+            case .varchar, .bpchar: if modifier >= 4 { length = Int(modifier) - 4 }
+            case .bit, .varbit: length = Int(modifier)
+            case .numeric where modifier >= 4:
+                let packed = Int(modifier) - 4
+                precision = packed >> 16 & 0xFFFF
+                // The scale is a number of 11 bits with a sign since PostgreSQL 15, and below 1,001 before.
+                scale = (packed & 0x7FF ^ 1024) - 1024
+            default: break
+            }
+        }
+    }
+}

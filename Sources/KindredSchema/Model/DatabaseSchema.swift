@@ -1,0 +1,110 @@
+/// The model of a database: its entities with their attributes and relationships.
+///
+/// It is a value made from the catalog at one moment, and depends on nothing else.
+public struct DatabaseSchema: Sendable {
+    /// All entities, sorted by schema and name.
+    public let entities: [Entity]
+    /// The schemas that names without a schema are looked up in, in this order.
+    public let searchPath: [String]
+    /// Enums, domains and composite types, sorted by schema and name.
+    public let types: [UserType]
+    /// What was not inferred, and why, sorted by entity.
+    public let diagnostics: [SchemaDiagnostic]
+
+    /// Relations that exist, but that the role may not read or that an annotation hides.
+    package let hidden: [QualifiedName: HiddenReason]
+    private let indexes: [QualifiedName: Int]
+
+    /// Why a relation is not an entity.
+    package enum HiddenReason: Sendable, Hashable {
+        case unreadable(role: String)
+        case ignored
+        case partition
+    }
+
+    package init(
+        entities: [Entity],
+        searchPath: [String],
+        types: [UserType] = [],
+        diagnostics: [SchemaDiagnostic] = [],
+        hidden: [QualifiedName: HiddenReason] = [:]
+    ) {
+        self.entities = entities
+        self.searchPath = searchPath
+        self.types = types
+        self.diagnostics = diagnostics
+        self.hidden = hidden
+        indexes = Dictionary(entities.enumerated().map { ($1.name, $0) }) { first, _ in first }
+    }
+
+    /// The entity of exactly this name, or nil.
+    public subscript(name: QualifiedName) -> Entity? {
+        indexes[name].map { entities[$0] }
+    }
+
+    /// Returns the entity that a name means: `public.person` exactly, `person` by the search path.
+    ///
+    /// Names are matched exactly, letter case included, and are written without quotes.
+    ///
+    /// - Throws: ``SchemaError`` with the code `unknownEntity` and the nearest names, if there is none.
+    public func entity(named name: String) throws -> Entity {
+        for meant in interpretations(of: name) {
+            if let entity = self[meant] { return entity }
+        }
+        throw unknownEntity(name)
+    }
+
+    /// What a name can mean, best first: schema and name at each dot, then the whole name by the search path.
+    package func interpretations(of name: String) -> [QualifiedName] {
+        Self.interpretations(of: name, searchPath: searchPath)
+    }
+
+    package static func interpretations(of name: String, searchPath: [String]) -> [QualifiedName] {
+        var meanings: [QualifiedName] = []
+        for dot in name.indices where name[dot] == "." {
+            let schema = String(name[..<dot])
+            let rest = String(name[name.index(after: dot)...])
+            if !schema.isEmpty, !rest.isEmpty { meanings.append(QualifiedName(schema: schema, name: rest)) }
+        }
+        return meanings + searchPath.map { QualifiedName(schema: $0, name: name) }
+    }
+
+    private func unknownEntity(_ name: String) -> SchemaError {
+        for meant in interpretations(of: name) {
+            switch hidden[meant] {
+            case .unreadable(let role):
+                return SchemaError(
+                    .unknownEntity,
+                    "The role \(role) may not read \(meant): grant it SELECT on the table and USAGE on its schema",
+                    entity: name
+                )
+            case .ignored:
+                return SchemaError(.unknownEntity, "\(meant) is ignored by an annotation", entity: name)
+            case .partition:
+                return SchemaError(
+                    .unknownEntity,
+                    "\(meant) is a partition; its rows are reached through its parent",
+                    entity: name
+                )
+            case nil: continue
+            }
+        }
+        // Short names for what the search path reaches, qualified ones for the rest.
+        var known: [String] = []
+        for entity in entities {
+            if searchPath.contains(entity.name.schema) { known.append(entity.name.name) }
+            known.append(entity.name.description)
+        }
+        var suggestions = NearestNames.suggestions(for: name, among: known)
+        for entity in entities where entity.name.name == name && !suggestions.contains(entity.name.description) {
+            suggestions.insert(entity.name.description, at: 0)
+        }
+        let question = NearestNames.question(suggestions)
+        return SchemaError(
+            .unknownEntity,
+            "There is no entity \"\(name)\"\(question)",
+            entity: name,
+            suggestions: suggestions
+        )
+    }
+}

@@ -1,0 +1,182 @@
+import KindredSchema
+
+/// Builds catalogs from short descriptions.
+///
+/// Tables are named `person` (in `public`) or `audit.person`; columns are written `id!` for NOT NULL.
+struct TestCatalog {
+    private(set) var catalog = Catalog()
+    private var nextOID: UInt32 = 20_000
+    private var oids: [String: UInt32] = [:]
+    private var columnNames: [String: [String]] = [:]
+
+    init() {
+        catalog.searchPath = ["public"]
+        catalog.role = "tester"
+    }
+
+    static func make(_ body: (inout TestCatalog) -> Void) -> TestCatalog {
+        var catalog = TestCatalog()
+        body(&catalog)
+        return catalog
+    }
+
+    mutating func oid() -> UInt32 {
+        nextOID += 1
+        return nextOID
+    }
+
+    func oid(of table: String) -> UInt32 {
+        oids[table] ?? 0
+    }
+
+    func numbers(_ columns: [String], of table: String) -> [Int16] {
+        columns.map { column in
+            Int16((columnNames[table] ?? []).firstIndex(of: column).map { $0 + 1 } ?? 0)
+        }
+    }
+
+    mutating func table(
+        _ name: String,
+        _ columns: [String],
+        primaryKey: [String]? = nil,
+        kind: Character = "r",
+        modify: (inout Catalog.Relation) -> Void = { _ in }
+    ) {
+        let oid = oid()
+        oids[name] = oid
+        columnNames[name] = columns.map { $0.hasSuffix("!") ? String($0.dropLast()) : $0 }
+        let (schema, bare) = Self.split(name)
+        var relation = Catalog.Relation(oid: oid, schema: schema, name: bare, kind: kind)
+        modify(&relation)
+        catalog.relations.append(relation)
+        let isKeyed = primaryKey ?? []
+        for (index, column) in columns.enumerated() {
+            let bareColumn = columnNames[name]?[index] ?? column
+            catalog.columns.append(
+                Catalog.Column(
+                    relation: oid,
+                    number: Int16(index + 1),
+                    name: bareColumn,
+                    isNotNull: column.hasSuffix("!") || isKeyed.contains(bareColumn)
+                )
+            )
+        }
+        if let primaryKey { constraint("\(bare)_pkey", of: name, .primaryKey, primaryKey) }
+    }
+
+    mutating func modifyColumn(_ column: String, of table: String, _ modify: (inout Catalog.Column) -> Void) {
+        for index in catalog.columns.indices
+        where catalog.columns[index].relation == oid(of: table) && catalog.columns[index].name == column {
+            modify(&catalog.columns[index])
+        }
+    }
+
+    mutating func unique(_ name: String, of table: String, _ columns: [String]) {
+        constraint(name, of: table, .unique, columns)
+    }
+
+    mutating func constraint(
+        _ name: String,
+        of table: String,
+        _ kind: Catalog.Constraint.Kind,
+        _ columns: [String],
+        modify: (inout Catalog.Constraint) -> Void = { _ in }
+    ) {
+        var row = Catalog.Constraint(
+            oid: oid(),
+            relation: oid(of: table),
+            name: name,
+            kind: kind,
+            columns: numbers(columns, of: table)
+        )
+        modify(&row)
+        catalog.constraints.append(row)
+    }
+
+    mutating func index(of table: String, _ columns: [String], modify: (inout Catalog.Index) -> Void = { _ in }) {
+        var row = Catalog.Index(relation: oid(of: table), columns: numbers(columns, of: table))
+        modify(&row)
+        catalog.indexes.append(row)
+    }
+
+    /// Adds a foreign key; returns its OID.
+    @discardableResult
+    mutating func foreignKey(
+        _ name: String,
+        of table: String,
+        _ columns: [String],
+        to target: String,
+        _ targetColumns: [String] = ["id"],
+        modify: (inout Catalog.Constraint) -> Void = { _ in }
+    ) -> UInt32 {
+        let oid = oid()
+        var row = Catalog.Constraint(
+            oid: oid,
+            relation: self.oid(of: table),
+            name: name,
+            kind: .foreignKey,
+            columns: numbers(columns, of: table),
+            target: self.oid(of: target),
+            targetColumns: numbers(targetColumns, of: target)
+        )
+        modify(&row)
+        catalog.constraints.append(row)
+        return oid
+    }
+
+    mutating func comment(onTable table: String, _ text: String) {
+        catalog.comments.append(.init(.relation(oid(of: table)), text))
+    }
+
+    mutating func comment(onColumn column: String, of table: String, _ text: String) {
+        catalog.comments.append(.init(.column(oid(of: table), numbers([column], of: table)[0]), text))
+    }
+
+    mutating func comment(onConstraint name: String, of table: String, _ text: String) {
+        let row = catalog.constraints.first { $0.relation == oid(of: table) && $0.name == name }
+        catalog.comments.append(.init(.constraint(row?.oid ?? 0, name: name, relation: oid(of: table)), text))
+    }
+
+    mutating func projection(_ view: String, of base: String, _ columns: [String: String]) {
+        var mapping: [Int16: Int16] = [:]
+        for (shown, origin) in columns {
+            mapping[numbers([shown], of: view)[0]] = numbers([origin], of: base)[0]
+        }
+        catalog.projections.append(.init(view: oid(of: view), base: oid(of: base), columns: mapping))
+    }
+
+    mutating func modify(_ body: (inout Catalog) -> Void) {
+        body(&catalog)
+    }
+
+    func schema(_ overrides: [SchemaOverride] = []) throws -> DatabaseSchema {
+        try DatabaseSchema(catalog: catalog, overrides: overrides)
+    }
+
+    private static func split(_ name: String) -> (String, String) {
+        guard let dot = name.firstIndex(of: ".") else { return ("public", name) }
+        return (String(name[..<dot]), String(name[name.index(after: dot)...]))
+    }
+}
+
+extension DatabaseSchema {
+    /// The relationship that a key reaches, or nil.
+    func relationship(_ entity: String, _ key: String) throws -> Relationship? {
+        try self.entity(named: entity).relationship(named: key)
+    }
+
+    /// An entity's relationships in one line each: `name [aliases] kind destination inverse`.
+    func summary(_ entity: String) throws -> [String] {
+        try self.entity(named: entity).relationships.map { relationship in
+            let names = ([relationship.name] + relationship.aliases).joined(separator: " ")
+            return "\(names): \(relationship.kind) \(relationship.destination) \(relationship.inverse)"
+        }
+    }
+}
+
+extension Entity {
+    /// Every key of every relationship.
+    var keys: [String] {
+        relationships.flatMap { [$0.name] + $0.aliases }
+    }
+}
