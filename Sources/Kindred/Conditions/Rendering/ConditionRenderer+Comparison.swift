@@ -1,0 +1,146 @@
+import KindredPostgres
+
+extension ConditionRenderer {
+    mutating func comparison(_ comparison: ConditionComparison) throws -> Rendered {
+        if case .path(let path) = comparison.left {
+            let target = try target(of: path[...], from: 0)
+            if let quantifier = comparison.quantifier {
+                return try quantified(quantifier, comparison, target)
+            }
+            // `emailSet CONTAINS %@`
+            if comparison.operation == .contains, case .members = target {
+                return try quantified(.any, comparison, target, as: .equal)
+            }
+        }
+        // `%@ IN emailSet`
+        if comparison.operation == .isIn, case .path(let path) = comparison.right {
+            let target = try target(of: path[...], from: 0)
+            if case .members = target {
+                var turned = comparison
+                (turned.left, turned.right) = (comparison.right, comparison.left)
+                return try quantified(.any, turned, target, as: .equal)
+            }
+        }
+        return try compare(
+            try operand(comparison.left),
+            comparison.operation,
+            try operand(comparison.right),
+            comparison.ignoresCase
+        )
+    }
+
+    /// Compares two operands whose paths have been followed.
+    mutating func compare(
+        _ left: Operand,
+        _ operation: ConditionComparison.Operator,
+        _ right: Operand,
+        _ ignoresCase: Bool
+    ) throws -> Rendered {
+        switch operation {
+        case .equal, .notEqual:
+            if ignoresCase { return try equalIgnoringCase(left, operation, right) }
+            return try equal(left, isNegated: operation == .notEqual, right)
+        case .less, .lessOrEqual, .greater, .greaterOrEqual:
+            if left.isNull || right.isNull { return .never }
+            let (left, right) = try scalars(left, right, operation)
+            return Rendered(sql: "\(left.sql) \(operation.rawValue) \(right.sql)")
+        case .between: return try between(left, right)
+        case .isIn: return try isIn(left, right)
+        case .contains: return try contains(left, right, ignoresCase)
+        case .like, .matches, .beginsWith, .endsWith: return try text(left, operation, right, ignoresCase)
+        }
+    }
+
+    /// `==` and `!=`: nil equals nil and nothing else.
+    mutating func equal(_ left: Operand, isNegated: Bool, _ right: Operand) throws -> Rendered {
+        switch (left, right) {
+        case (.value(nil), .value(nil)): return isNegated ? .never : .always
+        case (.value(nil), .scalar(let scalar)), (.scalar(let scalar), .value(nil)):
+            return Rendered(sql: "\(scalar.sql) IS \(isNegated ? "NOT " : "")NULL", isTwoValued: true)
+        case (.row, _), (_, .row), (.object, _), (_, .object), (.objects, _), (_, .objects):
+            let same = try sameRow(left, right)
+            return isNegated ? negation(of: same) : same
+        default: break
+        }
+        let (left, right) = try scalars(left, right, isNegated ? .notEqual : .equal)
+        switch (isNegated, left.mayBeNull && right.mayBeNull, left.mayBeNull || right.mayBeNull) {
+        case (false, true, _):
+            return Rendered(sql: "\(left.sql) IS NOT DISTINCT FROM \(right.sql)", isTwoValued: true)
+        case (true, _, true): return Rendered(sql: "\(left.sql) IS DISTINCT FROM \(right.sql)", isTwoValued: true)
+        case (_, _, let isNullable):
+            return Rendered(sql: "\(left.sql) \(isNegated ? "<>" : "=") \(right.sql)", isTwoValued: !isNullable)
+        }
+    }
+
+    /// Both sides as SQL, a value bound as the type of the other side.
+    mutating func scalars(
+        _ left: Operand,
+        _ right: Operand,
+        _ operation: ConditionComparison.Operator
+    ) throws -> (Scalar, Scalar) {
+        switch (left, right) {
+        case (.scalar(let left), .scalar(let right)):
+            guard left.type.isComparable(with: right.type) else {
+                throw KindredError(
+                    .wrongType,
+                    "\(left.label) is of the type \(left.type.typeName) and cannot be compared with \(right.label), "
+                        + "which is of the type \(right.type.typeName)",
+                    key: left.label
+                )
+            }
+            return (left, right)
+        case (.scalar(let left), _): return (left, try scalar(right, as: left, operation))
+        case (_, .scalar(let right)): return (try scalar(left, as: right, operation), right)
+        case (.value(let value?), _):
+            let left = try natural(value)
+            return (left, try scalar(right, as: left, operation))
+        default:
+            throw KindredError(
+                .invalidCondition, "\(operation.rawValue) compares single values, and one of them is none")
+        }
+    }
+
+    /// An operand that is no path as the type of what it is compared with.
+    mutating func scalar(
+        _ operand: Operand,
+        as other: Scalar,
+        _ operation: ConditionComparison.Operator
+    ) throws -> Scalar {
+        var bound = other
+        bound.mayBeNull = false
+        switch operand {
+        case .scalar(let scalar): return scalar
+        case .value(let value):
+            bound.sql = try bind(value, as: other)
+            bound.mayBeNull = value == nil
+        case .values(let values):
+            guard other.type.family == .array, let element = other.type.elementType else {
+                throw KindredError(
+                    .wrongType,
+                    "\(other.label) is of the type \(other.type.typeName) and cannot be compared with a list; "
+                        + "write IN for one of several values",
+                    key: other.label
+                )
+            }
+            bound.sql = try bind(.array(PostgresArray(elementType: element, elements: values)), as: other)
+        case .row, .object, .objects:
+            throw KindredError(
+                .wrongType,
+                "\(other.label) is of the type \(other.type.typeName) and cannot be compared with an object",
+                key: other.label
+            )
+        case .list:
+            throw KindredError(
+                .invalidCondition, "\(operation.rawValue) takes no list; write IN for one of several values")
+        }
+        return bound
+    }
+
+    /// A value that nothing gives a type to.
+    mutating func natural(_ value: PostgresValue) throws -> Scalar {
+        let scalar = Scalar(sql: "", type: ValueType(value.naturalType), mayBeNull: false, label: "the value")
+        var bound = scalar
+        bound.sql = try bind(value, as: scalar)
+        return bound
+    }
+}

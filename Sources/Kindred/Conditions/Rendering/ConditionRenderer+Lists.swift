@@ -1,0 +1,70 @@
+import KindredPostgres
+
+extension ConditionRenderer {
+    mutating func between(_ value: Operand, _ bounds: Operand) throws -> Rendered {
+        let lower: Operand
+        let upper: Operand
+        switch bounds {
+        case .values(let values) where values.count == 2: (lower, upper) = (.value(values[0]), .value(values[1]))
+        case .list(let list) where list.count == 2: (lower, upper) = (try operand(list[0]), try operand(list[1]))
+        default: throw KindredError(.invalidCondition, "BETWEEN takes two values, as in BETWEEN {1, 5}")
+        }
+        if value.isNull || lower.isNull || upper.isNull { return .never }
+        let (first, least) = try scalars(value, lower, .between)
+        let (_, greatest) = try scalars(.scalar(first), upper, .between)
+        return Rendered(sql: "\(first.sql) BETWEEN \(least.sql) AND \(greatest.sql)", isClosed: false)
+    }
+
+    mutating func isIn(_ element: Operand, _ collection: Operand) throws -> Rendered {
+        switch (element, collection) {
+        case (_, .value(nil)): return .never
+        case (.row, .objects(let objects)): return try row(element, among: objects)
+        case (.row, .values(let values)) where values.isEmpty: return .never
+        case (_, .values(let values)): return try value(element, among: values)
+        case (_, .list(let list)):
+            var alternatives: [Rendered] = []
+            for expression in list { alternatives.append(try equal(element, isNegated: false, operand(expression))) }
+            guard !alternatives.isEmpty else { return .never }
+            return Rendered(sql: alternatives.map(\.closed).joined(separator: " OR "), isClosed: false)
+        case (_, .scalar(let scalar)) where scalar.type.family == .array:
+            return try contains(collection, element, false)
+        case (_, .scalar), (_, .value(.string?)): return try contains(collection, element, false)
+        case (_, .value(.array(let array)?)): return try value(element, among: array.elements)
+        default: throw KindredError(.invalidCondition, "IN takes a list, an array, a text or a path to many objects")
+        }
+    }
+
+    /// One comparison with an array parameter, whatever the number of values; NULL among them means nil.
+    private mutating func value(_ element: Operand, among values: [PostgresValue?]) throws -> Rendered {
+        let hasNull = values.contains(nil)
+        let scalar: Scalar
+        switch element {
+        case .scalar(let column): scalar = column
+        case .value(let value?): scalar = try natural(value)
+        case .value(nil): return hasNull ? .always : .never
+        case .row, .object, .objects:
+            throw KindredError(.wrongType, "An object cannot be among values; give objects")
+        case .values, .list: throw KindredError(.invalidCondition, "A list cannot be in a list")
+        }
+        let isIn = "\(scalar.sql) = ANY(\(try bind(values.compactMap(\.self), asArrayOf: scalar)))"
+        guard hasNull else { return Rendered(sql: isIn, isTwoValued: !scalar.mayBeNull) }
+        return Rendered(sql: "\(isIn) OR \(scalar.sql) IS NULL", isClosed: false)
+    }
+
+    /// `CONTAINS`: a text in a text, or an element in an array.
+    mutating func contains(_ whole: Operand, _ part: Operand, _ ignoresCase: Bool) throws -> Rendered {
+        guard case .scalar(let array) = whole, array.type.family == .array, let type = array.type.elementType else {
+            if case .values(let values) = whole { return try value(part, among: values) }
+            return try text(whole, .contains, part, ignoresCase)
+        }
+        if part.isNull { return .never }
+        let element = Scalar(
+            sql: "",
+            type: ValueType(elementOf: array.type, type),
+            mayBeNull: true,
+            label: "an element of \(array.label)"
+        )
+        let (_, sought) = try scalars(.scalar(element), part, .contains)
+        return Rendered(sql: "\(sought.sql) = ANY(\(array.sql))")
+    }
+}

@@ -1,0 +1,119 @@
+import KindredPostgres
+import KindredSchema
+
+// To-many relationships become subqueries, so that no row is repeated.
+extension ConditionRenderer {
+    /// `ANY`, `ALL` and `NONE` over what a path leads to.
+    mutating func quantified(
+        _ quantifier: ConditionComparison.Quantifier,
+        _ comparison: ConditionComparison,
+        _ target: Target,
+        as operation: ConditionComparison.Operator? = nil
+    ) throws -> Rendered {
+        // The other side belongs to the object itself, not to the members.
+        let right = try operand(comparison.right)
+        let member = { (renderer: inout ConditionRenderer, left: Operand) throws -> Rendered in
+            let rendered = try renderer.compare(left, operation ?? comparison.operation, right, comparison.ignoresCase)
+            return quantifier == .all ? renderer.negation(of: rendered) : rendered
+        }
+        guard let exists = try exists(target, member) else {
+            throw KindredError(
+                .invalidCondition,
+                "\(quantifier.rawValue) needs a path to many objects or to an array"
+            )
+        }
+        return quantifier == .any ? exists : negation(of: exists)
+    }
+
+    /// Whether a condition holds for any of the members or elements; nil for a path that leads to one value or row.
+    private mutating func exists(
+        _ target: Target,
+        _ condition: (inout ConditionRenderer, Operand) throws -> Rendered
+    ) throws -> Rendered? {
+        switch target {
+        case .members(let owner, let relationship, let rest):
+            let (place, from, link) = try members(of: owner, relationship)
+            let inner: Rendered
+            switch try self.target(of: rest, from: place) {
+            case .scalar(let scalar) where scalar.type.family != .array: inner = try condition(&self, .scalar(scalar))
+            case .row(let row): inner = try condition(&self, .row(row))
+            case let further: inner = try exists(further, condition) ?? .never
+            }
+            let joins = self.joins[places[place].scope]
+            return Rendered(
+                sql: "EXISTS (SELECT 1 FROM \(from)\(joins) WHERE \(link) AND \(inner.closed))",
+                isTwoValued: true
+            )
+        case .scalar(let array):
+            guard array.type.family == .array, let type = array.type.elementType else { return nil }
+            let alias = newAlias()
+            let element = Scalar(
+                sql: "t\(alias).e",
+                type: ValueType(elementOf: array.type, type),
+                mayBeNull: true,
+                label: "an element of \(array.label)"
+            )
+            let inner = try condition(&self, .scalar(element))
+            return Rendered(
+                sql: "EXISTS (SELECT 1 FROM unnest(\(array.sql)) AS t\(alias)(e) WHERE \(inner.sql))",
+                isTwoValued: true
+            )
+        case .row: return nil
+        }
+    }
+
+    /// Opens a subquery over the members: their place, the first table, and what ties it to the owner.
+    private mutating func members(
+        of owner: Int,
+        _ relationship: Relationship
+    ) throws -> (place: Int, from: String, link: String) {
+        let own = try relationship.columns.map { try column($0, of: owner).sql }
+        let entity = try destination(of: relationship)
+        let alias = newAlias()
+        joins.append("")
+        var place = Place(
+            entity: entity,
+            scope: joins.count - 1,
+            alias: alias,
+            label: label(relationship.name, of: owner)
+        )
+        var table = try table(entity.name)
+        var columns = relationship.destinationColumns
+        if let helper = relationship.helper {
+            table = try self.table(helper.entity)
+            columns = helper.sourceColumns
+            place.alias = nil
+            place.link = Place.Link(parent: owner, relationship: relationship)
+            for (column, referenced) in zip(helper.destinationColumns, relationship.destinationColumns) {
+                place.known[referenced] = Scalar(
+                    sql: "t\(alias).\(try SQLIdentifier.quote(column))",
+                    type: entity.attribute(named: referenced).map { ValueType($0) } ?? ValueType(.unspecified),
+                    mayBeNull: false,
+                    label: "\(place.label).\(referenced)"
+                )
+            }
+        }
+        places.append(place)
+        return (places.count - 1, "\(table) AS t\(alias)", try pairs(own, columns, alias))
+    }
+
+    /// The number of members, as a subquery.
+    mutating func count(_ path: [String], from start: Int) throws -> Scalar {
+        guard case .members(let owner, let relationship, let rest) = try target(of: path[...], from: start),
+            rest.isEmpty
+        else {
+            throw KindredError(
+                .invalidCondition,
+                "@count stands after a relationship to many objects; \(path.joined(separator: ".")) is none",
+                key: path.joined(separator: ".")
+            )
+        }
+        let (_, from, link) = try members(of: owner, relationship)
+        return Scalar(
+            sql: "(SELECT count(*) FROM \(from) WHERE \(link))",
+            type: ValueType(.int8),
+            mayBeNull: false,
+            label: "\(path.joined(separator: ".")).@count"
+        )
+    }
+}

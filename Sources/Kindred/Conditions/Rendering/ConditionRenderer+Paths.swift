@@ -1,0 +1,113 @@
+import KindredPostgres
+import KindredSchema
+
+extension ConditionRenderer {
+    /// What a key path leads to.
+    enum Target {
+        case scalar(Scalar)
+        /// A row: the object itself, or the one that a to-one path leads to.
+        case row(Int)
+        /// The members of a to-many relationship of a row, and the keys that follow.
+        case members(of: Int, Relationship, rest: ArraySlice<String>)
+    }
+
+    /// Follows a path as far as it leads to one value or row.
+    mutating func target(of path: ArraySlice<String>, from start: Int) throws -> Target {
+        var place = start
+        var rest = path
+        while let key = rest.popFirst() {
+            let entity = places[place].entity
+            if let attribute = entity.attribute(named: key) {
+                if let next = rest.first {
+                    throw KindredError(
+                        .unknownKey,
+                        "\(entity.name).\(key) is an attribute and has no key \"\(next)\"",
+                        entity: entity.name.description,
+                        key: next
+                    )
+                }
+                return .scalar(try column(attribute.name, of: place))
+            }
+            guard let relationship = entity.relationship(named: key) else {
+                throw KindredError(
+                    .unknownKey,
+                    entity.unknownKey(key).message,
+                    entity: entity.name.description,
+                    key: key
+                )
+            }
+            if relationship.isToMany { return .members(of: place, relationship, rest: rest) }
+            place = try row(relationship, of: place)
+        }
+        return .row(place)
+    }
+
+    /// The place that a to-one relationship leads to.
+    private mutating func row(_ relationship: Relationship, of parent: Int) throws -> Int {
+        if let place = places[parent].children[relationship.name] { return place }
+        var place = Place(
+            entity: try destination(of: relationship),
+            scope: places[parent].scope,
+            label: label(relationship.name, of: parent),
+            link: Place.Link(parent: parent, relationship: relationship)
+        )
+        if relationship.holdsForeignKey && relationship.isEnforced {
+            for (column, referenced) in zip(relationship.columns, relationship.destinationColumns) {
+                place.known[referenced] = try self.column(column, of: parent)
+                place.known[referenced]?.label = "\(place.label).\(referenced)"
+            }
+        }
+        places.append(place)
+        places[parent].children[relationship.name] = places.count - 1
+        return places.count - 1
+    }
+
+    func destination(of relationship: Relationship) throws -> Entity {
+        if let entity = schema[relationship.destination] { return entity }
+        throw KindredError(
+            .unknownEntity,
+            "\(relationship.source).\(relationship.name) leads to \(relationship.destination), which is no entity",
+            entity: relationship.destination.description
+        )
+    }
+
+    func label(_ key: String, of place: Int) -> String {
+        places[place].label == "SELF" ? key : "\(places[place].label).\(key)"
+    }
+
+    /// A column of a row, joined if need be.
+    mutating func column(_ name: String, of place: Int) throws -> Scalar {
+        if let known = places[place].known[name] { return known }
+        let alias = try joined(place)
+        let attribute = places[place].entity.attribute(named: name)
+        return Scalar(
+            sql: "t\(alias).\(try SQLIdentifier.quote(name))",
+            type: attribute.map { ValueType($0) } ?? ValueType(.unspecified),
+            mayBeNull: places[place].isOptional || attribute?.isNotNull != true,
+            label: label(name, of: place)
+        )
+    }
+
+    /// The alias of a row, after joining it.
+    mutating func joined(_ place: Int) throws -> Int {
+        if let alias = places[place].alias { return alias }
+        guard let link = places[place].link else { return 0 }
+        let columns = link.relationship.destinationColumns
+        let isMember = link.relationship.helper != nil
+        let values =
+            isMember
+            ? columns.compactMap { places[place].known[$0]?.sql }
+            : try link.relationship.columns.map { try column($0, of: link.parent).sql }
+        let alias = newAlias()
+        let table = try table(places[place].entity.name)
+        let condition = try pairs(values, columns, alias)
+        joins[places[place].scope] += "\(isMember ? "" : " LEFT") JOIN \(table) AS t\(alias) ON \(condition)"
+        places[place].alias = alias
+        return alias
+    }
+
+    /// `t1."a" = x AND t1."b" = y`
+    func pairs(_ values: [String], _ columns: [String], _ alias: Int) throws -> String {
+        try zip(values, columns).map { "t\(alias).\(try SQLIdentifier.quote($1)) = \($0)" }.joined(separator: " AND ")
+    }
+}

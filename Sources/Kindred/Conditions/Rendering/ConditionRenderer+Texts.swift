@@ -1,0 +1,154 @@
+import KindredPostgres
+
+extension ConditionRenderer {
+    /// `==[c]` and `!=[c]`
+    mutating func equalIgnoringCase(
+        _ left: Operand,
+        _ operation: ConditionComparison.Operator,
+        _ right: Operand
+    ) throws -> Rendered {
+        func lowered(_ operand: Operand) throws -> Operand {
+            guard case .scalar(var scalar) = operand else { return operand }
+            scalar.sql = "lower(\(try text(scalar, operation)))"
+            scalar.type = ValueType(.text)
+            return .scalar(scalar)
+        }
+        if left.isNull || right.isNull { return try equal(left, isNegated: operation == .notEqual, right) }
+        let texts = (try lowered(left), try lowered(right))
+        var (first, second) = try scalars(texts.0, texts.1, operation)
+        if first.sql.hasPrefix("$") { first.sql = "lower(\(first.sql))" }
+        if second.sql.hasPrefix("$") { second.sql = "lower(\(second.sql))" }
+        return try equal(.scalar(first), isNegated: operation == .notEqual, .scalar(second))
+    }
+
+    /// `LIKE`, `MATCHES`, `BEGINSWITH`, `ENDSWITH` and `CONTAINS` over texts.
+    mutating func text(
+        _ whole: Operand,
+        _ operation: ConditionComparison.Operator,
+        _ part: Operand,
+        _ ignoresCase: Bool
+    ) throws -> Rendered {
+        if whole.isNull || part.isNull { return .never }
+        let subject: String
+        var isNullable = false
+        switch whole {
+        case .scalar(let scalar):
+            subject = try text(scalar, operation)
+            isNullable = scalar.mayBeNull
+        case .value(.string(let text)?):
+            try bindings.append(.string(text), as: .text)
+            subject = lastParameter
+        default: throw KindredError(.wrongType, "\(operation.rawValue) needs texts on both sides")
+        }
+        switch part {
+        case .value(.string(let value)?):
+            let pattern = try TextPattern(value, operation)
+            try bindings.append(.string(pattern.text), as: .text)
+            let symbol =
+                operation == .matches ? (ignoresCase ? "~*" : "~") : (ignoresCase ? "ILIKE" : "LIKE")
+            return Rendered(sql: "\(subject) \(symbol) \(lastParameter)", isTwoValued: !isNullable)
+        case .scalar(let scalar):
+            let part = try text(scalar, operation)
+            let sql = try Self.search(
+                ignoresCase ? "lower(\(subject))" : subject,
+                operation,
+                ignoresCase ? "lower(\(part))" : part,
+                scalar.label
+            )
+            return Rendered(sql: sql, isTwoValued: !isNullable && !scalar.mayBeNull)
+        case .value(let value?):
+            throw KindredError(
+                .wrongType, "\(operation.rawValue) needs a text on its right; \(value.kindName) was given")
+        default: throw KindredError(.wrongType, "\(operation.rawValue) needs texts on both sides")
+        }
+    }
+
+    /// A search for a text that only the server knows.
+    private static func search(
+        _ whole: String,
+        _ operation: ConditionComparison.Operator,
+        _ part: String,
+        _ label: String
+    ) throws -> String {
+        switch operation {
+        case .beginsWith: "starts_with(\(whole), \(part))"
+        case .endsWith: "right(\(whole), length(\(part))) = \(part)"
+        case .contains: "strpos(\(whole), \(part)) > 0"
+        default:
+            throw KindredError(
+                .invalidCondition,
+                "The pattern of \(operation.rawValue) must be a value, not the key \(label)",
+                key: label
+            )
+        }
+    }
+
+    /// The SQL of a value as text.
+    ///
+    /// Throws for what is no text.
+    private func text(_ scalar: Scalar, _ operation: ConditionComparison.Operator) throws -> String {
+        switch scalar.type.family {
+        case .text: return scalar.type.type == .char ? "\(scalar.sql)::text" : scalar.sql
+        case .enumeration: return "\(scalar.sql)::text"
+        default:
+            throw KindredError(
+                .wrongType,
+                "\(scalar.label) is of the type \(scalar.type.typeName), and \(operation.rawValue) needs a text",
+                key: scalar.label
+            )
+        }
+    }
+}
+
+/// What a text is searched for, as PostgreSQL writes it.
+struct TextPattern {
+    let text: String
+
+    init(_ value: String, _ operation: ConditionComparison.Operator) throws {
+        guard !value.utf8.contains(0) else {
+            throw KindredError(.wrongType, "PostgreSQL text cannot hold a NUL character")
+        }
+        switch operation {
+        case .beginsWith: text = Self.escaped(value) + "%"
+        case .endsWith: text = "%" + Self.escaped(value)
+        case .contains: text = "%\(Self.escaped(value))%"
+        case .like: text = Self.translated(value)
+        // The whole text must match, as in NSPredicate.
+        case .matches: text = "^(?:\(value))$"
+        default: text = value
+        }
+    }
+
+    private static func escaped(_ value: String) -> String {
+        var escaped = String.UnicodeScalarView()
+        for scalar in value.unicodeScalars {
+            if scalar == "%" || scalar == "_" || scalar == "\\" { escaped.append("\\") }
+            escaped.append(scalar)
+        }
+        return String(escaped)
+    }
+
+    /// `*` and `?` as `%` and `_`; after a backslash both stand for themselves.
+    private static func translated(_ value: String) -> String {
+        var pattern = String.UnicodeScalarView()
+        var isEscaped = false
+        for scalar in value.unicodeScalars {
+            switch scalar {
+            case "*" where !isEscaped: pattern.append("%")
+            case "?" where !isEscaped: pattern.append("_")
+            case "\\" where !isEscaped:
+                isEscaped = true
+                continue
+            case "*", "?": pattern.append(scalar)
+            default:
+                // A backslash before anything else is itself.
+                if isEscaped && scalar != "\\" { pattern.append(contentsOf: "\\\\".unicodeScalars) }
+                if scalar == "%" || scalar == "_" || scalar == "\\" { pattern.append("\\") }
+                pattern.append(scalar)
+            }
+            isEscaped = false
+        }
+        if isEscaped { pattern.append(contentsOf: "\\\\".unicodeScalars) }
+        return String(pattern)
+    }
+}

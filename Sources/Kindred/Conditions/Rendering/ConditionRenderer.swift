@@ -1,0 +1,86 @@
+import KindredPostgres
+import KindredSchema
+
+/// Writes the conditions and sort keys of one statement as SQL, and collects its parameters.
+///
+/// A rendered condition is TRUE exactly where it holds, and FALSE or NULL elsewhere: WHERE, AND and OR treat both the
+/// same, and a negation is written so that it does too.
+struct ConditionRenderer {
+    /// A condition in SQL.
+    struct Rendered {
+        var sql: String
+        /// Whether it is never NULL.
+        var isTwoValued = false
+        /// Whether it can stand beside AND and OR as it is.
+        var isClosed = true
+
+        static let always = Rendered(sql: "TRUE", isTwoValued: true)
+        static let never = Rendered(sql: "FALSE", isTwoValued: true)
+
+        var closed: String { isClosed ? sql : "(\(sql))" }
+    }
+
+    static let maximumDepth = 512
+
+    let schema: DatabaseSchema
+    var bindings = Bindings()
+    var places: [Place]
+    /// What follows the first table in each FROM clause; the statement's own comes first.
+    var joins: [String] = [""]
+    private var aliases = 1
+    private var depth = 0
+
+    init(entity: Entity, schema: DatabaseSchema) {
+        self.schema = schema
+        places = [Place(entity: entity, scope: 0, alias: 0, label: "SELF")]
+    }
+
+    mutating func newAlias() -> Int {
+        defer { aliases += 1 }
+        return aliases
+    }
+
+    /// The number of the parameter that was appended last, as SQL writes it.
+    var lastParameter: String { "$\(bindings.count)" }
+
+    mutating func condition(_ node: ConditionNode) throws -> Rendered {
+        guard depth < Self.maximumDepth else {
+            throw KindredError(.invalidCondition, "The condition is nested more than \(Self.maximumDepth) deep")
+        }
+        depth += 1
+        defer { depth -= 1 }
+        switch node {
+        case .constant(let value): return value ? .always : .never
+        case .all(let nodes): return try list(nodes, " AND ", empty: .always)
+        case .any(let nodes): return try list(nodes, " OR ", empty: .never)
+        case .not(.not(let inner)): return try condition(inner)
+        case .not(let inner): return negation(of: try condition(inner))
+        case .comparison(let comparison): return try self.comparison(comparison)
+        }
+    }
+
+    private mutating func list(_ nodes: [ConditionNode], _ separator: String, empty: Rendered) throws -> Rendered {
+        guard let first = nodes.first else { return empty }
+        if nodes.count == 1 { return try condition(first) }
+        var sql = ""
+        var isTwoValued = true
+        for node in nodes {
+            let part = try condition(node)
+            if !sql.isEmpty { sql += separator }
+            sql += part.closed
+            isTwoValued = isTwoValued && part.isTwoValued
+        }
+        return Rendered(sql: sql, isTwoValued: isTwoValued, isClosed: false)
+    }
+
+    /// The exact complement.
+    func negation(of condition: Rendered) -> Rendered {
+        condition.isTwoValued
+            ? Rendered(sql: "NOT \(condition.closed)", isTwoValued: true)
+            : Rendered(sql: "(\(condition.sql)) IS NOT TRUE", isTwoValued: true)
+    }
+
+    func table(_ name: QualifiedName) throws -> String {
+        "\(try SQLIdentifier.quote(name.schema)).\(try SQLIdentifier.quote(name.name))"
+    }
+}

@@ -1,0 +1,87 @@
+package import KindredPostgres
+package import KindredSchema
+
+/// A SELECT over the rows of one entity: which of them, in what order, from where on and how many.
+///
+/// A value that is narrowed step by step. Queries of the same shape give the same text whatever values they hold, so
+/// that a prepared statement serves them all. No row is ever repeated.
+package struct SelectQuery: Sendable {
+    /// The entity whose rows are selected.
+    package let entity: Entity
+    /// What the rows must fulfil; nil for all rows.
+    package var condition: Condition?
+    /// The order; none leaves it to the server.
+    package var sort: [SortTerm] = []
+    /// The greatest number of rows.
+    package var limit: Int?
+    /// The number of rows left out at the beginning.
+    package var offset: Int?
+
+    package init(entity: Entity, condition: Condition? = nil) {
+        self.entity = entity
+        self.condition = condition
+    }
+
+    /// Checks keys and types.
+    ///
+    /// Throws `KindredError` `.unknownKey`, `.wrongType` or `.invalidCondition`.
+    package func validate(in schema: DatabaseSchema) throws {
+        var renderer = ConditionRenderer(entity: entity, schema: schema)
+        if let condition { _ = try renderer.condition(condition.node) }
+        _ = try renderer.order(sort)
+    }
+
+    /// `SELECT` of every attribute in the entity's order; a type without a codec is read as text.
+    ///
+    /// Throws what `validate` throws, and `KindredError` `.invalidRequest` for a negative limit or offset.
+    package func statement(in schema: DatabaseSchema) throws -> Statement {
+        try statement(in: schema, selecting: Self.columns(of: entity), isSorted: true)
+    }
+
+    /// `SELECT count(*)` of the rows that the query selects, limit and offset included.
+    package func countStatement(in schema: DatabaseSchema) throws -> Statement {
+        guard limit != nil || offset != nil else {
+            return try statement(in: schema, selecting: "count(*)", isSorted: false)
+        }
+        return try statement(in: schema, selecting: "1", isSorted: false) { "SELECT count(*) FROM (\($0)) AS c" }
+    }
+
+    /// `SELECT EXISTS`: whether the query selects any row.
+    package func existsStatement(in schema: DatabaseSchema) throws -> Statement {
+        try statement(in: schema, selecting: "1", isSorted: false) { "SELECT EXISTS (\($0))" }
+    }
+
+    private func statement(
+        in schema: DatabaseSchema,
+        selecting columns: String,
+        isSorted: Bool,
+        _ wrapped: (String) -> String = { $0 }
+    ) throws -> Statement {
+        var renderer = ConditionRenderer(entity: entity, schema: schema)
+        let condition = try condition.map { try renderer.condition($0.node).sql }
+        let order = isSorted ? try renderer.order(sort) : ""
+        var text = "SELECT \(columns) FROM \(try renderer.table(entity.name)) AS t0\(renderer.joins[0])"
+        if let condition { text += " WHERE \(condition)" }
+        text += order
+        if let limit { text += " LIMIT \(try renderer.bind(limit, "limit", entity))" }
+        if let offset { text += " OFFSET \(try renderer.bind(offset, "offset", entity))" }
+        return Statement(text: StatementText(wrapped(text)), bindings: renderer.bindings)
+    }
+
+    private static func columns(of entity: Entity) throws -> String {
+        guard !entity.attributes.isEmpty else {
+            throw KindredError(
+                .invalidRequest,
+                "\(entity.name) has no columns that may be read",
+                entity: entity.name.description
+            )
+        }
+        var list = ""
+        for attribute in entity.attributes {
+            if !list.isEmpty { list += ", " }
+            list += "t0.\(try SQLIdentifier.quote(attribute.name))"
+            if attribute.isReadAsText { list += "::text" }
+        }
+        return list
+    }
+}
