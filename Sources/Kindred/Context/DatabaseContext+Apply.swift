@@ -1,0 +1,205 @@
+import KindredPostgres
+
+// How an answer of the server becomes the state in memory. Every change of a row passes through `apply`, which keeps
+// the loaded sets at the other ends of its foreign keys right.
+extension DatabaseContext {
+    /// Gives an object its new row and moves it between its owners' loaded sets.
+    ///
+    /// - Parameter askedAt: when the row was asked for by a read; nil for the outcome of a write, which always counts.
+    func apply(_ row: Row, to object: DatabaseObject, askedAt: UInt64? = nil) throws {
+        TransactionJournal.current?.record(object)
+        let old: Row? = object.withState { state in
+            if let askedAt, state.changedAt > askedAt || state.row.hasSameBytes(as: row) { return nil }
+            let old = state.row
+            state.row = row
+            state.changedAt = tick()
+            return old
+        }
+        guard let old else { return }
+        let entity = object.runtime
+        if let oldKey = try ObjectKey(old, entity.key), let newKey = try ObjectKey(row, entity.key), oldKey != newKey {
+            withMap { map in
+                map.remove(object, entity.index, oldKey)
+                map.insert(object, entity.index, newKey)
+            }
+        }
+        for relationship in entity.foreignKeys {
+            guard case .foreignKey(let columns, let referenced) = relationship.link,
+                columns.contains(where: { !old.hasSameBytes(as: row, at: $0) })
+            else { continue }
+            let before = try owner(entity, old, columns, referenced, relationship)
+            let after = try owner(entity, row, columns, referenced, relationship)
+            guard before !== after else { continue }
+            before.map { unlink(object, from: $0, slot: relationship.inverseSlot) }
+            after.map { link(object, to: $0, slot: relationship.inverseSlot) }
+            if before == nil { try noteLinkChange(relationship, old, columns) }
+            if after == nil { try noteLinkChange(relationship, row, columns) }
+        }
+        try unloadHelperEnds(of: entity, old)
+        try unloadHelperEnds(of: entity, row)
+    }
+
+    /// Puts a row that was just stored into its owners' loaded sets.
+    func applyInsert(_ object: DatabaseObject) throws {
+        let row = object.row
+        for relationship in object.runtime.foreignKeys {
+            guard case .foreignKey(let columns, let referenced) = relationship.link else { continue }
+            if let owner = try owner(object.runtime, row, columns, referenced, relationship) {
+                link(object, to: owner, slot: relationship.inverseSlot)
+            } else {
+                try noteLinkChange(relationship, row, columns)
+            }
+        }
+        try unloadHelperEnds(of: object.runtime, row)
+    }
+
+    /// Marks an object's row as deleted and takes it out of every loaded set that may hold it.
+    func applyDelete(_ object: DatabaseObject) throws {
+        TransactionJournal.current?.record(object)
+        let wasLive = object.withState { state in
+            guard state.status == .persistent else { return false }
+            state.status = .deleted
+            state.changedAt = tick()
+            return true
+        }
+        guard wasLive else { return }
+        let row = object.row
+        let entity = object.runtime
+        if let key = object.key {
+            withMap { map in
+                map.remove(object, entity.index, key)
+                map.setDeleted(true, entity.index, key)
+            }
+        }
+        for relationship in entity.relationships {
+            switch relationship.link {
+            case .foreignKey(let columns, let referenced):
+                try owner(entity, row, columns, referenced, relationship).map {
+                    unlink(object, from: $0, slot: relationship.inverseSlot)
+                }
+            case .helper:
+                // The other ends are not in the row: whoever has loaded the inverse may hold it.
+                for other in withMap({ $0.objects(of: relationship.destination) }) {
+                    unlink(object, from: other, slot: relationship.inverseSlot)
+                }
+            case .referenced:
+                break
+            }
+        }
+        try unloadHelperEnds(of: entity, row)
+    }
+
+    /// The object in memory that a row's foreign key points to, if any.
+    private func owner(
+        _ entity: EntityRuntime,
+        _ row: Row,
+        _ columns: [Int],
+        _ referenced: [Int],
+        _ relationship: RelationshipRuntime
+    ) throws -> DatabaseObject? {
+        try liveObject(runtime.entities[relationship.destination], where: referenced, equal: row, columns)
+    }
+
+    /// The object in memory whose `attributes` have the values that `row` has in `columns`, if any.
+    func liveObject(
+        _ entity: EntityRuntime,
+        where attributes: [Int],
+        equal row: Row,
+        _ columns: [Int]
+    ) throws -> DatabaseObject? {
+        if let order = entity.keyOrder(of: attributes) {
+            guard let key = try ObjectKey(row, order.map { columns[$0] }) else { return nil }
+            return liveObject(entity, key)
+        }
+        // A foreign key to a unique key other than the identity: rare enough to look at each.
+        guard let wanted = try ObjectKey(row, columns) else { return nil }
+        return try withMap { $0.objects(of: entity.index) }
+            .first { try ObjectKey($0.row, attributes) == wanted }
+    }
+
+    /// Notes that an object became a member of the owner's relationship.
+    func link(_ object: DatabaseObject, to owner: DatabaseObject, slot: Int) {
+        guard let key = object.key else { return }
+        takeFromGroup(slot, of: owner)
+        TransactionJournal.current?.record(owner)
+        let member = Member(key: key, row: object.row)
+        owner.withState { state in
+            state.linksChangedAt = tick()
+            switch state.relationships[slot] {
+            case .many(var members):
+                state.relationships[slot] = nil
+                members.insert(member)
+                state.relationships[slot] = .many(members)
+            case .one(var one):
+                one.member = member
+                state.relationships[slot] = .one(one)
+            case nil:
+                break
+            }
+        }
+    }
+
+    /// Notes that an object is no longer a member of the owner's relationship.
+    func unlink(_ object: DatabaseObject, from owner: DatabaseObject, slot: Int) {
+        if let key = object.key { unlink([key], from: owner, slot: slot) }
+    }
+
+    /// Notes that rows are no longer members of the owner's relationship.
+    func unlink(_ keys: Set<ObjectKey>, from owner: DatabaseObject, slot: Int) {
+        takeFromGroup(slot, of: owner)
+        TransactionJournal.current?.record(owner)
+        owner.withState { state in
+            state.linksChangedAt = tick()
+            switch state.relationships[slot] {
+            case .many(var members):
+                state.relationships[slot] = nil
+                members.remove(keys)
+                state.relationships[slot] = .many(members)
+            case .one(var one):
+                if let key = one.member?.key, keys.contains(key) { one.member = nil }
+                state.relationships[slot] = .one(one)
+            case nil:
+                break
+            }
+        }
+    }
+
+    /// Members that the owner's group has loaded for it become the owner's own before they change.
+    private func takeFromGroup(_ slot: Int, of owner: DatabaseObject) {
+        let relationship = owner.runtime.relationships[slot]
+        if relationship.isToMany { _ = loadedMembers(of: relationship, owner: owner) }
+    }
+
+    /// Forgets a loaded relationship of an object, so that the next use reads it again.
+    func unload(_ slot: Int, of owner: DatabaseObject) {
+        TransactionJournal.current?.record(owner)
+        owner.withState { state in
+            state.linksChangedAt = tick()
+            state.relationships[slot] = nil
+        }
+    }
+
+    /// A helper row came, went or changed: the many-to-many sets at both its ends are read again.
+    private func unloadHelperEnds(of entity: EntityRuntime, _ row: Row) throws {
+        for end in entity.helperEnds {
+            let owner = runtime.entities[end.entity]
+            guard case .helper(let link) = owner.relationships[end.slot].link else { continue }
+            if let object = try liveObject(owner, where: link.source, equal: row, end.columns) {
+                unload(end.slot, of: object)
+            } else {
+                try noteLinkChange(entity: end.entity, slot: end.slot, row, end.columns)
+            }
+        }
+    }
+
+    /// Notes that an owner which nobody holds gained or lost a member: what its group has loaded for it is outdated.
+    private func noteLinkChange(_ relationship: RelationshipRuntime, _ row: Row, _ columns: [Int]) throws {
+        try noteLinkChange(entity: relationship.destination, slot: relationship.inverseSlot, row, columns)
+    }
+
+    func noteLinkChange(entity: Int, slot: Int, _ row: Row, _ columns: [Int]) throws {
+        guard let key = try ObjectKey(row, columns) else { return }
+        let time = tick()
+        withMap { $0.noteLinkChange(entity, slot: slot, key, at: time) }
+    }
+}

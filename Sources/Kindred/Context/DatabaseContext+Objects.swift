@@ -1,0 +1,156 @@
+import KindredPostgres
+import KindredSchema
+
+extension DatabaseContext {
+    /// Stores a new row and returns its object, with the defaults that the database gave it.
+    ///
+    /// One INSERT … RETURNING. `values` may hold attributes, and to-one relationships whose foreign keys the new row
+    /// holds. Throws `KindredError`: `.unknownEntity`, `.unknownKey`, `.wrongType`, `.missingValue` naming every required
+    /// value that is missing, all before anything is sent; `.constraintViolation` if the database refuses.
+    @discardableResult
+    public func create(
+        _ entityName: String,
+        _ values: [String: (any PropertyValue)?] = [:]
+    ) async throws -> DatabaseObject {
+        let entity = try runtime.entity(named: entityName)
+        guard !entity.entity.isReadOnly else {
+            throw KindredError(
+                .readOnly,
+                "\(entity.name) cannot be written: it has no primary key, or the role may only read it",
+                entity: entity.name.description
+            )
+        }
+        var assignments = Assignments(entity)
+        for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+            try assignments.assign(value, forKey: key, in: self)
+        }
+        try requireValues(assignments, entity)
+        let columns = assignments.columns
+        let text = try entity.text("create \(columns)") {
+            let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
+            let parameters = columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+            let row = columns.isEmpty ? "DEFAULT VALUES" : "(\(names)) VALUES (\(parameters))"
+            return "INSERT INTO \(try entity.quotedName) \(row) RETURNING \(try entity.selectList())"
+        }
+        var bindings = Bindings()
+        try assignments.append(to: &bindings)
+        let statement = Statement(text: text, bindings: bindings, resultFormat: .binary)
+        return try await write {
+            let result = try await send([statement], entity)[0]
+            guard let object = try objects(from: result, of: entity, askedAt: tick()).first else {
+                throw KindredError(
+                    .constraintViolation,
+                    "A trigger or rule of \(entity.name) kept the new row from being stored",
+                    entity: entity.name.description
+                )
+            }
+            TransactionJournal.current?.recordCreated(object)
+            try applyInsert(object)
+            return object
+        }
+    }
+
+    /// Deletes an object's row; what happens to rows that reference it is the database's own decision.
+    ///
+    /// One DELETE. The object and, as far as the foreign keys tell, the loaded objects that the database deleted with
+    /// it say so in `isDeleted` afterwards, and loaded sets have lost them. Throws `KindredError` `.objectDeleted` if the
+    /// row is gone already, `.constraintViolation` if rows that may not lose it reference it.
+    public func delete(_ object: DatabaseObject) async throws {
+        try requireOwn(object)
+        try requireLive(object)
+        let entity = object.runtime
+        let key = try requireKey(object)
+        let text = try entity.text("delete") {
+            "DELETE FROM \(try entity.quotedName) WHERE \(try entity.equality(entity.key, firstParameter: 1))"
+        }
+        var bindings = Bindings()
+        try entity.append(key.values, for: entity.key, to: &bindings)
+        let statement = Statement(text: text, bindings: bindings, resultFormat: .binary)
+        try await write {
+            try requireLive(object)
+            let result = try await send([statement], entity)[0]
+            guard result.affectedRows > 0 else {
+                try applyDelete(object)
+                throw gone([object])
+            }
+            try applyDeleteWithActions(object)
+        }
+    }
+
+    /// The object of an ID: from memory, or by one SELECT by key.
+    ///
+    /// Throws `KindredError` `.notFound` if there is no such row.
+    public func object(with id: ObjectID) async throws -> DatabaseObject {
+        guard let entity = runtime[id.entity], entity.entity.primaryKey == id.attributes else {
+            throw KindredError(
+                .invalidObjectID,
+                "This database has no entity \(id.entity) with the key (\(id.attributes.joined(separator: ", ")))",
+                entity: id.entity.description
+            )
+        }
+        let key = ObjectKey(id.values)
+        if let object = liveObject(entity, key) { return object }
+        if let object = try await fetch(entity, key) { return object }
+        throw KindredError(.notFound, "There is no row \(id)", entity: id.entity.description)
+    }
+
+    /// The object of an ID in its URI form.
+    ///
+    /// Throws `KindredError` `.invalidObjectID` if the text is not such a form, `.notFound` if there is no such row.
+    public func object(with uri: String) async throws -> DatabaseObject {
+        try await object(with: try ObjectID(uri: uri, schema: runtime))
+    }
+
+    func refresh(_ object: DatabaseObject) async throws {
+        try requireLive(object)
+        let key = try requireKey(object)
+        object.withState { state in
+            state.relationships = [:]
+            // An answer of before is as good as the one that is being asked for.
+            state.linksChangedAt = tick()
+        }
+        guard try await fetch(object.runtime, key) === object else {
+            try applyDelete(object)
+            throw gone([object])
+        }
+    }
+
+    /// `SELECT … WHERE key`: the object, refreshed if it is known.
+    func fetch(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> DatabaseObject? {
+        let text = try entity.text("by key") {
+            """
+            SELECT \(try entity.selectList()) FROM \(try entity.quotedName) \
+            WHERE \(try entity.equality(entity.key, firstParameter: 1))
+            """
+        }
+        var bindings = Bindings()
+        try entity.append(key.values, for: entity.key, to: &bindings)
+        let askedAt = now
+        let result = try await client.execute(Statement(text: text, bindings: bindings, resultFormat: .binary))
+        return try objects(from: result, of: entity, askedAt: askedAt).first
+    }
+
+    func requireOwn(_ object: DatabaseObject) throws {
+        guard object.context !== self else { return }
+        throw KindredError(
+            .foreignContext,
+            "\(object) belongs to another context",
+            entity: object.runtime.name.description
+        )
+    }
+
+    private func requireValues(_ assignments: Assignments, _ entity: EntityRuntime) throws {
+        let missing = entity.entity.attributes.enumerated().filter { position, attribute in
+            attribute.isNotNull && !attribute.hasDefault && attribute.identity == .none && !attribute.isGenerated
+                && assignments.values[position] == nil
+        }.map(\.element.name)
+        guard missing.isEmpty || entity.entity.kind == .view else {
+            throw KindredError(
+                .missingValue,
+                "A new row of \(entity.name) needs a value for \(missing.joined(separator: ", "))",
+                entity: entity.name.description,
+                key: missing[0]
+            )
+        }
+    }
+}

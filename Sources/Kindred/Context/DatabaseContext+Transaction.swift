@@ -1,0 +1,61 @@
+public import KindredPostgres
+
+extension DatabaseContext {
+    /// Runs `body` in a transaction: everything it and its child tasks send over this database goes through it, set
+    /// proxies and other contexts included.
+    ///
+    /// A call inside another is a savepoint. When `body` throws, rows and objects in memory are back where they were,
+    /// and its own error is thrown unchanged. A task that outlives the transaction gets an error, never silently another
+    /// connection.
+    ///
+    /// - Parameters:
+    ///   - isolation: the isolation level; nil is the server's default. Ignored by savepoints.
+    ///   - retry: whether the closure runs again, on objects put back as they were, after a serialization failure or a
+    ///     deadlock.
+    /// - Throws: `PostgresError` `.commitUnknown` if the answer to COMMIT was lost, `.transactionAborted` if `body` swallowed
+    ///   an error that had failed the transaction.
+    public func transaction<T>(
+        isolation: IsolationLevel? = nil,
+        retry: RetryPolicy = .none,
+        _ body: () async throws -> T
+    ) async throws -> T {
+        try await database.transaction(isolation: isolation, retry: retry, body)
+    }
+}
+
+extension Database {
+    /// Runs `body` in a transaction, as ``DatabaseContext/transaction(isolation:retry:_:)`` does.
+    public func transaction<T>(
+        isolation: IsolationLevel? = nil,
+        retry: RetryPolicy = .none,
+        _ body: () async throws -> T
+    ) async throws -> T {
+        let outer = client.isInTransaction ? TransactionJournal.current : nil
+        var journal = TransactionJournal(within: outer)
+        do {
+            let result = try await client.withTransaction(isolation: isolation, retry: retry) { _ in
+                // A second attempt begins with the objects as they were before the first.
+                let attempt = TransactionJournal(within: outer)
+                try await Self.undo(journal)
+                journal = attempt
+                return try await TransactionJournal.$current.withValue(attempt, operation: body)
+            }
+            if let outer { journal.merge(into: outer) }
+            return result
+        } catch {
+            try? await Self.undo(journal)
+            throw error
+        }
+    }
+
+    /// Puts the objects back, and reads those again that were first seen inside the undone transaction.
+    private static func undo(_ journal: TransactionJournal) async throws {
+        for object in try journal.undo() where !object.isDeleted && object.key != nil {
+            do {
+                try await object.refresh()
+            } catch let error as KindredError where error.code == .objectDeleted {
+                continue
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import Synchronization
+
+/// What the objects were before a transaction, or a savepoint's scope, changed them.
+///
+/// Bound to the task like the transaction itself, so that objects of every context that is used inside are covered.
+final class TransactionJournal: Sendable {
+    @TaskLocal static var current: TransactionJournal?
+
+    private struct Entries {
+        var before: [ObjectIdentifier: (object: DatabaseObject, state: ObjectState)] = [:]
+        var created: [DatabaseObject] = []
+        var fetched: [WeakObject] = []
+        var groups: [LoadGroup] = []
+    }
+
+    private struct WeakObject {
+        weak var object: DatabaseObject?
+    }
+
+    private let entries = Mutex(Entries())
+    /// Orders the writes of the transaction among themselves.
+    let writeLock: AsyncGate
+
+    init(within outer: TransactionJournal?) {
+        writeLock = outer?.writeLock ?? AsyncGate()
+    }
+
+    /// Remembers an object's state before its first change.
+    func record(_ object: DatabaseObject) {
+        entries.withLock { entries in
+            let id = ObjectIdentifier(object)
+            guard entries.before[id] == nil else { return }
+            entries.before[id] = (object, object.withState { $0 })
+        }
+    }
+
+    /// Remembers an object whose row the transaction stored.
+    func recordCreated(_ object: DatabaseObject) {
+        entries.withLock { $0.created.append(object) }
+    }
+
+    /// Remembers objects that were read inside, since what they show may be undone.
+    func recordFetched(_ objects: [DatabaseObject]) {
+        entries.withLock { $0.fetched += objects.map { WeakObject(object: $0) } }
+    }
+
+    /// Remembers a group that loaded a relationship inside, since what it holds may be undone.
+    func recordLoad(_ group: LoadGroup) {
+        entries.withLock { $0.groups.append(group) }
+    }
+
+    /// Passes everything on to the enclosing scope, whose own earlier memories count more.
+    func merge(into outer: TransactionJournal) {
+        let inner = entries.withLock { $0 }
+        outer.entries.withLock { entries in
+            entries.before.merge(inner.before) { earlier, _ in earlier }
+            entries.created += inner.created
+            entries.fetched += inner.fetched
+            entries.groups += inner.groups
+        }
+    }
+
+    /// Puts every object back as it was; returns those that were first read inside and may show undone values.
+    func undo() throws -> [DatabaseObject] {
+        let entries = entries.withLock { $0 }
+        for group in entries.groups { group.forget() }
+        let created = Set(entries.created)
+        for object in created {
+            try object.context.applyDelete(object)
+        }
+        for (object, state) in entries.before.values where !created.contains(object) {
+            try object.context.restore(object, state)
+        }
+        var seen = Set<DatabaseObject>()
+        return entries.fetched.compactMap(\.object).filter { object in
+            entries.before[ObjectIdentifier(object)] == nil && !created.contains(object) && seen.insert(object).inserted
+        }
+    }
+}
+
+extension DatabaseContext {
+    /// Gives an object back the state it had, and its place in the identity map.
+    fileprivate func restore(_ object: DatabaseObject, _ state: ObjectState) throws {
+        let entity = object.runtime
+        let undone = object.withState { current in
+            let undone = current
+            current = state
+            // Answers that were asked for inside the failed transaction count no more.
+            current.changedAt = tick()
+            current.linksChangedAt = current.changedAt
+            return undone
+        }
+        let undoneKey = try ObjectKey(undone.row, entity.key)
+        let key = try ObjectKey(state.row, entity.key)
+        withMap { map in
+            if let undoneKey { map.remove(object, entity.index, undoneKey) }
+            if let key, state.status == .persistent {
+                map.insert(object, entity.index, key)
+                map.setDeleted(false, entity.index, key)
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import KindredPostgres
+
+extension KindredError {
+    /// The server's refusal of a write in this layer's terms: entity, key and constraint.
+    ///
+    /// nil unless an integrity constraint (SQLSTATE class 23) refused it: other failures are passed on as they are.
+    init?(refused error: PostgresError, entity: EntityRuntime, key: String?) {
+        let reason: String
+        var code = Code.constraintViolation
+        switch error.sqlState {
+        case .uniqueViolation?: reason = "another row already has this value"
+        case .foreignKeyViolation?, .restrictViolation?:
+            reason = "a row that it references is missing, or rows still reference it"
+        case .checkViolation?: reason = "the value breaks the rule"
+        case .exclusionViolation?: reason = "it conflicts with another row"
+        case .notNullViolation?:
+            code = .missingValue
+            reason = "\(error.server?.table ?? entity.name.name).\(error.server?.column ?? "a column") may not be NULL"
+        default: return nil
+        }
+        let constraint = error.server?.constraint
+        let name = constraint.map { " by constraint \"\($0)\"" } ?? ""
+        self.init(
+            code,
+            "The change of \(entity.name)\(key.map { ".\($0)" } ?? "") was refused\(name): \(reason)",
+            entity: entity.name.description,
+            key: key ?? error.server?.column,
+            constraint: constraint,
+            underlying: error
+        )
+    }
+}

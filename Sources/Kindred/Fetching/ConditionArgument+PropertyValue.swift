@@ -1,0 +1,57 @@
+import KindredPostgres
+package import KindredSchema
+
+extension DatabaseObject: PropertyValue {
+    /// The object itself.
+    public var propertyContent: PropertyContent { .object(self) }
+}
+
+extension DatabaseObject: ObjectReference {
+    package var entityName: QualifiedName { runtime.name }
+
+    package func attributeValue(named name: String) throws -> PostgresValue? {
+        guard let position = runtime.attributeIndex[name] else { throw runtime.unknownKey(name) }
+        return try row[position]
+    }
+}
+
+extension ConditionArgument {
+    init(_ value: (any PropertyValue)?) throws {
+        guard let value else {
+            self = .null
+            return
+        }
+        switch try value.propertyContent {
+        case .value(nil): self = .null
+        case .value(let value?): self = .value(value)
+        case .object(let object): self = .object(object)
+        case .collection(let contents): self = try Self.collection(contents)
+        case .set(let set):
+            throw KindredError(
+                .invalidCondition,
+                "\(set) cannot be an argument of a condition; give its objects",
+                key: set.relationship.model.name
+            )
+        }
+    }
+
+    private static func collection(_ contents: [PropertyContent]) throws -> ConditionArgument {
+        var values: [PostgresValue?] = []
+        var objects: [DatabaseObject] = []
+        for content in contents {
+            switch content {
+            case .value(let value): values.append(value)
+            case .object(let object): objects.append(object)
+            case .collection, .set:
+                throw KindredError(
+                    .invalidCondition, "A collection of collections cannot be an argument of a condition")
+            }
+        }
+        if objects.isEmpty { return .list(values) }
+        guard values.isEmpty else {
+            throw KindredError(
+                .invalidCondition, "A collection of objects and values cannot be an argument of a condition")
+        }
+        return .objects(objects)
+    }
+}

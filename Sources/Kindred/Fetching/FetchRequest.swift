@@ -1,0 +1,151 @@
+import KindredPostgres
+import KindredSchema
+
+/// A request for the objects of an entity: a value that is narrowed step by step and sent at the end.
+///
+/// ```swift
+/// let smiths = try await context.fetch("person")
+///     .where("surname = %@ AND ANY emailSet.address LIKE %@", "Smith", "*@example.org")
+///     .sorted("firstname")
+///     .limit(20)
+///     .all()
+/// ```
+public struct FetchRequest<Object: DatabaseObject>: Sendable {
+    let context: DatabaseContext
+    let entity: EntityRuntime
+    private(set) var query: SelectQuery
+
+    init(context: DatabaseContext, entity: EntityRuntime) {
+        self.context = context
+        self.entity = entity
+        query = SelectQuery(entity: entity.entity)
+    }
+
+    /// Keeps the objects that fulfil a condition, in addition to those given before.
+    ///
+    /// The condition is a format string in the grammar of NSPredicate; each `%@` stands for the next argument, which is
+    /// always bound, and `%K` for a key path. Throws `KindredError`: `.invalidCondition` with the place of the fault,
+    /// `.unknownKey` with the nearest keys. Sends nothing.
+    public func `where`(_ format: String, _ arguments: (any PropertyValue)?...) throws -> FetchRequest {
+        try self.where(format, arguments: arguments)
+    }
+
+    /// Keeps the objects that fulfil a condition, with its arguments in an array.
+    public func `where`(_ format: String, arguments: [(any PropertyValue)?]) throws -> FetchRequest {
+        let condition = try Condition(format: format, arguments: arguments.map { try ConditionArgument($0) })
+        return try self.where(condition)
+    }
+
+    func `where`(_ condition: Condition) throws -> FetchRequest {
+        var request = self
+        request.query.condition = query.condition.map { .all([$0, condition]) } ?? condition
+        try request.query.validate(in: context.schema)
+        return request
+    }
+
+    /// Sorts by an attribute, or by a path over to-one relationships such as `person.surname`, after the keys given
+    /// before.
+    ///
+    /// Throws `KindredError` `.unknownKey` with the nearest keys.
+    public func sorted(_ keyPath: String, ascending: Bool = true) throws -> FetchRequest {
+        var request = self
+        request.query.sort.append(SortTerm(path: keyPath.split(separator: ".").map(String.init), ascending: ascending))
+        try request.query.validate(in: context.schema)
+        return request
+    }
+
+    /// Takes at most this many objects; a negative number is an error when the request is sent.
+    public func limit(_ count: Int) -> FetchRequest {
+        var request = self
+        request.query.limit = count
+        return request
+    }
+
+    /// Leaves out this many objects at the beginning; a negative number is an error when the request is sent.
+    public func offset(_ count: Int) -> FetchRequest {
+        var request = self
+        request.query.offset = count
+        return request
+    }
+}
+
+extension FetchRequest {
+    /// The objects: known rows give their objects, refreshed where nothing is staged.
+    ///
+    /// One query.
+    public func all() async throws -> [Object] {
+        let statement = try query.statement(in: context.schema)
+        let askedAt = context.now
+        let result = try await context.client.execute(statement)
+        let objects = try context.objects(from: result, of: entity, askedAt: askedAt)
+        if let typed = objects as? [Object] { return typed }
+        throw KindredError(
+            .wrongType,
+            "The objects of \(entity.name) are not of the class \(Object.self)",
+            entity: entity.name.description
+        )
+    }
+
+    /// The first object, or nil.
+    ///
+    /// One query with LIMIT 1.
+    public func first() async throws -> Object? {
+        try await limited(to: 1).all().first
+    }
+
+    /// The one object there is.
+    ///
+    /// One query with LIMIT 2. Throws `KindredError` `.notFound` if there is none, `.notUnique` if there are more.
+    public func one() async throws -> Object {
+        let objects = try await limited(to: 2).all()
+        guard let object = objects.first else {
+            throw KindredError(.notFound, "No object of \(entity.name) matches", entity: entity.name.description)
+        }
+        guard objects.count == 1 else {
+            throw KindredError(
+                .notUnique,
+                "More than one object of \(entity.name) matches",
+                entity: entity.name.description
+            )
+        }
+        return object
+    }
+
+    /// How many objects there are, limit and offset included.
+    ///
+    /// One `SELECT count(*)`.
+    public func count() async throws -> Int {
+        let result = try await context.client.execute(try query.countStatement(in: context.schema))
+        guard case .integer(let count) = try result.first?[0] else { return 0 }
+        return Int(count)
+    }
+
+    /// Whether there is any object.
+    ///
+    /// One `SELECT EXISTS`.
+    public func exists() async throws -> Bool {
+        let result = try await context.client.execute(try query.existsStatement(in: context.schema))
+        return try result.first?[0] == .bool(true)
+    }
+
+    private func limited(to count: Int) -> FetchRequest {
+        limit(query.limit.map { min($0, count) } ?? count)
+    }
+}
+
+extension DatabaseContext {
+    /// A request for the objects of an entity: `person` follows the search path, `public.person` is exact.
+    ///
+    /// Throws `KindredError` `.unknownEntity` with the nearest names. Sends nothing.
+    public func fetch(_ entityName: String) throws -> FetchRequest<DatabaseObject> {
+        FetchRequest(context: self, entity: try runtime.entity(named: entityName))
+    }
+
+    /// Runs raw SQL with bound interpolations.
+    ///
+    /// One statement, in the task's transaction if there is one. Objects in memory do not follow what it changes.
+    @discardableResult
+    public func query(_ sql: SQL) async throws -> QueryResult {
+        try await client.query(sql)
+    }
+}

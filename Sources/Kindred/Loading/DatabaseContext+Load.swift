@@ -1,0 +1,191 @@
+import KindredPostgres
+import KindredSchema
+
+// Following relationships: from memory where the other end is known, else one query for all the objects that were read
+// together.
+extension DatabaseContext {
+    /// The object at the other end of a to-one relationship, or nil.
+    func destination(of relationship: RelationshipRuntime, from object: DatabaseObject) async throws -> DatabaseObject?
+    {
+        try requireLive(object)
+        let entity = runtime.entities[relationship.destination]
+        let state = object.withState { $0 }
+        guard let key = try ObjectKey(state.row, relationship.ownColumns) else { return nil }
+        var isForeignKey = false
+        if case .foreignKey(let columns, let referenced) = relationship.link {
+            if let known = try liveObject(entity, where: referenced, equal: state.row, columns) { return known }
+            isForeignKey = true
+        }
+        var found: LoadedOne
+        if case .one(let one) = state.relationships[relationship.slot], !isForeignKey || one.foreignKey == key {
+            found = one
+        } else {
+            let loaded = try await load(relationship, key, for: object)
+            found = LoadedOne(foreignKey: isForeignKey ? key : nil, member: loaded.members.first, group: loaded.group)
+            keep(.one(found), relationship.slot, of: object, askedAt: loaded.askedAt)
+        }
+        return found.member.flatMap { objects([$0], of: entity, group: found.group).first }
+    }
+
+    /// The members of a to-many relationship.
+    func members(of relationship: RelationshipRuntime, owner: DatabaseObject) async throws -> [DatabaseObject] {
+        try requireLive(owner)
+        var found = loadedMembers(of: relationship, owner: owner)
+        if found == nil, let key = try ObjectKey(owner.row, relationship.ownColumns) {
+            let loaded = try await load(relationship, key, for: owner)
+            found = LoadedMembers(loaded.members, group: loaded.group)
+            found.map { keep(.many($0), relationship.slot, of: owner, askedAt: loaded.askedAt) }
+        }
+        guard let found else { return [] }
+        return objects(found.members, of: runtime.entities[relationship.destination], group: found.group)
+    }
+
+    /// The members that are in memory, the owner's own or those that its group has loaded for it.
+    func loadedMembers(of relationship: RelationshipRuntime, owner: DatabaseObject) -> LoadedMembers? {
+        if case .many(let members) = owner.withState({ $0.relationships[relationship.slot] }) { return members }
+        guard let key = try? ObjectKey(owner.row, relationship.ownColumns),
+            let loaded = loadedByGroup(relationship, key, of: owner)
+        else { return nil }
+        let members = LoadedMembers(loaded.members, group: loaded.group)
+        keep(.many(members), relationship.slot, of: owner, askedAt: loaded.askedAt)
+        return members
+    }
+
+    /// What the owner's group has loaded for it, unless that is outdated.
+    private func loadedByGroup(
+        _ relationship: RelationshipRuntime,
+        _ key: ObjectKey,
+        of owner: DatabaseObject
+    ) -> LoadGroup.Loaded? {
+        let (group, changedAt) = owner.withState { ($0.group, $0.linksChangedAt) }
+        guard let loaded = group?.loaded(relationship.slot, key) else { return nil }
+        return current(loaded, relationship, key, ownerChangedAt: changedAt)
+    }
+
+    /// A group's knowledge without the members deleted since; nil if the relationship was changed since.
+    private func current(
+        _ loaded: LoadGroup.Loaded,
+        _ relationship: RelationshipRuntime,
+        _ key: ObjectKey,
+        ownerChangedAt: UInt64
+    ) -> LoadGroup.Loaded? {
+        withMap { map in
+            let changedAt = max(ownerChangedAt, map.linkChange(relationship.source, slot: relationship.slot, key))
+            guard changedAt <= loaded.askedAt else { return nil }
+            guard loaded.members.contains(where: { map.isDeleted(relationship.destination, $0.key) }) else {
+                return loaded
+            }
+            let members = loaded.members.filter { !map.isDeleted(relationship.destination, $0.key) }
+            return LoadGroup.Loaded(members: members, group: loaded.group, askedAt: loaded.askedAt)
+        }
+    }
+
+    /// Loads a relationship for an object, and for those it was read with.
+    private func load(
+        _ relationship: RelationshipRuntime,
+        _ key: ObjectKey,
+        for object: DatabaseObject
+    ) async throws -> LoadGroup.Loaded {
+        let (group, position, changedAt) = object.withState { ($0.group, Int($0.position), $0.linksChangedAt) }
+        guard let group else { return try await loadAlone(relationship, key) }
+        TransactionJournal.current?.recordLoad(group)
+        let loaded = try await group.load(relationship.slot, key, from: position) { element in
+            try candidate(element, relationship)
+        } load: { keys in
+            try await query(relationship, keys)
+        }
+        if let current = current(loaded, relationship, key, ownerChangedAt: changedAt) { return current }
+        return try await loadAlone(relationship, key)
+    }
+
+    private func loadAlone(_ relationship: RelationshipRuntime, _ key: ObjectKey) async throws -> LoadGroup.Loaded {
+        let (members, askedAt) = try await query(relationship, [key])
+        let group = LoadGroup(.members([]))
+        return group.keep(members, [key], relationship.slot, askedAt, wanted: key)
+    }
+
+    /// The key by which another element of the group asks for the relationship; nil if it has nothing to ask for.
+    private func candidate(_ element: LoadGroup.Element, _ relationship: RelationshipRuntime) throws -> ObjectKey? {
+        let row: Row
+        switch element {
+        case .object(let object):
+            let state = object.withState { $0 }
+            if state.status != .persistent { return nil }
+            if case .many = state.relationships[relationship.slot] { return nil }
+            row = state.row
+        case .member(let member):
+            row = member.row
+        }
+        if case .foreignKey(let columns, let referenced) = relationship.link,
+            try liveObject(runtime.entities[relationship.destination], where: referenced, equal: row, columns) != nil
+        {
+            return nil
+        }
+        return try ObjectKey(row, relationship.ownColumns)
+    }
+
+    /// One query for the members of all owners with the given keys.
+    private func query(
+        _ relationship: RelationshipRuntime,
+        _ keys: [ObjectKey]
+    ) async throws -> (members: [ObjectKey: [Member]], askedAt: UInt64) {
+        let query = RelationshipQuery(
+            runtime: runtime,
+            relationship: relationship,
+            source: runtime.entities[relationship.source]
+        )
+        let askedAt = now
+        let result = try await client.execute(try query.statement(for: keys))
+        return (try grouped(result, query), askedAt)
+    }
+
+    /// The rows of a result by owner.
+    private func grouped(_ result: QueryResult, _ query: RelationshipQuery) throws -> [ObjectKey: [Member]] {
+        let entity = query.destination
+        var found: [ObjectKey: [Member]] = [:]
+        var shared: [ObjectKey: Member] = [:]
+        for position in 0..<result.count {
+            guard let owner = try ObjectKey(result, position, query.ownerColumns) else { continue }
+            // Objects without a key are never found again; their place stands for one.
+            let key = try entity.key.isEmpty ? .integer(Int64(position)) : ObjectKey(result, position, entity.key)
+            guard let key else { continue }
+            if let known = shared[key] {
+                found[owner, default: []].append(known)
+                continue
+            }
+            let member = Member(key: key, row: result.row(at: position, prefix: entity.attributeColumns.count))
+            if query.mayRepeatMembers { shared[key] = member }
+            found[owner, default: []].append(member)
+        }
+        return found
+    }
+
+    private func keep(_ loaded: LoadedRelationship, _ slot: Int, of owner: DatabaseObject, askedAt: UInt64) {
+        TransactionJournal.current?.record(owner)
+        owner.withState { state in
+            guard state.linksChangedAt <= askedAt, state.status == .persistent else { return }
+            state.relationships[slot] = loaded
+        }
+    }
+
+    /// Refuses an object whose row is known to be gone.
+    func requireLive(_ object: DatabaseObject) throws {
+        guard object.isDeleted else { return }
+        throw KindredError(
+            .objectDeleted,
+            "\(object) has been deleted",
+            entity: object.runtime.name.description
+        )
+    }
+}
+
+extension RelationshipRuntime {
+    /// The source's columns that the other end is found by.
+    var ownColumns: [Int] {
+        switch link {
+        case .foreignKey(let columns, _): columns
+        case .referenced(let referenced, _): referenced
+        case .helper(let helper): helper.source
+        }
+    }
+}

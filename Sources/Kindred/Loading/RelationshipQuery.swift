@@ -1,0 +1,69 @@
+import KindredPostgres
+import KindredSchema
+
+/// The query that reads a relationship's members for any number of owners.
+///
+/// One text per relationship whatever the number of owners: their keys are one array parameter per key column.
+struct RelationshipQuery {
+    let destination: EntityRuntime
+    /// Result columns that hold the owner's key.
+    let ownerColumns: [Int]
+    /// Whether those are columns of their own after the destination's attributes.
+    let hasOwnerColumns: Bool
+    /// Whether a member can belong to several owners.
+    let mayRepeatMembers: Bool
+    private let keyAttributes: [Attribute]
+    private let shape: String
+    private let source: EntityRuntime
+    private let makeText: @Sendable () throws -> String
+
+    init(runtime: SchemaRuntime, relationship: RelationshipRuntime, source: EntityRuntime) {
+        let destination = runtime.entities[relationship.destination]
+        self.source = source
+        self.destination = destination
+        shape = "load \(relationship.slot)"
+        let matched: EntityRuntime
+        let matchedColumns: [Int]
+        var join: (@Sendable () throws -> String)?
+        switch relationship.link {
+        case .foreignKey(_, let referenced):
+            (matched, matchedColumns, ownerColumns, hasOwnerColumns) = (destination, referenced, referenced, false)
+            mayRepeatMembers = false
+        case .referenced(_, let columns):
+            (matched, matchedColumns, ownerColumns, hasOwnerColumns) = (destination, columns, columns, false)
+            mayRepeatMembers = false
+        case .helper(let helper):
+            let entity = runtime.entities[helper.entity]
+            matched = entity
+            matchedColumns = helper.sourceColumns
+            let first = destination.entity.attributes.count
+            ownerColumns = Array(first..<first + helper.sourceColumns.count)
+            hasOwnerColumns = true
+            mayRepeatMembers = true
+            join = {
+                let pairs = try zip(helper.destinationColumns, helper.destination).map {
+                    "h.\(try entity.quoted($0)) = t.\(try destination.quoted($1))"
+                }
+                return " JOIN \(try entity.quotedName) AS h ON \(pairs.joined(separator: " AND "))"
+            }
+        }
+        keyAttributes = matchedColumns.map { matched.entity.attributes[$0] }
+        let alias = join == nil ? "t" : "h"
+        let (attributes, hasOwnerColumns, joinText) = (keyAttributes, hasOwnerColumns, join)
+        makeText = {
+            var columns = try destination.selectList(alias: "t")
+            let matchedNames = try matchedColumns.map { "\(alias).\(try matched.quoted($0))" }
+            if hasOwnerColumns { columns += ", " + matchedNames.joined(separator: ", ") }
+            return """
+                SELECT \(columns) FROM \(try destination.quotedName) AS t\(try joinText?() ?? "") \
+                WHERE \(KeySet.condition(matchedNames, attributes, firstParameter: 1))
+                """
+        }
+    }
+
+    func statement(for owners: [ObjectKey]) throws -> Statement {
+        var bindings = Bindings()
+        try KeySet.append(owners, keyAttributes, to: &bindings)
+        return Statement(text: try source.text(shape, makeText), bindings: bindings, resultFormat: .binary)
+    }
+}

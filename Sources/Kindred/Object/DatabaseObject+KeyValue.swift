@@ -1,0 +1,139 @@
+public import KindredPostgres
+import KindredSchema
+
+extension DatabaseObject {
+    /// The loaded value of an attribute, without I/O; nil for NULL and for a key that is no attribute.
+    ///
+    /// Use ``value(forKey:)`` to follow relationships and to be told of a wrong key. Should the server have sent
+    /// bytes that are no value of the column's type, the bytes are given as they are, in `PostgresValue.other`.
+    public subscript(key: String) -> PostgresValue? {
+        guard let position = runtime.attributeIndex[key] else { return nil }
+        return row.valueOrRaw(at: position)
+    }
+
+    /// The loaded value of an attribute as a Swift type.
+    ///
+    /// Throws `KindredError` `.unknownKey`, and `PostgresError` `.decodingFailed` where the value does not fit the
+    /// type exactly. Sends nothing.
+    public func value<T: PostgresDecodable>(forKey key: String, as type: T.Type) throws -> T? {
+        guard let position = runtime.attributeIndex[key] else { throw runtime.unknownKey(key) }
+        return try row.decode(position, as: T.self)
+    }
+
+    /// The loaded attributes by name, NULL as nil.
+    public var dictionary: [String: PostgresValue?] {
+        let row = row
+        var result: [String: PostgresValue?] = [:]
+        for (position, attribute) in entity.attributes.enumerated() {
+            result.updateValue(row.valueOrRaw(at: position), forKey: attribute.name)
+        }
+        return result
+    }
+
+    /// The value of a key: an attribute's value, a to-one relationship's object, or a to-many relationship's set.
+    ///
+    /// Sends one query where a relationship's object is not in memory yet; attributes and sets cost nothing.
+    /// Throws `KindredError` `.unknownKey` naming the nearest keys, `.objectDeleted` for a relationship of a deleted
+    /// object.
+    public func value(forKey key: String) async throws -> KeyValue? {
+        if let position = runtime.attributeIndex[key] {
+            return try row[position].map(KeyValue.attribute)
+        }
+        guard let relationship = runtime.relationship(named: key) else { throw runtime.unknownKey(key) }
+        if relationship.isToMany { return .set(ToMany(self, relationship)) }
+        return try await context.destination(of: relationship, from: self).map(KeyValue.object)
+    }
+
+    /// The values found by following a path of keys such as `person.titles.name`.
+    ///
+    /// A path through a to-many relationship gives a collection with one element per object reached, in the order of
+    /// the walk, NULLs left out. Sends at most one query per relationship and level.
+    public func value(forKeyPath path: String) async throws -> KeyValue? {
+        let keys = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        var objects = [self]
+        var values: [KeyValue] = []
+        var isCollection = false
+        for (position, key) in keys.enumerated() {
+            let isLast = position == keys.count - 1
+            var next: [DatabaseObject] = []
+            for object in objects {
+                guard let value = try await object.value(forKey: key) else { continue }
+                switch value {
+                case .set(let set):
+                    if isLast && !isCollection && objects.count == 1 { return value }
+                    isCollection = true
+                    next += try await set.objects
+                case .object(let object):
+                    next.append(object)
+                case .attribute, .collection:
+                    guard isLast else {
+                        throw KindredError(
+                            .unknownKey,
+                            "The path \(path) goes on after \"\(key)\", which is an attribute of \(object.runtime.name)",
+                            entity: object.runtime.name.description,
+                            key: key
+                        )
+                    }
+                    values.append(value)
+                }
+            }
+            objects = next
+            if isLast && values.isEmpty { values = objects.map(KeyValue.object) }
+        }
+        return isCollection ? .collection(values) : values.first
+    }
+
+    /// The object of a to-one relationship, or nil.
+    ///
+    /// Sends one query where the object is not in memory yet.
+    public func object(forKey key: String) async throws -> DatabaseObject? {
+        let relationship = try requireRelationship(key)
+        guard !relationship.isToMany else {
+            throw KindredError(
+                .wrongType,
+                "\(runtime.name).\(key) is a to-many relationship; use set(forKey:)",
+                entity: runtime.name.description,
+                key: key
+            )
+        }
+        return try await context.destination(of: relationship, from: self)
+    }
+
+    /// The mutable set of a to-many relationship; each change is written at once.
+    ///
+    /// Sends nothing: the set loads its members when they are asked for.
+    public func set(forKey key: String) async throws -> ToMany<DatabaseObject> {
+        let relationship = try requireRelationship(key)
+        guard relationship.isToMany else {
+            throw KindredError(
+                .wrongType,
+                "\(runtime.name).\(key) is a to-one relationship; use object(forKey:)",
+                entity: runtime.name.description,
+                key: key
+            )
+        }
+        return ToMany(self, relationship)
+    }
+
+    package func requireRelationship(_ key: String) throws -> RelationshipRuntime {
+        if let relationship = runtime.relationship(named: key) { return relationship }
+        guard runtime.attributeIndex[key] != nil else { throw runtime.unknownKey(key) }
+        throw KindredError(
+            .wrongType,
+            "\(runtime.name).\(key) is an attribute, not a relationship",
+            entity: runtime.name.description,
+            key: key
+        )
+    }
+}
+
+extension Row {
+    /// The value of a column, or its bytes where they are no value of the column's type.
+    fileprivate func valueOrRaw(at column: Int) -> PostgresValue? {
+        do {
+            return try self[column]
+        } catch {
+            return rawValue(at: column).map(PostgresValue.other)
+        }
+    }
+}

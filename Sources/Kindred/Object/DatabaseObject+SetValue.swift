@@ -1,0 +1,49 @@
+import KindredPostgres
+
+extension DatabaseObject {
+    /// Sets an attribute or a relationship, and writes it at once.
+    ///
+    /// - An attribute, or a to-one relationship whose foreign key the object holds: one UPDATE … RETURNING.
+    /// - A one-to-one relationship: the old partner's key becomes NULL and the new one's is set, two statements in one
+    ///   round trip; nil is one UPDATE.
+    /// - A to-many relationship takes a collection, which becomes its members as with ``ToMany/set(_:)``; nil removes
+    ///   all members.
+    ///
+    /// Throws `KindredError`: `.unknownKey` with the nearest keys, `.wrongType` naming the expected and the given type,
+    /// `.missingValue` and `.requiredRelationship` for nil where there must be something, all before anything is sent;
+    /// `.objectDeleted` if the row is gone, `.constraintViolation` if the database refuses.
+    public func setValue(_ value: (any PropertyValue)?, forKey key: String) async throws {
+        try context.requireLive(self)
+        guard let relationship = runtime.relationship(named: key), runtime.attributeIndex[key] == nil else {
+            return try await setValues([key: value])
+        }
+        if relationship.isToMany {
+            let set = ToMany<DatabaseObject>(self, relationship)
+            return try await set.replace(try await context.members(value, of: relationship))
+        }
+        let object = try context.member(value, of: relationship)
+        guard relationship.model.kind == .oneToOne else { return try await setValues([key: value]) }
+        try await context.setPartner(object, of: self, relationship)
+    }
+
+    /// Sets several attributes, and to-one relationships whose foreign keys the object holds, by one UPDATE … RETURNING.
+    ///
+    /// Throws as ``setValue(_:forKey:)`` does, and `.wrongType` for a relationship that is kept in other rows.
+    public func setValues(_ values: [String: (any PropertyValue)?]) async throws {
+        try context.requireLive(self)
+        _ = try context.requireKey(self)
+        var assignments = Assignments(runtime, for: self)
+        for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+            try assignments.assign(value, forKey: key, in: context)
+        }
+        try await context.update(self, assignments, key: values.count == 1 ? values.first?.key : nil)
+    }
+
+    /// Reads the object's row again.
+    ///
+    /// One SELECT by key. Loaded relationships are forgotten, so that they are read again when they are used. Throws
+    /// `KindredError` `.objectDeleted` if the row is gone; the object then says so in `isDeleted`.
+    public func refresh() async throws {
+        try await context.refresh(self)
+    }
+}

@@ -1,0 +1,91 @@
+package import KindredPostgres
+public import KindredSchema
+import Synchronization
+
+/// A row of the database as an object: its attributes by key, its relationships followed and changed at once.
+///
+/// There is one object per row and context. Attributes that are loaded are read without I/O from any task;
+/// whatever writes is `async` and has happened in the database when the call returns.
+///
+/// ```swift
+/// person["firstname"]                                     // a loaded attribute
+/// try await person.setValue("Ann", forKey: "firstname")   // UPDATE person SET firstname = … WHERE id = … RETURNING …
+/// let emails = try await person.set(forKey: "emailSet")   // a set that writes through
+/// ```
+//
+// Sendable is unchecked only because the class is open: every stored property is immutable or inside a Mutex.
+open class DatabaseObject: @unchecked Sendable {
+    /// The context that the object belongs to; objects keep it alive.
+    public let context: DatabaseContext
+    package let runtime: EntityRuntime
+    private let state: Mutex<ObjectState>
+
+    /// Made by a context from a row; subclasses inherit this initializer and have no other.
+    public required init(_ seed: ObjectSeed) {
+        context = seed.context
+        runtime = seed.runtime
+        state = Mutex(ObjectState(row: seed.row))
+    }
+
+    deinit {
+        let state = state.withLock { $0 }
+        // Loaded relationships may hold this row as it was before: leave them the newer one.
+        guard state.changedAt > 0, state.status == .persistent, !runtime.key.isEmpty,
+            let key = try? ObjectKey(state.row, runtime.key)
+        else { return }
+        context.leave(LeftRow(entity: runtime.index, key: key, row: state.row))
+    }
+
+    /// The entity that the object's row belongs to.
+    public var entity: Entity { runtime.entity }
+
+    /// The row's identity, equal across contexts; nil where the entity has no key.
+    public var objectID: ObjectID? {
+        key.map { ObjectID(runtime, $0) }
+    }
+
+    /// Whether the object's row has been deleted; such an object keeps its last values and refuses writes.
+    public var isDeleted: Bool {
+        withState { $0.status == .deleted }
+    }
+
+    /// The row as last seen.
+    package var row: Row {
+        withState { $0.row }
+    }
+
+    /// The identity key's values; nil where the entity has no key.
+    package var key: ObjectKey? {
+        runtime.key.isEmpty ? nil : try? ObjectKey(row, runtime.key)
+    }
+
+    package func withState<T>(_ body: (inout ObjectState) throws -> T) rethrows -> T {
+        try state.withLock { try body(&$0) }
+    }
+}
+
+/// What a context hands to an object's initializer.
+public struct ObjectSeed: Sendable {
+    let context: DatabaseContext
+    let runtime: EntityRuntime
+    let row: Row
+}
+
+extension DatabaseObject: Hashable {
+    /// Two objects are equal if they are the same object; a context has one per row.
+    public static func == (left: DatabaseObject, right: DatabaseObject) -> Bool {
+        left === right
+    }
+
+    /// Hashes the object's identity.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(self))
+    }
+}
+
+extension DatabaseObject: CustomStringConvertible {
+    /// The object's identity, without its values: safe to log.
+    public var description: String {
+        objectID?.uri ?? "\(runtime.name) without a key"
+    }
+}

@@ -1,0 +1,70 @@
+package import KindredPostgres
+
+/// The values of an identity key or of a foreign key, in a form that compares as the server compares.
+///
+/// Integers of any width are one case, so that an `integer` key finds the `bigint` that references it.
+package enum ObjectKey: Hashable, Sendable {
+    case integer(Int64)
+    case values([PostgresValue])
+
+    /// The key made of the given values; one integer takes the short form.
+    init(_ values: [PostgresValue]) {
+        if values.count == 1, case .integer(let integer) = values[0] {
+            self = .integer(integer)
+        } else {
+            self = .values(values.map(\.canonicalKey))
+        }
+    }
+
+    /// The key in the given columns of a row; nil where one of them is NULL.
+    init?(_ row: Row, _ columns: [Int]) throws {
+        if columns.count == 1 {
+            guard let value = try row[columns[0]] else { return nil }
+            self.init([value])
+            return
+        }
+        var values: [PostgresValue] = []
+        values.reserveCapacity(columns.count)
+        for column in columns {
+            guard let value = try row[column] else { return nil }
+            values.append(value)
+        }
+        self.init(values)
+    }
+
+    /// The key in the given columns of a result's row, without copying the row; nil where one of them is NULL.
+    init?(_ result: QueryResult, _ row: Int, _ columns: [Int]) throws {
+        if columns.count == 1 {
+            guard let value = try result.value(row: row, column: columns[0]) else { return nil }
+            self.init([value])
+            return
+        }
+        var values: [PostgresValue] = []
+        values.reserveCapacity(columns.count)
+        for column in columns {
+            guard let value = try result.value(row: row, column: column) else { return nil }
+            values.append(value)
+        }
+        self.init(values)
+    }
+
+    /// The key's values, in key order.
+    var values: [PostgresValue] {
+        switch self {
+        case .integer(let integer): [.integer(integer)]
+        case .values(let values): values
+        }
+    }
+}
+
+extension PostgresValue {
+    /// The value in the one form that stands for all values the server holds equal: 1.0 for 1.00, 0 for -0.
+    fileprivate var canonicalKey: PostgresValue {
+        switch self {
+        case .numeric(let numeric): .numeric(numeric.normalized)
+        case .double(let double) where double == 0: .double(0)
+        case .float(let float) where float == 0: .float(0)
+        default: self
+        }
+    }
+}

@@ -1,0 +1,95 @@
+package import KindredPostgres
+
+/// What an object knows: kept behind the object's mutex, copied whole into a transaction's journal.
+package struct ObjectState: Sendable {
+    package enum Status: Sendable {
+        /// Stands for a row of the database.
+        case persistent
+        /// Its row was deleted, by this context or by someone else.
+        case deleted
+    }
+
+    package var status: Status = .persistent
+    /// The row as last seen: every attribute, in the entity's order.
+    package var row: Row
+    /// The context's clock when the row was last changed; an answer that was asked for earlier does not overwrite it.
+    package var changedAt: UInt64 = 0
+    /// The context's clock when a relationship was last changed; an answer asked for earlier is not kept.
+    package var linksChangedAt: UInt64 = 0
+    /// The rows that this one was read with, and its place among them.
+    package var group: LoadGroup?
+    package var position: Int32 = 0
+    /// Loaded relationships by slot; empty until the first is loaded.
+    package var relationships: [Int: LoadedRelationship] = [:]
+}
+
+/// A loaded relationship.
+///
+/// Holds rows, not objects, so that a graph with cycles never keeps itself alive: an object is made from its row when
+/// it is asked for, once per row and context.
+package enum LoadedRelationship: Sendable {
+    /// A to-one relationship: the row found, and the key it was found for where this side holds the foreign key.
+    case one(LoadedOne)
+    case many(LoadedMembers)
+}
+
+/// The row at the other end of a to-one relationship.
+package struct LoadedOne: Sendable {
+    /// The foreign key's value that led to the row; nil where the other side holds the foreign key.
+    package var foreignKey: ObjectKey?
+    package var member: Member?
+    /// The rows that the member was read with.
+    package var group: LoadGroup?
+}
+
+/// A row of a loaded relationship with its key.
+package struct Member: Sendable {
+    package var key: ObjectKey
+    package var row: Row
+    /// Its place in the group that it was read with.
+    package var position: Int32 = 0
+}
+
+/// The members of a loaded to-many relationship, in the order they were read, each once.
+package struct LoadedMembers: Sendable {
+    package private(set) var members: [Member]
+    /// The rows that the members were read with.
+    package let group: LoadGroup?
+    /// Positions by key; made at the first change or membership test, since most sets are only walked.
+    private var positions: [ObjectKey: Int]?
+
+    package init(_ members: [Member] = [], group: LoadGroup? = nil) {
+        self.members = members
+        self.group = group
+    }
+
+    package var count: Int { members.count }
+
+    package mutating func contains(_ key: ObjectKey) -> Bool {
+        indexed[key] != nil
+    }
+
+    package mutating func insert(_ member: Member) {
+        if let position = indexed[member.key] {
+            members[position].row = member.row
+        } else {
+            positions?[member.key] = members.count
+            members.append(member)
+        }
+    }
+
+    package mutating func remove(_ keys: Set<ObjectKey>) {
+        guard keys.contains(where: { indexed[$0] != nil }) else { return }
+        members.removeAll { keys.contains($0.key) }
+        positions = nil
+    }
+
+    private var indexed: [ObjectKey: Int] {
+        mutating get {
+            if let positions { return positions }
+            let made = Dictionary(members.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
+            positions = made
+            return made
+        }
+    }
+}

@@ -1,0 +1,87 @@
+public import KindredPostgres
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// Anything that can be given to a key: an attribute's value, an object, or a collection of either.
+///
+/// Everything `PostgresEncodable` in the library conforms, and so do objects, set proxies, arrays and sets of them.
+/// `nil` stands for NULL, for no object, or for an empty collection.
+public protocol PropertyValue: Sendable {
+    /// The value in the form that keys take.
+    ///
+    /// Throws where the value has no exact PostgreSQL form, such as an integer past 64 bits.
+    var propertyContent: PropertyContent { get throws }
+}
+
+/// What a key was given: one value, one object, or a collection.
+public enum PropertyContent: Sendable {
+    /// A value for an attribute.
+    case value(PostgresValue?)
+    /// An object for a to-one relationship.
+    case object(DatabaseObject)
+    /// Members for a to-many relationship, or elements for an array attribute.
+    case collection([PropertyContent])
+    /// Whatever a set proxy holds when it is used.
+    case set(ToMany<DatabaseObject>)
+}
+
+extension PropertyValue where Self: PostgresEncodable {
+    /// The encoded value.
+    public var propertyContent: PropertyContent {
+        get throws { .value(try postgresValue) }
+    }
+}
+
+extension Bool: PropertyValue {}
+extension Int: PropertyValue {}
+extension Int8: PropertyValue {}
+extension Int16: PropertyValue {}
+extension Int32: PropertyValue {}
+extension Int64: PropertyValue {}
+extension UInt8: PropertyValue {}
+extension UInt16: PropertyValue {}
+extension UInt32: PropertyValue {}
+extension UInt64: PropertyValue {}
+extension UInt: PropertyValue {}
+extension Float: PropertyValue {}
+extension Double: PropertyValue {}
+extension String: PropertyValue {}
+extension Substring: PropertyValue {}
+extension UUID: PropertyValue {}
+extension Date: PropertyValue {}
+extension Data: PropertyValue {}
+extension Decimal: PropertyValue {}
+extension PostgresValue: PropertyValue {}
+extension PostgresNumeric: PropertyValue {}
+extension PostgresDate: PropertyValue {}
+extension PostgresTime: PropertyValue {}
+extension PostgresTimeTZ: PropertyValue {}
+extension PostgresTimestamp: PropertyValue {}
+extension PostgresInterval: PropertyValue {}
+extension PostgresJSON: PropertyValue {}
+extension PostgresArray: PropertyValue {}
+
+extension Optional: PropertyValue where Wrapped: PropertyValue {
+    /// The wrapped value's content, or NULL.
+    public var propertyContent: PropertyContent {
+        get throws { try self?.propertyContent ?? .value(nil) }
+    }
+}
+
+extension Array: PropertyValue where Element: PropertyValue {
+    /// The elements' contents.
+    public var propertyContent: PropertyContent {
+        get throws { .collection(try map { try $0.propertyContent }) }
+    }
+}
+
+extension Set: PropertyValue where Element: PropertyValue {
+    /// The members' contents.
+    public var propertyContent: PropertyContent {
+        get throws { .collection(try map { try $0.propertyContent }) }
+    }
+}

@@ -1,0 +1,110 @@
+import KindredPostgres
+
+extension ToMany {
+    /// Makes an object a member; it leaves its old owner.
+    ///
+    /// One-to-many: one UPDATE of the member's foreign key. Many-to-many: one INSERT into the helper table, which does
+    /// nothing if the pair is there. Throws `KindredError` `.objectDeleted` if the member's row is gone, `.wrongType`
+    /// or `.foreignContext` for what cannot be a member, `.missingValue` if the helper has required columns of its own.
+    public func insert(_ member: Member) async throws {
+        try await formUnion(CollectionOfOne(member))
+    }
+
+    /// Makes an object a member and gives the helper row its other columns; where the pair is there already they are
+    /// set.
+    ///
+    /// One INSERT … ON CONFLICT DO UPDATE. Only for many-to-many relationships: throws `.wrongType` for others,
+    /// `.unknownKey` for a key that the helper does not have.
+    public func insert(_ member: Member, through payload: [String: (any PropertyValue)?]) async throws {
+        let members = try context.distinctMembers(CollectionOfOne(member), of: relationship)
+        try await change { change in
+            guard case .helper(let statements) = change else {
+                throw KindredError(
+                    .wrongType,
+                    "\(owner.runtime.name).\(relationship.model.name) does not go through a helper table",
+                    entity: owner.runtime.name.description,
+                    key: relationship.model.name
+                )
+            }
+            try await context.insert(members, statements, through: payload)
+        }
+    }
+
+    /// Makes all the objects members, by one statement; they leave their old owners.
+    public func formUnion(_ members: some Sequence<Member>) async throws {
+        let members = try context.distinctMembers(members.map { $0 as DatabaseObject }, of: relationship)
+        try await change { change in
+            switch change {
+            case .members(let statements): try await context.attach(members, statements)
+            case .helper(let statements): try await context.insert(members, statements, through: [:])
+            }
+        }
+    }
+
+    /// Takes a member out; an object that is no member stays as it is.
+    ///
+    /// One-to-many: one UPDATE of its foreign key to NULL; where that may not be NULL, throws `.requiredRelationship`
+    /// before anything is sent. Many-to-many: one DELETE from the helper table.
+    public func remove(_ member: Member) async throws {
+        try await subtract(CollectionOfOne(member))
+    }
+
+    /// Takes the objects out that are members, by one statement.
+    public func subtract(_ members: some Sequence<Member>) async throws {
+        let members = try context.distinctMembers(members.map { $0 as DatabaseObject }, of: relationship)
+        try await change { change in
+            switch change {
+            case .members(let statements): try await context.detach(members, statements)
+            case .helper(let statements): try await context.remove(members, statements)
+            }
+        }
+    }
+
+    /// Takes every member out, by one UPDATE or DELETE by owner; members that were never read included.
+    public func removeAll() async throws {
+        try await change { change in
+            switch change {
+            case .members(let statements): try await context.detachAll(statements)
+            case .helper(let statements): try await context.removeAll(statements)
+            }
+        }
+    }
+
+    /// Makes the objects the only members: who is not among them leaves, who is missing joins, in one atomic change.
+    ///
+    /// Two statements in one round trip, whatever the numbers. Throws `.requiredRelationship` if somebody would have
+    /// to leave a required relationship; nothing is written then.
+    public func set(_ members: some Sequence<Member>) async throws {
+        try await replace(try context.distinctMembers(members.map { $0 as DatabaseObject }, of: relationship))
+    }
+
+    func replace(_ members: [DatabaseObject]) async throws {
+        try await change { change in
+            switch change {
+            case .members(let statements): try await context.replace(members, statements)
+            case .helper(let statements): try await context.replace(members, statements)
+            }
+        }
+    }
+
+    private enum Change {
+        case members(MemberStatements)
+        case helper(HelperStatements)
+    }
+
+    /// Runs a change when no other write of the context is under way, on a live owner.
+    private func change(_ body: (Change) async throws -> Void) async throws {
+        try await context.write {
+            try context.requireLive(owner)
+            switch relationship.link {
+            case .referenced(let referenced, let columns):
+                try await body(.members(try context.memberStatements(owner, relationship, referenced, columns)))
+            case .helper(let link):
+                try await body(.helper(try context.helperStatements(owner, relationship, link)))
+            case .foreignKey:
+                // A to-many relationship never holds its own foreign key; the model has no such value.
+                return
+            }
+        }
+    }
+}

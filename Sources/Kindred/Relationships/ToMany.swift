@@ -1,0 +1,112 @@
+import KindredPostgres
+import KindredSchema
+
+/// The mutable set of objects at the other end of a to-many relationship; each change is written at once.
+///
+/// A small handle: the members are read when they are first asked for, by one query, and then kept with the owner.
+/// Every change is atomic, one statement for any number of members, and leaves both sides' loaded relationships right.
+///
+/// ```swift
+/// let emails = try await person.set(forKey: "emailSet")
+/// for try await email in emails { print(email["address"] ?? "-") }   // SELECT … WHERE person_id = ANY($1)
+/// try await emails.insert(email)                                     // UPDATE email SET person_id = … WHERE id = …
+/// ```
+public struct ToMany<Member: DatabaseObject>: Sendable {
+    /// The object whose relationship this is.
+    public let owner: DatabaseObject
+    let relationship: RelationshipRuntime
+
+    init(_ owner: DatabaseObject, _ relationship: RelationshipRuntime) {
+        self.owner = owner
+        self.relationship = relationship
+    }
+
+    var context: DatabaseContext { owner.context }
+
+    var destination: EntityRuntime { context.runtime.entities[relationship.destination] }
+
+    func typed(_ objects: [DatabaseObject]) throws -> [Member] {
+        if let members = objects as? [Member] { return members }
+        throw KindredError(
+            .wrongType,
+            "The members of \(owner.runtime.name).\(relationship.model.name) are not of the class \(Member.self)",
+            entity: owner.runtime.name.description,
+            key: relationship.model.name
+        )
+    }
+}
+
+extension ToMany {
+    /// The members, each once, in the order they were read.
+    ///
+    /// Sends one query the first time, nothing after that. Throws `KindredError` `.objectDeleted` for a deleted owner.
+    public var objects: [Member] {
+        get async throws { try typed(try await context.members(of: relationship, owner: owner)) }
+    }
+
+    /// The number of members: from memory if they are loaded, else by one `SELECT count(*)`.
+    public var count: Int {
+        get async throws {
+            try context.requireLive(owner)
+            if let loaded = context.loadedMembers(of: relationship, owner: owner) { return loaded.count }
+            return try await context.countMembers(of: relationship, owner: owner)
+        }
+    }
+
+    /// Whether there are no members: from memory if they are loaded, else by one small query.
+    public var isEmpty: Bool {
+        get async throws {
+            try context.requireLive(owner)
+            if let loaded = context.loadedMembers(of: relationship, owner: owner) { return loaded.count == 0 }
+            return try await !context.hasMember(of: relationship, owner: owner, member: nil)
+        }
+    }
+
+    /// Whether the object is a member: from memory if the members are loaded, else by one small query.
+    ///
+    /// An object of another entity, another context or that is deleted is no member.
+    public func contains(_ object: DatabaseObject) async throws -> Bool {
+        try context.requireLive(owner)
+        guard object.context === context, object.runtime === destination, !object.isDeleted, let key = object.key
+        else { return false }
+        if var loaded = context.loadedMembers(of: relationship, owner: owner) { return loaded.contains(key) }
+        return try await context.hasMember(of: relationship, owner: owner, member: object)
+    }
+}
+
+extension ToMany: AsyncSequence {
+    /// Walks the members as they are when the first is asked for; changes during the walk do not disturb it.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private let set: ToMany
+        private var members: IndexingIterator<[Member]>?
+
+        init(_ set: ToMany) {
+            self.set = set
+        }
+
+        /// The next member, or nil at the end.
+        public mutating func next() async throws -> Member? {
+            if members == nil { members = try await set.objects.makeIterator() }
+            return members?.next()
+        }
+    }
+
+    /// An iterator over the members; the query, if one is needed, is sent with the first element.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(self)
+    }
+}
+
+extension ToMany: CustomStringConvertible {
+    /// Owner and name of the relationship, without values.
+    public var description: String {
+        "\(owner).\(relationship.model.name)"
+    }
+}
+
+extension ToMany: PropertyValue {
+    /// The set, to be read when it is used: `setValue(other.emails, forKey: "emailSet")`.
+    public var propertyContent: PropertyContent {
+        .set(ToMany<DatabaseObject>(owner, relationship))
+    }
+}

@@ -1,0 +1,98 @@
+import KindredPostgres
+package import KindredSchema
+import Synchronization
+
+/// An entity prepared for use: positions instead of names, and the SQL texts that never change.
+///
+/// Made once per schema and shared by all contexts.
+package final class EntityRuntime: Sendable {
+    package let entity: Entity
+    /// Position in `SchemaRuntime.entities`.
+    package let index: Int
+    /// The attributes' positions by name.
+    package let attributeIndex: [String: Int]
+    /// Positions of the identity key's attributes; empty where the entity has no key.
+    package let key: [Int]
+    /// Whether the key is one integer column, the common case that has a fast path.
+    package let hasIntegerKey: Bool
+    package let relationships: [RelationshipRuntime]
+    /// Relationship positions by name and by alias.
+    package let relationshipIndex: [String: Int]
+    /// The relationships whose foreign key this entity's rows hold.
+    package let foreignKeys: [RelationshipRuntime]
+    /// Many-to-many relationships of other entities that go through this entity's rows: the two ends of each.
+    package let helperEnds: [(entity: Int, slot: Int, columns: [Int])]
+    private let texts = Mutex<[String: StatementText]>([:])
+
+    package init(
+        entity: Entity,
+        index: Int,
+        relationships: [RelationshipRuntime],
+        helperEnds: [(entity: Int, slot: Int, columns: [Int])]
+    ) {
+        self.entity = entity
+        self.index = index
+        self.relationships = relationships
+        self.helperEnds = helperEnds
+        attributeIndex = Dictionary(
+            entity.attributes.enumerated().map { ($1.name, $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        let attributeIndex = attributeIndex
+        let key = entity.primaryKey.compactMap { attributeIndex[$0] }
+        self.key = key
+        hasIntegerKey = key.count == 1 && entity.attributes[key[0]].baseType.isInteger
+        foreignKeys = relationships.filter { if case .foreignKey = $0.link { true } else { false } }
+        var names: [String: Int] = [:]
+        for relationship in relationships {
+            names[relationship.model.name] = relationship.slot
+            for alias in relationship.model.aliases { names[alias] = relationship.slot }
+        }
+        relationshipIndex = names
+    }
+
+    package var name: QualifiedName { entity.name }
+
+    /// The statement text for one shape of statement, made at first use.
+    package func text(_ shape: String, _ make: () throws -> String) rethrows -> StatementText {
+        if let known = texts.withLock({ $0[shape] }) { return known }
+        let made = StatementText(try make())
+        return texts.withLock { texts in
+            if let known = texts[shape] { return known }
+            texts[shape] = made
+            return made
+        }
+    }
+
+    /// The relationship of a name or alias.
+    package func relationship(named name: String) -> RelationshipRuntime? {
+        relationshipIndex[name].map { relationships[$0] }
+    }
+
+    /// Where in `attributes` each key attribute stands, in key order; nil unless they are the key.
+    package func keyOrder(of attributes: [Int]) -> [Int]? {
+        if attributes == key { return Array(key.indices) }
+        guard attributes.count == key.count else { return nil }
+        let order = key.compactMap { attributes.firstIndex(of: $0) }
+        return order.count == key.count ? order : nil
+    }
+
+    /// The error for a key that the entity does not have, with the nearest keys.
+    package func unknownKey(_ key: String) -> KindredError {
+        let names = entity.attributes.map(\.name) + entity.relationships.flatMap { [$0.name] + $0.aliases }
+        let nearest = NearestNames.suggestions(for: key, among: names)
+        let advice =
+            nearest.isEmpty
+            ? "" : "; did you mean \(nearest.map { "\"\($0)\"" }.joined(separator: ", "))?"
+        return KindredError(
+            .unknownKey,
+            "\(name) has no attribute or relationship \"\(key)\"\(advice)",
+            entity: name.description,
+            key: key
+        )
+    }
+}
+
+extension PostgresDataType {
+    var isInteger: Bool { self == .int2 || self == .int4 || self == .int8 }
+}

@@ -1,0 +1,41 @@
+import KindredPostgres
+import KindredSchema
+
+/// A set of keys as parameters: one array per key column, whatever the number of keys.
+enum KeySet {
+    /// The SQL that holds for rows whose `columns` are one of the keys.
+    ///
+    /// One column: `t."id" = ANY($1)`. Several: `(t."a", t."b") IN (SELECT * FROM unnest($1, $2))`.
+    static func condition(_ columns: [String], _ attributes: [Attribute], firstParameter: Int) -> String {
+        let parameters = attributes.enumerated().map { array($1, firstParameter + $0) }
+        if columns.count == 1 { return "\(columns[0]) = ANY(\(parameters[0]))" }
+        return "(\(columns.joined(separator: ", "))) IN (SELECT * FROM unnest(\(parameters.joined(separator: ", "))))"
+    }
+
+    /// The keys as a list of rows, to be selected from.
+    static func rows(_ attributes: [Attribute], firstParameter: Int) -> String {
+        let parameters = attributes.enumerated().map { array($1, firstParameter + $0) }
+        return "unnest(\(parameters.joined(separator: ", ")))"
+    }
+
+    /// Appends one array parameter per key column.
+    static func append(_ keys: [ObjectKey], _ attributes: [Attribute], to bindings: inout Bindings) throws {
+        if attributes.count == 1 {
+            try bindings.appendArray(keys.lazy.map { $0.values[0] }, of: elementType(attributes[0]))
+            return
+        }
+        let values = keys.map(\.values)
+        for (position, attribute) in attributes.enumerated() {
+            try bindings.appendArray(values.lazy.map { $0[position] }, of: elementType(attribute))
+        }
+    }
+
+    /// Types without an array type that the library knows go as text and are cast by the server.
+    private static func array(_ attribute: Attribute, _ parameter: Int) -> String {
+        attribute.baseType.arrayType == nil ? "$\(parameter)::text[]::\(attribute.typeName)[]" : "$\(parameter)"
+    }
+
+    private static func elementType(_ attribute: Attribute) -> PostgresDataType {
+        attribute.baseType.arrayType == nil ? .text : attribute.baseType
+    }
+}

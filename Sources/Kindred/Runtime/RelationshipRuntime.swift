@@ -1,0 +1,39 @@
+import KindredPostgres
+package import KindredSchema
+
+/// A relationship with its names resolved to positions, so that following it costs no look-up by name.
+package struct RelationshipRuntime: Sendable {
+    /// How the two ends find each other.
+    package enum Link: Sendable {
+        /// The source row holds the foreign key: `columns` of the source reference `referenced` of the destination.
+        case foreignKey(columns: [Int], referenced: [Int])
+        /// The destination row holds the foreign key: its `columns` reference `referenced` of the source.
+        case referenced(referenced: [Int], columns: [Int])
+        /// A helper row references both ends.
+        case helper(HelperLink)
+    }
+
+    /// The helper table's two foreign keys, position by position.
+    package struct HelperLink: Sendable {
+        package let entity: Int
+        /// Helper columns that reference the source, and the source's columns.
+        package let sourceColumns: [Int]
+        package let source: [Int]
+        /// Helper columns that reference the destination, and the destination's columns.
+        package let destinationColumns: [Int]
+        package let destination: [Int]
+        /// The helper columns that make a pair unique, in helper order, without repetition.
+        package let pairColumns: [Int]
+    }
+
+    package let model: Relationship
+    /// Position among the source entity's relationships: where a loaded value is kept.
+    package let slot: Int
+    package let source: Int
+    package let destination: Int
+    /// Position of the inverse among the destination's relationships.
+    package let inverseSlot: Int
+    package let link: Link
+
+    package var isToMany: Bool { model.isToMany }
+}

@@ -1,0 +1,118 @@
+package import KindredSchema
+
+/// A schema prepared for use by contexts: immutable, shared, replaced whole by a refresh.
+package final class SchemaRuntime: Sendable {
+    package let schema: DatabaseSchema
+    package let entities: [EntityRuntime]
+    private let positions: [QualifiedName: Int]
+
+    package init(_ schema: DatabaseSchema) {
+        self.schema = schema
+        let positions = Dictionary(
+            schema.entities.enumerated().map { ($1.name, $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        self.positions = positions
+        let attributes = schema.entities.map { entity in
+            Dictionary(
+                entity.attributes.enumerated().map { ($1.name, $0) },
+                uniquingKeysWith: { first, _ in first }
+            )
+        }
+        let slots = schema.entities.map { entity in
+            Dictionary(
+                entity.relationships.enumerated().map { ($1.name, $0) },
+                uniquingKeysWith: { first, _ in first }
+            )
+        }
+        var relationships: [[RelationshipRuntime]] = []
+        var helperEnds: [[(entity: Int, slot: Int, columns: [Int])]] = .init(
+            repeating: [],
+            count: schema.entities.count
+        )
+        for (source, entity) in schema.entities.enumerated() {
+            relationships.append(
+                entity.relationships.enumerated().compactMap { slot, model in
+                    Self.resolve(model, slot: slot, source: source, positions, attributes, slots)
+                }
+            )
+            for relationship in relationships[source] {
+                if case .helper(let link) = relationship.link {
+                    helperEnds[link.entity].append((source, relationship.slot, link.sourceColumns))
+                }
+            }
+        }
+        entities = schema.entities.enumerated().map { index, entity in
+            EntityRuntime(
+                entity: entity,
+                index: index,
+                relationships: relationships[index],
+                helperEnds: helperEnds[index]
+            )
+        }
+    }
+
+    /// The entity of a name: `person` follows the search path, `public.person` is exact.
+    package func entity(named name: String) throws -> EntityRuntime {
+        do {
+            let entity = try schema.entity(named: name)
+            if let runtime = self[entity.name] { return runtime }
+        } catch let error as SchemaError {
+            throw KindredError(.unknownEntity, error.message, entity: name)
+        }
+        throw KindredError(.unknownEntity, "No entity is named \"\(name)\"", entity: name)
+    }
+
+    package subscript(name: QualifiedName) -> EntityRuntime? {
+        positions[name].map { entities[$0] }
+    }
+
+    private static func resolve(
+        _ model: Relationship,
+        slot: Int,
+        source: Int,
+        _ positions: [QualifiedName: Int],
+        _ attributes: [[String: Int]],
+        _ slots: [[String: Int]]
+    ) -> RelationshipRuntime? {
+        guard let destination = positions[model.destination],
+            let inverse = slots[destination][model.inverse]
+        else { return nil }
+        func indices(_ names: [String], _ entity: Int) -> [Int]? {
+            let found = names.compactMap { attributes[entity][$0] }
+            return found.count == names.count ? found : nil
+        }
+        guard let own = indices(model.columns, source),
+            let other = indices(model.destinationColumns, destination)
+        else { return nil }
+        let link: RelationshipRuntime.Link
+        if let helper = model.helper {
+            guard let entity = positions[helper.entity],
+                let toSource = indices(helper.sourceColumns, entity),
+                let toDestination = indices(helper.destinationColumns, entity)
+            else { return nil }
+            link = .helper(
+                .init(
+                    entity: entity,
+                    sourceColumns: toSource,
+                    source: own,
+                    destinationColumns: toDestination,
+                    destination: other,
+                    pairColumns: toSource + toDestination.filter { !toSource.contains($0) }
+                )
+            )
+        } else if model.holdsForeignKey {
+            link = .foreignKey(columns: own, referenced: other)
+        } else {
+            link = .referenced(referenced: own, columns: other)
+        }
+        return RelationshipRuntime(
+            model: model,
+            slot: slot,
+            source: source,
+            destination: destination,
+            inverseSlot: inverse,
+            link: link
+        )
+    }
+}

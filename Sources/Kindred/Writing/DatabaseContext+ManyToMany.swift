@@ -1,0 +1,184 @@
+import KindredPostgres
+import KindredSchema
+
+// Changes of a many-to-many relationship: rows of the helper table come and go, both ends stay as they are.
+extension DatabaseContext {
+    func helperStatements(
+        _ owner: DatabaseObject,
+        _ relationship: RelationshipRuntime,
+        _ link: RelationshipRuntime.HelperLink
+    ) throws -> HelperStatements {
+        let row = owner.row
+        let values = try link.source.map { column in
+            guard let value = try row[column] else { throw owner.lacksReferencedValue(column, relationship.model.name) }
+            return value
+        }
+        return HelperStatements(
+            owner: owner,
+            relationship: relationship,
+            link: link,
+            helper: runtime.entities[link.entity],
+            ownerValues: values
+        )
+    }
+
+    /// One INSERT of the pairs that are not there yet.
+    func insert(
+        _ members: [DatabaseObject],
+        _ statements: HelperStatements,
+        through payload: [String: (any PropertyValue)?]
+    ) async throws {
+        guard !members.isEmpty else { return }
+        let statement = try statements.insert(
+            try memberKeys(members, statements),
+            payload: try self.payload(payload, statements)
+        )
+        try await sendToHelper([statement], statements)
+        for member in members { join(member, statements) }
+    }
+
+    /// One DELETE of the pairs.
+    func remove(_ members: [DatabaseObject], _ statements: HelperStatements) async throws {
+        guard !members.isEmpty else { return }
+        let keys = try memberKeys(members, statements)
+        let results = try await sendToHelper([try statements.delete(.members(keys))], statements)
+        try applyDeletedPairs(results[0], statements)
+        for member in members { part(member, statements) }
+    }
+
+    /// One DELETE of all pairs of the owner.
+    func removeAll(_ statements: HelperStatements) async throws {
+        let results = try await sendToHelper([try statements.delete(.all)], statements)
+        try applyDeletedPairs(results[0], statements)
+    }
+
+    /// The difference only: the pairs that are no longer wanted go, the missing ones come, in one atomic change.
+    func replace(_ members: [DatabaseObject], _ statements: HelperStatements) async throws {
+        guard !members.isEmpty else { return try await removeAll(statements) }
+        let keys = try memberKeys(members, statements)
+        let insert = try statements.insert(keys, payload: try payload([:], statements))
+        let results = try await sendToHelper([try statements.delete(.others(keys)), insert], statements)
+        try applyDeletedPairs(results[0], statements)
+        for member in members { join(member, statements) }
+    }
+
+    @discardableResult
+    private func sendToHelper(_ batch: [Statement], _ statements: HelperStatements) async throws -> [QueryResult] {
+        let key = statements.relationship.model.name
+        do {
+            return try await send(batch, statements.helper, key: key)
+        } catch let error as KindredError where error.constraint.map(isEndOfHelper(statements)) ?? false {
+            throw KindredError(
+                .objectDeleted,
+                "An end of \(statements.owner.runtime.name).\(key) is no longer in the database; nothing was written",
+                entity: error.entity,
+                key: key,
+                constraint: error.constraint,
+                underlying: error.underlying
+            )
+        }
+    }
+
+    private func isEndOfHelper(_ statements: HelperStatements) -> (String) -> Bool {
+        let helper = statements.relationship.model.helper
+        return { $0 == helper?.sourceForeignKey || $0 == helper?.destinationForeignKey }
+    }
+
+    private func memberKeys(_ members: [DatabaseObject], _ statements: HelperStatements) throws -> [ObjectKey] {
+        let link = statements.link
+        let name = statements.relationship.model.name
+        return try members.map { member in
+            let row = member.row
+            let values = try zip(link.destination, link.destinationColumns).map { column, helperColumn in
+                guard let value = try row[column] else { throw member.lacksReferencedValue(column, name) }
+                if let shared = link.sourceColumns.firstIndex(of: helperColumn), statements.ownerValues[shared] != value
+                {
+                    throw member.disagrees(column, name)
+                }
+                return value
+            }
+            return statements.memberKey(values)
+        }
+    }
+
+    /// The values for the helper's other columns; a required one that is missing is an error before anything is sent.
+    private func payload(
+        _ given: [String: (any PropertyValue)?],
+        _ statements: HelperStatements
+    ) throws -> Assignments? {
+        let helper = statements.helper
+        var assignments = Assignments(helper)
+        for (key, value) in given.sorted(by: { $0.key < $1.key }) {
+            guard let column = helper.attributeIndex[key], !statements.link.pairColumns.contains(column) else {
+                guard helper.attributeIndex[key] == nil else {
+                    throw KindredError(
+                        .wrongType,
+                        "\(helper.name).\(key) is set by the relationship itself",
+                        entity: helper.name.description,
+                        key: key
+                    )
+                }
+                throw helper.unknownKey(key)
+            }
+            try assignments.assign(value, forKey: key, in: self)
+        }
+        let missing = (statements.relationship.model.helper?.requiredPayload ?? []).filter { given[$0] == nil }
+        guard missing.isEmpty else {
+            throw KindredError(
+                .missingValue,
+                """
+                \(statements.owner.runtime.name).\(statements.relationship.model.name) goes through \(helper.name), which \
+                requires \(missing.joined(separator: ", ")); use insert(_:through:)
+                """,
+                entity: helper.name.description,
+                key: missing[0]
+            )
+        }
+        return assignments.columns.isEmpty ? nil : assignments
+    }
+
+    private func join(_ member: DatabaseObject, _ statements: HelperStatements) {
+        link(member, to: statements.owner, slot: statements.relationship.slot)
+        link(statements.owner, to: member, slot: statements.relationship.inverseSlot)
+        unloadHelperRows(member, statements)
+    }
+
+    private func part(_ member: DatabaseObject, _ statements: HelperStatements) {
+        unlink(member, from: statements.owner, slot: statements.relationship.slot)
+        unlink(statements.owner, from: member, slot: statements.relationship.inverseSlot)
+        unloadHelperRows(member, statements)
+    }
+
+    /// The one-to-many sets of helper rows at both ends are read again when they are next used.
+    private func unloadHelperRows(_ member: DatabaseObject, _ statements: HelperStatements) {
+        for end in statements.helper.foreignKeys {
+            if end.ownColumns == statements.link.sourceColumns { unload(end.inverseSlot, of: statements.owner) }
+            if end.ownColumns == statements.link.destinationColumns { unload(end.inverseSlot, of: member) }
+        }
+    }
+
+    /// The members of deleted pairs are no longer the owner's, and objects that stood for the pairs are deleted.
+    private func applyDeletedPairs(_ result: QueryResult, _ statements: HelperStatements) throws {
+        let helper = statements.helper
+        let destination = runtime.entities[statements.relationship.destination]
+        for row in result {
+            if !helper.key.isEmpty, let key = try ObjectKey(row, helper.key), let object = liveObject(helper, key) {
+                try applyDelete(object)
+            }
+            let columns = statements.link.destinationColumns
+            if let member = try liveObject(destination, where: statements.link.destination, equal: row, columns) {
+                part(member, statements)
+                continue
+            }
+            let inverse = statements.relationship.inverseSlot
+            try noteLinkChange(entity: statements.relationship.destination, slot: inverse, row, columns)
+            if let order = destination.keyOrder(of: statements.link.destination),
+                let key = try ObjectKey(row, order.map { columns[$0] })
+            {
+                unlink([key], from: statements.owner, slot: statements.relationship.slot)
+            } else {
+                unload(statements.relationship.slot, of: statements.owner)
+            }
+        }
+    }
+}

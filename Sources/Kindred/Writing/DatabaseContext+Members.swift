@@ -1,0 +1,71 @@
+import KindredPostgres
+
+// What may be given to a relationship: live objects of the destination entity, from this context.
+extension DatabaseContext {
+    /// The one object, or nil, that a to-one relationship was given.
+    func member(_ value: (any PropertyValue)?, of relationship: RelationshipRuntime) throws -> DatabaseObject? {
+        switch try value?.propertyContent {
+        case nil, .value(nil): return nil
+        case .object(let object):
+            try requireMember(object, of: relationship)
+            return object
+        case .collection, .set: throw wrongMember(relationship, "a collection")
+        case .value: throw wrongMember(relationship, "a plain value")
+        }
+    }
+
+    /// The objects that a to-many relationship was given, each once.
+    func members(_ value: (any PropertyValue)?, of relationship: RelationshipRuntime) async throws -> [DatabaseObject] {
+        switch try value?.propertyContent {
+        case nil, .value(nil): return []
+        case .collection(let contents):
+            let objects = try contents.map { content in
+                guard case .object(let object) = content else { throw wrongMember(relationship, "a plain value") }
+                return object
+            }
+            return try distinctMembers(objects, of: relationship)
+        case .set(let set): return try distinctMembers(try await set.objects, of: relationship)
+        case .object: throw wrongMember(relationship, "a single object; give a collection")
+        case .value: throw wrongMember(relationship, "a plain value")
+        }
+    }
+
+    /// The objects without repetition, each checked.
+    func distinctMembers(
+        _ objects: some Sequence<DatabaseObject>,
+        of relationship: RelationshipRuntime
+    ) throws -> [DatabaseObject] {
+        var seen = Set<DatabaseObject>()
+        return try objects.filter { object in
+            try requireMember(object, of: relationship)
+            return seen.insert(object).inserted
+        }
+    }
+
+    private func requireMember(_ object: DatabaseObject, of relationship: RelationshipRuntime) throws {
+        let entity = runtime.entities[relationship.destination]
+        guard object.context === self else {
+            throw KindredError(
+                .foreignContext,
+                "\(object) belongs to another context; fetch it in this one",
+                entity: object.runtime.name.description,
+                key: relationship.model.name
+            )
+        }
+        guard object.runtime === entity else {
+            throw wrongMember(relationship, "an object of \(object.runtime.name)")
+        }
+        try requireLive(object)
+    }
+
+    private func wrongMember(_ relationship: RelationshipRuntime, _ given: String) -> KindredError {
+        let source = runtime.entities[relationship.source].name
+        let destination = runtime.entities[relationship.destination].name
+        return KindredError(
+            .wrongType,
+            "\(source).\(relationship.model.name) takes objects of \(destination), not \(given)",
+            entity: source.description,
+            key: relationship.model.name
+        )
+    }
+}

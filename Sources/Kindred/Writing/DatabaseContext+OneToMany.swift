@@ -1,0 +1,171 @@
+import KindredPostgres
+
+// Changes of a relationship whose members hold the foreign key: one-to-many, and one-to-one seen from its other side.
+extension DatabaseContext {
+    func memberStatements(
+        _ owner: DatabaseObject,
+        _ relationship: RelationshipRuntime,
+        _ referenced: [Int],
+        _ columns: [Int]
+    ) throws -> MemberStatements {
+        let row = owner.row
+        let values = try referenced.map { column in
+            guard let value = try row[column] else { throw owner.lacksReferencedValue(column, relationship.model.name) }
+            return value
+        }
+        return MemberStatements(
+            owner: owner,
+            members: runtime.entities[relationship.destination],
+            relationship: relationship,
+            columns: columns,
+            ownerValues: values
+        )
+    }
+
+    /// The members join the owner and leave their old ones.
+    func attach(_ members: [DatabaseObject], _ statements: MemberStatements) async throws {
+        guard !members.isEmpty else { return }
+        let keys = try members.map(requireKey)
+        try requireSharedColumns(members, statements)
+        let key = statements.relationship.model.name
+        if members.count == 1 {
+            let result = try await send([try statements.attachOne(keys[0])], statements.members, key: key)[0]
+            try applyUpdated(result, members)
+        } else {
+            let result = try await send([try statements.attach(keys)], statements.members, key: key)[0]
+            try applyGuarded(result, members, statements)
+        }
+    }
+
+    /// Those of the objects that are members leave the owner.
+    func detach(_ members: [DatabaseObject], _ statements: MemberStatements) async throws {
+        guard !members.isEmpty else { return }
+        let keys = try members.map(requireKey)
+        let statement = try statements.detach(keys, leaving: try leaving(statements))
+        let result = try await send([statement], statements.members, key: statements.relationship.model.name)[0]
+        try applyGuarded(result, members, statements)
+    }
+
+    /// All members leave the owner.
+    func detachAll(_ statements: MemberStatements) async throws {
+        let statement = try statements.detachAll(leaving: try leaving(statements))
+        let result = try await send([statement], statements.members, key: statements.relationship.model.name)[0]
+        for row in result { try applyMember(row, statements, [:]) }
+    }
+
+    /// The members become the owner's only ones: the others leave, the missing ones join.
+    func replace(_ members: [DatabaseObject], _ statements: MemberStatements) async throws {
+        guard !members.isEmpty || statements.members.leavingColumns(of: statements.columns) == nil else {
+            return try await detachAll(statements)
+        }
+        let keys = try members.map(requireKey)
+        try requireSharedColumns(members, statements)
+        let entity = statements.members
+        let own = entity.ownColumns(of: statements.columns)
+        // Where the foreign key is required, the server refuses the leavers, if there are any.
+        let leaving = entity.leavingColumns(of: statements.columns) ?? own
+        let key = statements.relationship.model.name
+        do {
+            var batch = [try statements.detachOthers(keys, leaving: leaving)]
+            if !members.isEmpty { batch.append(try statements.attach(keys)) }
+            let results = try await send(batch, entity, key: key)
+            for result in results { try applyGuarded(result, members, statements) }
+        } catch let error as KindredError where error.code == .missingValue {
+            throw entity.requiredRelationship(key, own, underlying: error.underlying)
+        }
+    }
+
+    /// One-to-one: the member becomes the owner's, the owner's old member is left without.
+    func claim(_ member: DatabaseObject, _ statements: MemberStatements) async throws {
+        let memberKey = try requireKey(member)
+        try requireSharedColumns([member], statements)
+        let entity = statements.members
+        let own = entity.ownColumns(of: statements.columns)
+        let key = statements.relationship.model.name
+        do {
+            let results = try await send(
+                [
+                    try statements.detachOthers(
+                        [memberKey],
+                        leaving: entity.leavingColumns(of: statements.columns) ?? own
+                    ),
+                    try statements.attachOne(memberKey),
+                ],
+                entity,
+                key: key
+            )
+            try applyGuarded(results[0], [member], statements)
+            try applyUpdated(results[1], [member])
+        } catch let error as KindredError where error.code == .missingValue {
+            throw entity.requiredRelationship(key, own, underlying: error.underlying)
+        }
+    }
+
+    /// Applies a guarded statement's answer: rows that changed, and in the last column how many of the members exist.
+    private func applyGuarded(
+        _ result: QueryResult,
+        _ members: [DatabaseObject],
+        _ statements: MemberStatements
+    ) throws {
+        let entity = statements.members
+        guard let first = result.first, try first[entity.attributeColumns.upperBound] == .integer(Int64(members.count))
+        else { throw gone(members) }
+        // A foreign key inside the member's key gives it a new key: look the objects up by the one they get.
+        var moved: [ObjectKey: DatabaseObject] = [:]
+        if statements.columns.contains(where: entity.key.contains) {
+            for member in members {
+                let values = try entity.key.map { column in
+                    try statements.columns.firstIndex(of: column).map { statements.ownerValues[$0] }
+                        ?? member.row[column]
+                }
+                moved[ObjectKey(values.compactMap { $0 })] = member
+            }
+        }
+        for position in 0..<result.count {
+            try applyMember(result.row(at: position, prefix: entity.attributeColumns.count), statements, moved)
+        }
+    }
+
+    /// Applies a member's changed row: to its object, or, where nobody holds one, to the loaded sets that hold the row.
+    private func applyMember(
+        _ row: Row,
+        _ statements: MemberStatements,
+        _ moved: [ObjectKey: DatabaseObject]
+    ) throws {
+        let entity = statements.members
+        guard let key = try ObjectKey(row, entity.key) else { return }
+        if let object = moved[key] ?? liveObject(entity, key) { return try apply(row, to: object) }
+        let owned = try zip(statements.columns, statements.ownerValues).allSatisfy { try row[$0] == $1 }
+        if !owned { unlink([key], from: statements.owner, slot: statements.relationship.slot) }
+        withMap { $0.keepLatestRow(LeftRow(entity: entity.index, key: key, row: row)) }
+    }
+
+    private func leaving(_ statements: MemberStatements) throws -> [Int] {
+        if let columns = statements.members.leavingColumns(of: statements.columns) { return columns }
+        throw statements.members.requiredRelationship(
+            statements.relationship.model.name,
+            statements.members.ownColumns(of: statements.columns)
+        )
+    }
+
+    /// A column that the foreign key shares with the member's key or another foreign key has to agree already.
+    private func requireSharedColumns(_ members: [DatabaseObject], _ statements: MemberStatements) throws {
+        let joining = statements.joining
+        for (column, value) in zip(statements.columns, statements.ownerValues) where !joining.contains(column) {
+            for member in members where try member.row[column] != value {
+                throw member.disagrees(column, statements.relationship.model.name)
+            }
+        }
+    }
+}
+
+extension DatabaseObject {
+    func disagrees(_ column: Int, _ key: String) -> KindredError {
+        KindredError(
+            .wrongType,
+            "\(self) cannot take part in \"\(key)\": both ends share \(entity.attributes[column].name), and it differs",
+            entity: runtime.name.description,
+            key: key
+        )
+    }
+}

@@ -1,0 +1,38 @@
+import KindredPostgres
+
+extension DatabaseContext {
+    /// Sets a one-to-one relationship from either side.
+    func setPartner(
+        _ partner: DatabaseObject?,
+        of object: DatabaseObject,
+        _ relationship: RelationshipRuntime
+    ) async throws {
+        switch relationship.link {
+        case .foreignKey(let columns, let referenced):
+            guard let partner else {
+                var assignments = Assignments(object.runtime, for: object)
+                try assignments.assign(nil, to: relationship, columns, referenced)
+                return try await update(object, assignments, key: relationship.model.name)
+            }
+            // Seen from the partner, the object becomes its only member.
+            let inverse = runtime.entities[relationship.destination].relationships[relationship.inverseSlot]
+            try await write {
+                try requireLive(object)
+                try await claim(object, try memberStatements(partner, inverse, referenced, columns))
+            }
+        case .referenced(let referenced, let columns):
+            try await write {
+                try requireLive(object)
+                let statements = try memberStatements(object, relationship, referenced, columns)
+                if let partner {
+                    try await claim(partner, statements)
+                } else {
+                    try await detachAll(statements)
+                }
+            }
+        case .helper:
+            // A one-to-one relationship never goes through a helper; the model has no such value.
+            return
+        }
+    }
+}

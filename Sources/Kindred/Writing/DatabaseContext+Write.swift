@@ -1,0 +1,96 @@
+import KindredPostgres
+import KindredSchema
+
+// Writing rows through: one statement, then the memory after its answer.
+extension DatabaseContext {
+    /// Runs a write and what it does to memory before the next write of the same scope.
+    func write<T>(_ body: () async throws -> T) async throws -> T {
+        try await (TransactionJournal.current?.writeLock ?? writeLock).withLock(body)
+    }
+
+    /// Sends statements as one: outside a transaction they are one implicit transaction.
+    ///
+    /// Errors become this layer's.
+    func send(_ statements: [Statement], _ entity: EntityRuntime, key: String? = nil) async throws -> [QueryResult] {
+        do {
+            if statements.count == 1 { return [try await client.execute(statements[0])] }
+            return try await client.executeBatch(statements)
+        } catch let error as PostgresError {
+            throw KindredError(refused: error, entity: entity, key: key) ?? error
+        }
+    }
+
+    /// `UPDATE entity SET … WHERE key RETURNING …` for one object; nothing if there is nothing to assign.
+    func update(_ object: DatabaseObject, _ assignments: Assignments, key: String?) async throws {
+        let columns = assignments.columns
+        guard !columns.isEmpty else { return }
+        try await write {
+            try requireLive(object)
+            let entity = object.runtime
+            let shape = "update \(columns)"
+            let text = try entity.text(shape) {
+                let set = try columns.enumerated().map { "\(try entity.quoted($1)) = $\($0 + 1)" }
+                return """
+                    UPDATE \(try entity.quotedName) SET \(set.joined(separator: ", ")) \
+                    WHERE \(try entity.equality(entity.key, firstParameter: columns.count + 1)) \
+                    RETURNING \(try entity.selectList())
+                    """
+            }
+            var bindings = Bindings()
+            try assignments.append(to: &bindings)
+            try entity.append(try requireKey(object).values, for: entity.key, to: &bindings)
+            let statement = Statement(text: text, bindings: bindings, resultFormat: .binary)
+            let result = try await send([statement], entity, key: key)[0]
+            try applyUpdated(result, [object])
+        }
+    }
+
+    /// Gives the returned rows to the objects they belong to; every object must have got one.
+    func applyUpdated(_ result: QueryResult, _ objects: [DatabaseObject]) throws {
+        if objects.count == 1, result.count == 1 {
+            try apply(result.row(at: 0), to: objects[0])
+            return
+        }
+        guard result.count >= objects.count else { throw gone(objects) }
+        try applyReturned(result, objects[0].runtime)
+    }
+
+    /// Gives the returned rows to the objects of theirs that are in memory.
+    func applyReturned(_ result: QueryResult, _ entity: EntityRuntime) throws {
+        for position in 0..<result.count {
+            let row = result.row(at: position)
+            if let key = try ObjectKey(row, entity.key), let object = liveObject(entity, key) {
+                try apply(row, to: object)
+            }
+        }
+    }
+
+    /// The error for rows that a write did not find.
+    func gone(_ objects: [DatabaseObject]) -> KindredError {
+        let entity = objects[0].runtime.name
+        let what = objects.count == 1 ? "\(objects[0]) is" : "One of \(objects.count) objects of \(entity) is"
+        return KindredError(
+            .objectDeleted,
+            "\(what) no longer in the database, or a trigger or policy hides it; nothing was written",
+            entity: entity.description
+        )
+    }
+
+    func requireKey(_ object: DatabaseObject) throws -> ObjectKey {
+        if object.entity.isReadOnly || object.runtime.key.isEmpty {
+            throw KindredError(
+                .readOnly,
+                "\(object.runtime.name) cannot be written: it has no primary key, or the role may only read it",
+                entity: object.runtime.name.description
+            )
+        }
+        guard let key = object.key else {
+            throw KindredError(
+                .readOnly,
+                "The row of \(object.runtime.name) has no usable key",
+                entity: object.runtime.name.description
+            )
+        }
+        return key
+    }
+}

@@ -1,0 +1,92 @@
+import KindredPostgres
+import KindredSchema
+
+/// The statements that change the rows of a helper table for one owner: the write side of a many-to-many relationship.
+struct HelperStatements {
+    let owner: DatabaseObject
+    let relationship: RelationshipRuntime
+    let link: RelationshipRuntime.HelperLink
+    let helper: EntityRuntime
+    /// The owner's values of the helper columns that reference it.
+    let ownerValues: [PostgresValue]
+
+    /// The helper's columns that reference the member and are not the owner's too.
+    private var memberPositions: [Int] {
+        link.destinationColumns.indices.filter { !link.sourceColumns.contains(link.destinationColumns[$0]) }
+    }
+
+    private var memberColumns: [Int] { memberPositions.map { link.destinationColumns[$0] } }
+
+    /// The key by which the helper names a member, without the columns that both ends share.
+    func memberKey(_ values: [PostgresValue]) -> ObjectKey {
+        ObjectKey(memberPositions.map { values[$0] })
+    }
+
+    /// `INSERT INTO helper … ON CONFLICT DO NOTHING`, or, with payload, setting it where the pair is there already.
+    func insert(_ keys: [ObjectKey], payload: Assignments?) throws -> Statement {
+        let columns = payload?.columns ?? []
+        let text = try helper.text("insert \(relationship.source).\(relationship.slot) \(columns)") {
+            let names = try (link.sourceColumns + memberColumns + columns).map { try helper.quoted($0) }
+            let owner = link.sourceColumns.indices.map { "$\($0 + 1)" }
+            let firstKey = owner.count + 1
+            let firstPayload = firstKey + memberColumns.count
+            let values = owner + ["member.*"] + columns.indices.map { "$\(firstPayload + $0)" }
+            let pair = try link.pairColumns.map { try helper.quoted($0) }.joined(separator: ", ")
+            let update = try columns.map { "\(try helper.quoted($0)) = excluded.\(try helper.quoted($0))" }
+            let conflict = update.isEmpty ? "NOTHING" : "UPDATE SET \(update.joined(separator: ", "))"
+            return """
+                INSERT INTO \(try helper.quotedName) (\(names.joined(separator: ", "))) \
+                SELECT \(values.joined(separator: ", ")) \
+                FROM \(KeySet.rows(memberAttributes, firstParameter: firstKey)) AS member \
+                ON CONFLICT (\(pair)) DO \(conflict)
+                """
+        }
+        var bindings = Bindings()
+        try helper.append(ownerValues, for: link.sourceColumns, to: &bindings)
+        try KeySet.append(keys, memberAttributes, to: &bindings)
+        try payload?.append(to: &bindings)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    /// `DELETE FROM helper` of the given members, of all but them, or of all.
+    func delete(_ which: Which) throws -> Statement {
+        var bindings = Bindings()
+        try helper.append(ownerValues, for: link.sourceColumns, to: &bindings)
+        let condition: String
+        switch which {
+        case .all: condition = ""
+        case .members(let keys), .others(let keys):
+            try KeySet.append(keys, memberAttributes, to: &bindings)
+            let isMember = KeySet.condition(
+                try memberColumns.map { try helper.quoted($0) },
+                memberAttributes,
+                firstParameter: link.sourceColumns.count + 1
+            )
+            if case .members = which { condition = " AND \(isMember)" } else { condition = " AND NOT \(isMember)" }
+        }
+        let text = try helper.text("delete \(relationship.source).\(relationship.slot) \(which.shape)") {
+            """
+            DELETE FROM \(try helper.quotedName) \
+            WHERE \(try helper.equality(link.sourceColumns, firstParameter: 1))\(condition) \
+            RETURNING \(try helper.selectList())
+            """
+        }
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    enum Which {
+        case members([ObjectKey])
+        case others([ObjectKey])
+        case all
+
+        fileprivate var shape: String {
+            switch self {
+            case .members: "members"
+            case .others: "others"
+            case .all: "all"
+            }
+        }
+    }
+
+    private var memberAttributes: [Attribute] { memberColumns.map { helper.entity.attributes[$0] } }
+}

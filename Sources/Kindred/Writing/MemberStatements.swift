@@ -1,0 +1,174 @@
+import KindredPostgres
+import KindredSchema
+
+/// The statements that change which rows reference an owner: the write side of one-to-many and one-to-one
+/// relationships, where the member rows hold the foreign key.
+///
+/// Members are locked and counted in the statement that changes them: if one of them is gone, none is changed.
+struct MemberStatements {
+    /// The object that the rows reference.
+    let owner: DatabaseObject
+    /// The entity whose rows hold the foreign key.
+    let members: EntityRuntime
+    let relationship: RelationshipRuntime
+    /// The foreign key's columns in the member rows.
+    let columns: [Int]
+    /// The owner's values that they take.
+    let ownerValues: [PostgresValue]
+
+    /// The foreign key's columns that change when a member joins: all, or those that no key and no other foreign key
+    /// shares, since a shared column such as a tenant's has to agree already.
+    var joining: [Int] { members.ownColumns(of: columns) }
+
+    /// `UPDATE member SET fk = owner WHERE key`: one member joins and leaves its old owner.
+    func attachOne(_ key: ObjectKey) throws -> Statement {
+        let joining = joining
+        let text = try members.text("attach 1 \(columns)") {
+            """
+            UPDATE \(try members.quotedName) AS t SET \(try assignments(joining, first: 1)) \
+            WHERE \(try members.equality(members.key, alias: "t", firstParameter: joining.count + 1)) \
+            RETURNING \(try members.selectList(alias: "t"))
+            """
+        }
+        var bindings = Bindings()
+        try members.append(values(for: joining), for: joining, to: &bindings)
+        try members.append(key.values, for: members.key, to: &bindings)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    /// Several members join; the answer's last column counts those that exist.
+    func attach(_ keys: [ObjectKey]) throws -> Statement {
+        let joining = joining
+        return try guarded("attach \(columns)", keys, joining.count) { first in
+            let differs = try joining.enumerated().map {
+                "t.\(try members.quoted($1)) IS DISTINCT FROM $\(first + $0)"
+            }
+            return """
+                UPDATE \(try members.quotedName) AS t SET \(try assignments(joining, first: first)) \
+                WHERE \(try keyCondition()) AND (\(differs.joined(separator: " OR ")))
+                """
+        } bind: {
+            try members.append(values(for: joining), for: joining, to: &$0)
+        }
+    }
+
+    /// Those of the members that reference the owner leave it; the answer's last column counts those that exist.
+    func detach(_ keys: [ObjectKey], leaving: [Int]) throws -> Statement {
+        try guarded("detach \(columns)", keys, columns.count) { first in
+            """
+            UPDATE \(try members.quotedName) AS t SET \(try nulls(leaving)) \
+            WHERE \(try keyCondition()) AND \(try members.equality(columns, alias: "t", firstParameter: first))
+            """
+        } bind: {
+            try members.append(ownerValues, for: columns, to: &$0)
+        }
+    }
+
+    /// All members but the given ones leave the owner, provided that the given ones exist.
+    func detachOthers(_ keys: [ObjectKey], leaving: [Int]) throws -> Statement {
+        try guarded("detach others \(columns)", keys, columns.count) { first in
+            """
+            UPDATE \(try members.quotedName) AS t SET \(try nulls(leaving)) \
+            WHERE \(try members.equality(columns, alias: "t", firstParameter: first)) AND NOT \(try keyCondition())
+            """
+        } bind: {
+            try members.append(ownerValues, for: columns, to: &$0)
+        }
+    }
+
+    /// `UPDATE member SET fk = NULL WHERE fk = owner`: all members leave.
+    func detachAll(leaving: [Int]) throws -> Statement {
+        let text = try members.text("detach all \(columns)") {
+            """
+            UPDATE \(try members.quotedName) AS t SET \(try nulls(leaving)) \
+            WHERE \(try members.equality(columns, alias: "t", firstParameter: 1)) \
+            RETURNING \(try members.selectList(alias: "t"))
+            """
+        }
+        var bindings = Bindings()
+        try members.append(ownerValues, for: columns, to: &bindings)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    /// A change of some members that happens only if all of them exist.
+    ///
+    /// The rows are locked first, which waits for whoever is deleting one; the count is exact after that.
+    private func guarded(
+        _ shape: String,
+        _ keys: [ObjectKey],
+        _ valueCount: Int,
+        change: (Int) throws -> String,
+        bind: (inout Bindings) throws -> Void
+    ) throws -> Statement {
+        let keyCount = members.key.count
+        let text = try members.text(shape) {
+            """
+            WITH locked AS MATERIALIZED (\
+            SELECT 1 FROM \(try members.quotedName) AS t WHERE \(try keyCondition()) FOR NO KEY UPDATE), \
+            changed AS (\(try change(keyCount + 2)) AND (SELECT count(*) FROM locked) = $\(keyCount + 1) \
+            RETURNING \(try members.selectList(alias: "t"))) \
+            SELECT changed.*, found.count FROM (SELECT count(*) FROM locked) AS found LEFT JOIN changed ON true
+            """
+        }
+        var bindings = Bindings()
+        try KeySet.append(keys, keyAttributes, to: &bindings)
+        try bindings.append(.integer(Int64(keys.count)), as: .int8)
+        try bind(&bindings)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    private var keyAttributes: [Attribute] {
+        members.key.map { members.entity.attributes[$0] }
+    }
+
+    private func keyCondition() throws -> String {
+        KeySet.condition(try members.key.map { "t.\(try members.quoted($0))" }, keyAttributes, firstParameter: 1)
+    }
+
+    private func assignments(_ columns: [Int], first: Int) throws -> String {
+        try columns.enumerated().map { "\(try members.quoted($1)) = $\(first + $0)" }.joined(separator: ", ")
+    }
+
+    private func nulls(_ columns: [Int]) throws -> String {
+        try columns.map { "\(try members.quoted($0)) = NULL" }.joined(separator: ", ")
+    }
+
+    private func values(for joining: [Int]) -> [PostgresValue?] {
+        joining.map { column in columns.firstIndex(of: column).map { ownerValues[$0] } }
+    }
+}
+
+extension EntityRuntime {
+    /// The columns of a foreign key that neither the entity's key nor another foreign key shares; all of them if
+    /// none is its own.
+    func ownColumns(of columns: [Int]) -> [Int] {
+        let own = columns.filter { column in
+            !key.contains(column)
+                && !foreignKeys.contains { other in
+                    other.ownColumns != columns && other.ownColumns.contains(column)
+                }
+        }
+        return own.isEmpty ? columns : own
+    }
+
+    /// The columns that become NULL when a row leaves a relationship: its own nullable ones.
+    ///
+    /// nil where there is none, because the relationship is required.
+    func leavingColumns(of columns: [Int]) -> [Int]? {
+        let nullable = ownColumns(of: columns).filter {
+            !entity.attributes[$0].isNotNull && !entity.attributes[$0].isGenerated
+        }
+        return nullable.isEmpty ? nil : nullable
+    }
+
+    func requiredRelationship(_ key: String, _ columns: [Int], underlying: PostgresError? = nil) -> KindredError {
+        let names = columns.map { entity.attributes[$0].name }.joined(separator: ", ")
+        return KindredError(
+            .requiredRelationship,
+            "\(name) cannot leave \"\(key)\": \(names) may not be NULL; give the object another owner or delete it",
+            entity: name.description,
+            key: key,
+            underlying: underlying
+        )
+    }
+}
