@@ -1,0 +1,134 @@
+import Kindred
+import KindredTesting
+import Testing
+
+/// Composite keys that share a tenant column, required references, payload, and tables that reference themselves.
+@Suite struct CompositeAndRequiredTests {
+    @Test(.database(.sql(shopSchema))) func leavingACompositeKeyNullsItsOwnColumnsOnly() async throws {
+        try await withDatabase { database, context, other in
+            let ann = try await context.fetch("customer").where("tenant = 1 AND id = 1").one()
+            let bob = try await context.fetch("customer").where("tenant = 1 AND id = 2").one()
+            let purchases = try await ann.set(forKey: "purchaseSet")
+            let first = try #require(try await purchases.objects.first { $0["id"] == 1 })
+            try await purchases.remove(first)
+            #expect(try await other.value("SELECT tenant FROM purchase WHERE tenant = 1 AND id = 1") == 1)
+            #expect(try await other.value("SELECT customer_id FROM purchase WHERE tenant = 1 AND id = 1") == nil)
+            #expect(try await first.object(forKey: "customer") == nil)
+            try await first.setValue(bob, forKey: "customer")
+            #expect(try await other.value("SELECT customer_id FROM purchase WHERE tenant = 1 AND id = 1") == 2)
+            #expect(try await bob.set(forKey: "purchaseSet").count == 2)
+        }
+    }
+
+    @Test(.database(.sql(shopSchema))) func anOwnerOfAnotherTenantIsRefusedBeforeAnythingIsSent() async throws {
+        try await withDatabase { database, context, other in
+            let foreign = try await context.fetch("customer").where("tenant = 2 AND id = 1").one()
+            let purchase = try await context.fetch("purchase").where("tenant = 1 AND id = 1").one()
+            try await expectStatements([]) { () async throws in
+                await expectError(.wrongType) { try await purchase.setValue(foreign, forKey: "customer") }
+                await expectError(.wrongType) { try await foreign.set(forKey: "purchaseSet").insert(purchase) }
+            }
+        }
+    }
+
+    @Test(.database(.sql(shopSchema))) func aRequiredRelationshipCannotBeLeft() async throws {
+        try await withDatabase { database, context, other in
+            let purchase = try await context.fetch("purchase").where("tenant = 1 AND id = 1").one()
+            let invoices = try await purchase.set(forKey: "invoiceSet")
+            let invoice = try #require(try await invoices.objects.first)
+            let second = try await context.fetch("invoice").where("id = 2").one()
+            try await expectStatements([]) { () async throws in
+                await expectError(.requiredRelationship) { try await invoices.remove(invoice) }
+                await expectError(.requiredRelationship) { try await invoices.removeAll() }
+                await expectError(.requiredRelationship) { try await invoice.setValue(nil, forKey: "purchase") }
+            }
+            await expectError(.requiredRelationship) { try await invoices.set([second]) }
+            await expectError(.requiredRelationship) { try await invoices.set([]) }
+            #expect(try await other.value("SELECT count(*) FROM invoice WHERE purchase_id = 1") == 1)
+            #expect(try await invoices.objects == [invoice])
+            try await invoices.set([invoice, second])
+            #expect(try await other.value("SELECT count(*) FROM invoice WHERE purchase_id = 1") == 2)
+        }
+    }
+
+    @Test(.database(.sql(oneToOneSchema))) func aRequiredOneToOnePartnerIsNotRobbed() async throws {
+        try await withDatabase { database, context, other in
+            let smith = try await context.fetch("person").where("id = 1").one()
+            let passport = try await context.fetch("passport").where("number = 'B'").one()
+            await expectError(.requiredRelationship) { try await smith.setValue(passport, forKey: "passport") }
+            #expect(try await other.values("SELECT person_id FROM passport ORDER BY number") == [1, 2])
+            let marx = try await context.fetch("person").where("id = 3").one()
+            try await marx.setValue(passport, forKey: "passport")
+            #expect(try await other.values("SELECT person_id FROM passport ORDER BY number") == [1, 3])
+        }
+    }
+
+    @Test(.database(.sql(shopSchema))) func aHelperWithRequiredColumnsTakesThemThroughInsert() async throws {
+        try await withDatabase { database, context, other in
+            let purchase = try await context.fetch("purchase").where("tenant = 1 AND id = 1").one()
+            let paper = try await context.fetch("product").where("id = 3").one()
+            let pen = try await context.fetch("product").where("id = 1").one()
+            let products = try await purchase.set(forKey: "productSet")
+            #expect(try await products.count == 2)
+            try await expectStatements([]) { () async throws in
+                let error = await expectError(.missingValue) { try await products.insert(paper) }
+                #expect(error?.message.contains("quantity") == true)
+                await expectError(.unknownKey) { try await products.insert(paper, through: ["quantty": 1]) }
+                await expectError(.wrongType) { try await products.insert(paper, through: ["quantity": "many"]) }
+            }
+            try await expectStatements(["INSERT"]) { () async throws in
+                try await products.insert(paper, through: ["quantity": 3])
+            }
+            try await products.insert(pen, through: ["quantity": 7, "note": "red"])
+            #expect(
+                try await other.values("SELECT quantity FROM line WHERE purchase_id = 1 ORDER BY product_id") == [
+                    7, 1, 3,
+                ])
+            #expect(try await products.contains(paper))
+            #expect(try await purchase.set(forKey: "lineSet").count == 3)
+        }
+    }
+
+    @Test(.database(.sql(shopSchema))) func friendsAreAManyToManyRelationshipOfOneTable() async throws {
+        try await withDatabase { database, context, other in
+            let members = try await context.fetch("member").sorted("id").all()
+            let friends = try await members[0].set(forKey: "friends")
+            #expect(try await friends.objects == [members[1]])
+            try await friends.insert(members[2])
+            #expect(try await members[2].set(forKey: "befriended_by").objects == [members[0]])
+            #expect(try await members[2].set(forKey: "friends").isEmpty)
+            try await members[2].set(forKey: "befriended_by").remove(members[0])
+            #expect(try await friends.objects == [members[1]])
+            #expect(try await other.value("SELECT count(*) FROM friendship") == 1)
+        }
+    }
+
+    @Test(.database(.sql(shopSchema))) func aTableThatReferencesItselfHasBothEnds() async throws {
+        try await withDatabase { database, context, other in
+            let ann = try await context.fetch("member").where("id = 1").one()
+            let relationship = try #require(
+                ann.entity.relationships.first { $0.kind == .oneToMany && $0.destination.name == "member" }
+            )
+            let mentored = try await ann.set(forKey: relationship.name)
+            #expect(try await mentored.count == 2)
+            let cid = try #require(try await mentored.objects.first { $0["id"] == 3 })
+            #expect(try await cid.object(forKey: relationship.inverse) === ann)
+            try await context.delete(cid)
+            #expect(try await mentored.count == 1)
+        }
+    }
+
+    @Test(.database(.sql(shopSchema))) func aMemberWhoseKeyHoldsTheForeignKeyMovesWithItsObject() async throws {
+        try await withDatabase { database, context, other in
+            let line = try await context.fetch("line").where("product_id = 1").one()
+            let second = try await context.fetch("line").where("product_id = 2").one()
+            let target = try await context.fetch("purchase").where("tenant = 1 AND id = 2").one()
+            let lines = try await target.set(forKey: "lineSet")
+            try await lines.formUnion([line, second])
+            #expect(try await other.value("SELECT count(*) FROM line WHERE purchase_id = 2") == 2)
+            #expect(line["purchase_id"] == 2)
+            #expect(try await context.fetch("line").where("product_id = 1").one() === line)
+            #expect(Set(try await lines.objects) == [line, second])
+        }
+    }
+}

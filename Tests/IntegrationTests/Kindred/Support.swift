@@ -1,0 +1,64 @@
+import Kindred
+import KindredTesting
+import Testing
+
+/// Lends the test's database, a context over it, and a second connection that sees only what is committed.
+func withDatabase(
+    _ body: (_ database: Database, _ context: DatabaseContext, _ other: PostgresClient) async throws -> Void
+) async throws {
+    let uri = try TestDatabase.current.uri
+    let database = try await Database.connect(uri)
+    let other = try await PostgresClient.connect(try PostgresConfiguration(uri: uri))
+    do {
+        try await body(database, database.makeContext(), other)
+    } catch {
+        await database.close()
+        await other.close()
+        throw error
+    }
+    await database.close()
+    await other.close()
+}
+
+extension PostgresClient {
+    /// The one value that a query gives, as a second connection sees it.
+    func value(_ sql: SQL) async throws -> PostgresValue? {
+        try await query(sql).first?[0]
+    }
+
+    /// The first column of a query's rows.
+    func values(_ sql: SQL) async throws -> [PostgresValue?] {
+        try await query(sql).map { try $0[0] }
+    }
+}
+
+/// Expects that `body` sends statements that begin like the given ones, in this order, and no others.
+func expectStatements(
+    _ beginnings: [String],
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: () async throws -> Void
+) async throws {
+    let (_, recorder) = try await recordingStatements(body)
+    let statements = recorder.statements
+    let matches = statements.count == beginnings.count && zip(statements, beginnings).allSatisfy { $0.hasPrefix($1) }
+    #expect(matches, "sent: \(statements)", sourceLocation: sourceLocation)
+}
+
+/// Expects a `KindredError` of a code and returns it.
+@discardableResult
+func expectError(
+    _ code: KindredError.Code,
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: () async throws -> Void
+) async -> KindredError? {
+    do {
+        try await body()
+        Issue.record("no error was thrown, \(code) was expected", sourceLocation: sourceLocation)
+    } catch let error as KindredError {
+        #expect(error.code == code, "\(error)", sourceLocation: sourceLocation)
+        return error
+    } catch {
+        Issue.record(error, sourceLocation: sourceLocation)
+    }
+    return nil
+}

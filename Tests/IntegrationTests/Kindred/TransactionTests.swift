@@ -1,0 +1,132 @@
+import Kindred
+import KindredTesting
+import Testing
+
+/// On failure rows and objects are back where they were, at every depth.
+@Suite struct TransactionTests {
+    private struct Failure: Error, Equatable {}
+
+    @Test(.database(.sql(referenceSchema))) func aFailedTransactionPutsRowsAndObjectsBack() async throws {
+        try await withDatabase { database, context, other in
+            let ann = try await context.fetch("person").where("id = 1").one()
+            let bob = try await context.fetch("person").where("id = 2").one()
+            let emails = try await context.fetch("email").sorted("id").all()
+            let titles = try await bob.set(forKey: "titles")
+            let dr = try #require(try await titles.objects.first { $0["name"] == "Dr" })
+            _ = try await ann.set(forKey: "emailSet").objects
+            var created: DatabaseObject?
+            await #expect(throws: Failure.self) {
+                try await context.transaction {
+                    try await ann.setValue("Changed", forKey: "surname")
+                    try await bob.set(forKey: "emailSet").formUnion(emails)
+                    try await titles.remove(dr)
+                    created = try await context.create("person", ["surname": "New"])
+                    try await context.delete(emails[3])
+                    #expect(emails[3].isDeleted)
+                    #expect(try await context.fetch("person").count() == 4)
+                    throw Failure()
+                }
+            }
+            #expect(ann["surname"] == "Smith")
+            #expect(emails.map { $0["person_id"] } == [1, 1, 2, nil])
+            #expect(!emails[3].isDeleted)
+            #expect(created?.isDeleted == true)
+            #expect(Set(try await ann.set(forKey: "emailSet").objects) == Set(emails[0...1]))
+            #expect(try await bob.set(forKey: "emailSet").objects == [emails[2]])
+            #expect(try await titles.contains(dr))
+            #expect(try await dr.set(forKey: "people").objects.contains(bob))
+            #expect(try await other.value("SELECT count(*) FROM email WHERE person_id = 2") == 1)
+            #expect(try await other.value("SELECT count(*) FROM person") == 3)
+            try await emails[3].setValue("again@example.org", forKey: "address")
+        }
+    }
+
+    @Test(.database(.sql(referenceSchema))) func aFailedSavepointUndoesTheInnerScopeOnly() async throws {
+        try await withDatabase { database, context, other in
+            let ann = try await context.fetch("person").where("id = 1").one()
+            try await context.transaction {
+                try await ann.setValue("Outer", forKey: "surname")
+                try await context.transaction { try await ann.setValue("Kept", forKey: "firstname") }
+                await #expect(throws: Failure.self) {
+                    try await context.transaction {
+                        try await ann.setValue("Inner", forKey: "surname")
+                        throw Failure()
+                    }
+                }
+                #expect(ann["surname"] == "Outer")
+                await expectError(.constraintViolation) {
+                    _ = try await context.transaction { try await context.create("title", ["name": "Dr"]) }
+                }
+            }
+            #expect(try await other.value("SELECT surname || firstname FROM person WHERE id = 1") == "OuterKept")
+            #expect(ann["surname"] == "Outer" && ann["firstname"] == "Kept")
+        }
+    }
+
+    @Test(.database(.sql(referenceSchema))) func anInnerScopeThatSucceededIsUndoneWithTheOuterOne() async throws {
+        try await withDatabase { database, context, other in
+            let ann = try await context.fetch("person").where("id = 1").one()
+            await #expect(throws: Failure.self) {
+                try await context.transaction {
+                    try await context.transaction { try await ann.setValue("Inner", forKey: "surname") }
+                    throw Failure()
+                }
+            }
+            #expect(ann["surname"] == "Smith")
+        }
+    }
+
+    @Test(.database(.sql(referenceSchema))) func objectsFirstSeenInsideShowTheirRowsAfterwards() async throws {
+        try await withDatabase { database, context, other in
+            var ann: DatabaseObject?
+            var created: DatabaseObject?
+            await #expect(throws: Failure.self) {
+                try await context.transaction {
+                    try await context.query("UPDATE person SET surname = 'Undone' WHERE id = 1")
+                    try await context.query("INSERT INTO person (id, surname) VALUES (77, 'Never')")
+                    ann = try await context.fetch("person").where("id = 1").one()
+                    created = try await context.fetch("person").where("id = 77").one()
+                    throw Failure()
+                }
+            }
+            #expect(ann?["surname"] == "Smith")
+            #expect(created?.isDeleted == true)
+        }
+    }
+
+    @Test(.database(.sql(referenceSchema))) func aTransactionSpansContextsAndChildTasks() async throws {
+        try await withDatabase { database, context, other in
+            let elsewhere = database.makeContext()
+            let ann = try await elsewhere.fetch("person").where("id = 1").one()
+            await #expect(throws: Failure.self) {
+                try await context.transaction {
+                    async let one: Void = ann.setValue("A", forKey: "firstname")
+                    async let two: Void = ann.setValue("B", forKey: "surname")
+                    _ = try await (one, two)
+                    #expect(try await context.fetch("person").where("surname = 'B'").count() == 1)
+                    #expect(try await other.value("SELECT count(*) FROM person WHERE surname = 'B'") == 0)
+                    throw Failure()
+                }
+            }
+            #expect(ann["surname"] == "Smith")
+        }
+    }
+
+    @Test(.database(.sql(referenceSchema))) func aTaskThatOutlivesItsTransactionGetsAnError() async throws {
+        try await withDatabase { database, context, other in
+            let ann = try await context.fetch("person").where("id = 1").one()
+            let (stream, signal) = AsyncStream.makeStream(of: Void.self)
+            let straggler = try await context.transaction {
+                Task {
+                    for await _ in stream { break }
+                    try await ann.setValue("Late", forKey: "surname")
+                }
+            }
+            signal.yield()
+            signal.finish()
+            let error = await #expect(throws: PostgresError.self) { try await straggler.value }
+            #expect(error?.code == .transactionEnded)
+            #expect(try await other.value("SELECT surname FROM person WHERE id = 1") == "Smith")
+        }
+    }
+}
