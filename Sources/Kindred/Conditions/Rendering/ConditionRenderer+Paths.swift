@@ -106,7 +106,7 @@ extension ConditionRenderer {
         return alias
     }
 
-    /// `t1."a" = x AND t1."b" = y`
+    /// The equality of columns and values, such as `t1."a" = x AND t1."b" = y`.
     func pairs(_ values: [String], _ columns: [String], _ alias: Int) throws -> String {
         try zip(values, columns).map { "t\(alias).\(try SQLIdentifier.quote($1)) = \($0)" }.joined(separator: " AND ")
     }

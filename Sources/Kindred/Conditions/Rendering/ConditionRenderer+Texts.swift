@@ -1,7 +1,7 @@
 import KindredPostgres
 
 extension ConditionRenderer {
-    /// `==[c]` and `!=[c]`
+    /// Equality whatever the case of letters.
     mutating func equalIgnoringCase(
         _ left: Operand,
         _ operation: ConditionComparison.Operator,
