@@ -1,0 +1,87 @@
+import Foundation
+import Kindred
+import KindredTesting
+import Testing
+
+/// The README's own code, run against the demo database.
+@Suite struct ReadmeTests {
+    @Test(.database(.file("../../../sql/demo.sql"))) func theTourRuns() async throws {
+        try await withDatabase { _, context, other in
+            // Exactly one, or an error.
+            let person = try await context.fetch("person").where("surname = %@", "Smith").one()
+            print(person["firstname"] ?? "-")
+
+            // A set of the objects at the other end, read when it is needed.
+            let emails = try await person.set(forKey: "emailSet")
+            for try await email in emails { print(email["address"] ?? "-") }
+            #expect(try await !emails.isEmpty)
+
+            let email = try await context.create("email", ["address": "new@example.org"])
+            try await emails.insert(email)                          // UPDATE email SET person_id = … WHERE id = …
+            try await email.setValue(nil, forKey: "person")         // UPDATE email SET person_id = NULL WHERE id = …
+            try await email.setValue(person, forKey: "person")
+            try await person.setValue("Jo", forKey: "firstname")    // UPDATE person SET firstname = … WHERE id = …
+            #expect(try await other.value("SELECT count(*) FROM email WHERE address = 'new@example.org'") == 1)
+            #expect(try await other.value("SELECT firstname FROM person WHERE surname = 'Smith'") == "Jo")
+
+            let titles = try await context.fetch("title").sorted("name").limit(2).all()
+            try await person.setValue(titles, forKey: "titles")     // the difference only, in one atomic change
+            let people = try await titles[0].set(forKey: "people")
+            print(try await people.contains(person))
+            #expect(try await people.contains(person))
+
+            let (count, recorder) = try await recordingStatements {
+                let books = try await context.fetch("book")
+                    .where("category.name = %@ AND ANY authors.name BEGINSWITH %@", "Poetry", "A")
+                    .sorted("title")
+                    .limit(20)
+                    .all()
+                for book in books {
+                    // One query for all twenty, not one each.
+                    for try await author in try await book.set(forKey: "authors") { print(author["name"] ?? "-") }
+                }
+                return books.count
+            }
+            #expect(count > 1)
+            #expect(recorder.statements.count == 2)
+
+            try await context.transaction {
+                try await person.setValue("Smythe", forKey: "surname")
+                try await context.delete(email)
+            }
+            #expect(email.isDeleted)
+
+            let rows = try await context.query("SELECT count(*) FROM book WHERE price < \(20)")
+            print(try rows[0][0] ?? 0)
+            #expect(try rows[0][0] != nil)
+        }
+    }
+
+    @Test func everySnippetIsRunByTheTestAbove() throws {
+        let here = URL(filePath: #filePath)
+        let readme = try String(contentsOf: here.appending(path: "../../../../README.md").standardizedFileURL, encoding: .utf8)
+        let lines = try String(contentsOf: here, encoding: .utf8).split(separator: "\n").map(Self.trimmed)
+        let support = try String(
+            contentsOf: here.deletingLastPathComponent().appending(path: "Support.swift"),
+            encoding: .utf8
+        )
+        var snippets = 0
+        for block in readme.components(separatedBy: "```swift\n").dropFirst() {
+            let code = block.components(separatedBy: "```")[0].split(separator: "\n").map(Self.trimmed)
+            snippets += 1
+            // How to connect is what every test does first; the address is the test's own.
+            if code.contains(where: { $0.contains("Database.connect(") }) {
+                #expect(support.contains("try await Database.connect("))
+                continue
+            }
+            let wanted = code.filter { !$0.isEmpty }
+            let isRun = lines.indices.contains { start in lines[start...].starts(with: wanted) }
+            #expect(isRun, "not run: \(wanted.first ?? "")")
+        }
+        #expect(snippets >= 6)
+    }
+
+    private static func trimmed(_ line: Substring) -> String {
+        line.trimmingCharacters(in: .whitespaces)
+    }
+}
