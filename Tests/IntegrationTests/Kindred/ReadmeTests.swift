@@ -17,15 +17,15 @@ import Testing
             #expect(try await !emails.isEmpty)
 
             let email = try await context.create("email", ["address": "new@example.org"])
-            try await emails.insert(email)                          // UPDATE email SET person_id = … WHERE id = …
-            try await email.setValue(nil, forKey: "person")         // UPDATE email SET person_id = NULL WHERE id = …
+            try await emails.insert(email)  // UPDATE email SET person_id = … WHERE id = …
+            try await email.setValue(nil, forKey: "person")  // UPDATE email SET person_id = NULL WHERE id = …
             try await email.setValue(person, forKey: "person")
-            try await person.setValue("Jo", forKey: "firstname")    // UPDATE person SET firstname = … WHERE id = …
+            try await person.setValue("Jo", forKey: "firstname")  // UPDATE person SET firstname = … WHERE id = …
             #expect(try await other.value("SELECT count(*) FROM email WHERE address = 'new@example.org'") == 1)
             #expect(try await other.value("SELECT firstname FROM person WHERE surname = 'Smith'") == "Jo")
 
             let titles = try await context.fetch("title").sorted("name").limit(2).all()
-            try await person.setValue(titles, forKey: "titles")     // the difference only, in one atomic change
+            try await person.setValue(titles, forKey: "titles")  // the difference only, in one atomic change
             let people = try await titles[0].set(forKey: "people")
             print(try await people.contains(person))
             #expect(try await people.contains(person))
@@ -59,7 +59,8 @@ import Testing
 
     @Test func everySnippetIsRunByTheTestAbove() throws {
         let here = URL(filePath: #filePath)
-        let readme = try String(contentsOf: here.appending(path: "../../../../README.md").standardizedFileURL, encoding: .utf8)
+        let readme = try String(
+            contentsOf: here.appending(path: "../../../../README.md").standardizedFileURL, encoding: .utf8)
         let lines = try String(contentsOf: here, encoding: .utf8).split(separator: "\n").map(Self.trimmed)
         let support = try String(
             contentsOf: here.deletingLastPathComponent().appending(path: "Support.swift"),
