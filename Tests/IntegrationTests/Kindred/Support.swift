@@ -6,9 +6,12 @@ import Testing
 func withDatabase(
     _ body: (_ database: Database, _ context: DatabaseContext, _ other: PostgresClient) async throws -> Void
 ) async throws {
-    let uri = try TestDatabase.current.uri
-    let database = try await Database.connect(uri)
-    let other = try await PostgresClient.connect(try PostgresConfiguration(uri: uri))
+    var configuration = try PostgresConfiguration(uri: try TestDatabase.current.uri)
+    // Tests share two threads with each other's arithmetic: what is not about waiting has time.
+    configuration.pool.acquireTimeout = .seconds(60)
+    configuration.statementTimeout = .seconds(120)
+    let database = try await Database.connect(configuration)
+    let other = try await PostgresClient.connect(configuration)
     do {
         try await body(database, database.makeContext(), other)
     } catch {
