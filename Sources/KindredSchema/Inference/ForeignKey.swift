@@ -1,6 +1,6 @@
 extension SchemaBuilder {
     /// A foreign key that counts, with those that repeat it.
-    struct ForeignKey {
+    final class ForeignKey {
         /// The constraints' names, sorted; the first one stands for all.
         var names: [String]
         /// The place of the table that holds the key.
@@ -10,14 +10,46 @@ extension SchemaBuilder {
         let columns: [Int16]
         /// One for each of `columns`.
         let destinationColumns: [Int16]
+        /// The names of both.
+        let columnNames: [String]
+        let destinationColumnNames: [String]
         var deleteRule: DeleteRule
         /// The columns of ON DELETE SET NULL (...); empty for all.
-        var deleteSetColumns: [Int16]
+        let deleteSetColumns: [Int16]
         var isMatchFull: Bool
         var isEnforced: Bool
         /// Whether at most one row can refer to any other.
         var isOneToOne = false
         var annotation = KeyAnnotation()
+        /// The base of a single-column key.
+        let base: String?
+
+        init(_ row: Catalog.Constraint, source: (place: Int, table: Table), destination: (place: Int, table: Table)) {
+            names = [row.name]
+            self.source = source.place
+            self.destination = destination.place
+            columns = row.columns
+            destinationColumns = row.targetColumns
+            columnNames = source.table.columnNames(row.columns)
+            destinationColumnNames = destination.table.columnNames(row.targetColumns)
+            if columnNames.count == 1, let column = columnNames.first, let referenced = destinationColumnNames.first {
+                base = ColumnBase.base(of: column, referencing: referenced, of: destination.table.name.name)
+            } else {
+                base = nil
+            }
+            deleteRule = DeleteRule(action: row.deleteAction)
+            deleteSetColumns = row.deleteSetColumns
+            isMatchFull = row.isMatchFull
+            isEnforced = row.isEnforced
+        }
+
+        /// Takes in a constraint that compares the same columns.
+        func add(_ other: ForeignKey) {
+            names += other.names
+            deleteRule = DeleteRule.strictest(deleteRule, other.deleteRule)
+            isMatchFull = isMatchFull || other.isMatchFull
+            isEnforced = isEnforced || other.isEnforced
+        }
 
         var name: String {
             names.first ?? ""
@@ -28,53 +60,29 @@ extension SchemaBuilder {
         }
 
         /// Whether the other one compares the same columns of the same tables.
-        func repeats(_ other: Self) -> Bool {
+        func repeats(_ other: ForeignKey) -> Bool {
             guard destination == other.destination, columns.count == other.columns.count else { return false }
             if columns == other.columns { return destinationColumns == other.destinationColumns }
             let pairs = Set(zip(columns, destinationColumns).map { [$0, $1] })
             return zip(other.columns, other.destinationColumns).allSatisfy { pairs.contains([$0, $1]) }
         }
     }
+}
 
-    /// What annotations and overrides say about a foreign key and those that repeat it.
-    struct KeyAnnotation {
-        struct Name {
-            var name: String
-            var location: String
+extension DeleteRule {
+    /// The rule that an action of a foreign key, as in `confdeltype`, comes down to.
+    fileprivate init(action: UInt8) {
+        switch action {
+        case UInt8(ascii: "c"): self = .cascade
+        case UInt8(ascii: "n"), UInt8(ascii: "d"): self = .nullify
+        case UInt8(ascii: "r"): self = .deny
+        default: self = .noAction
         }
+    }
 
-        struct Setting<Value> {
-            var value: Value
-            var location: String
-        }
-
-        var names: [Name] = []
-        var inverses: [Name] = []
-        var manyToMany: [Name] = []
-        var deleteRule: Setting<DeleteRule>?
-        var toOneDeleteRule: Setting<DeleteRule>?
-        var manyToManyDeleteRule: Setting<DeleteRule>?
-        var orderedBy: Setting<String>?
-
-        /// Takes in one constraint's options; returns what contradicts those taken in before.
-        mutating func add(_ written: Annotations.Written<ForeignKeyOptions>) -> [String] {
-            let (options, location) = (written.options, written.location)
-            if let name = options.name { names.append(Name(name: name, location: location)) }
-            if let name = options.inverse { inverses.append(Name(name: name, location: location)) }
-            if let name = options.manyToMany { manyToMany.append(Name(name: name, location: location)) }
-            var contradictions: [String] = []
-            func take<Value: Equatable>(_ value: Value?, _ setting: inout Setting<Value>?, _ member: String) {
-                guard let value else { return }
-                if let known = setting, known.value != value {
-                    contradictions.append("\"\(member)\" contradicts \(known.location), whose key is the same")
-                }
-                setting = Setting(value: value, location: location)
-            }
-            take(options.deleteRule, &deleteRule, "deleteRule")
-            take(options.toOneDeleteRule, &toOneDeleteRule, "toOneDeleteRule")
-            take(options.manyToManyDeleteRule, &manyToManyDeleteRule, "manyToManyDeleteRule")
-            take(options.orderedBy, &orderedBy, "orderedBy")
-            return contradictions
-        }
+    /// What two keys that say different things come down to: RESTRICT stops all others, NO ACTION none.
+    fileprivate static func strictest(_ left: DeleteRule, _ right: DeleteRule) -> DeleteRule {
+        let order: [DeleteRule] = [.deny, .cascade, .nullify, .noAction]
+        return order.first { $0 == left || $0 == right } ?? left
     }
 }

@@ -1,6 +1,6 @@
 /// Tells constraint names that a server or a tool made from those that a person chose.
 enum MachineMadeName {
-    private static let words: Set<String> = ["fk", "fkey", "ibfk", "foreign", "foreignkey"]
+    private static let words = ["fk", "fkey", "ibfk", "foreign", "foreignkey"]
 
     /// Returns whether a constraint's name looks machine-made.
     ///
@@ -13,13 +13,21 @@ enum MachineMadeName {
         {
             return true
         }
-        if constraint.hasPrefix("FK"), let next = constraint.dropFirst(2).first, next.isUppercase || next.isNumber {
+        if bytes.starts(with: "FK".utf8), let next = constraint.dropFirst(2).first, next.isUppercase || next.isNumber {
             return true
         }
-        return constraint.split(separator: "_").contains { word in
-            var letters = word.lowercased()
-            while let last = letters.utf8.last, (0x30...0x39).contains(last) { letters.removeLast() }
-            return words.contains(letters)
+        return bytes.split(separator: UInt8(ascii: "_")).contains { word in
+            words.contains { isWord(word, $0) }
         }
+    }
+
+    /// Whether a word is the given one, in any letter case, with digits behind it or not.
+    private static func isWord(_ word: Substring.UTF8View, _ known: String) -> Bool {
+        var rest = word[...]
+        for letter in known.utf8 {
+            // Only letters differ by this bit from what the known words are made of.
+            guard let byte = rest.popFirst(), byte | 0x20 == letter else { return false }
+        }
+        return rest.allSatisfy { (0x30...0x39).contains($0) }
     }
 }

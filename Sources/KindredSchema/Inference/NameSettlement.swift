@@ -20,117 +20,131 @@ struct NameSettlement {
         case reserved(for: Int)
     }
 
-    private enum Claim {
-        case single(Int)
-        case several([Int])
+    /// A candidate, with its name as a number.
+    private struct Slot {
+        var relationship: Int
+        var place: Int
+        var name: Int
+        var level: Int
+    }
+
+    /// What is known of a name.
+    private struct State {
+        var isAttribute: Bool
+        /// The relationship that was given the name.
+        var owner: Int?
+        /// The first relationship whose generated name it is, before any number is appended.
+        var generatedFor: Int?
+        /// The relationships that claim it on the level that is being settled.
+        var claims: [Int] = []
     }
 
     private let candidates: [[Candidate]]
-    private let attributes: Set<String>
+    private let attributes: [String: Int]
     private(set) var outcomes: [[Outcome]]
-    /// Every name that was given, and the relationship that has it.
-    private var owners: [String: Int] = [:]
-    /// The generated names before any number is appended, each with the first that has it.
-    private var generated: [String: Int] = [:]
+    private var slots: [Slot] = []
+    // Names are numbered, so that each is hashed once and not at every step.
+    private var numbers: [String: Int] = [:]
+    private var states: [State] = []
 
     /// Settles the names of one entity.
     ///
     /// - Parameters:
     ///   - candidates: Each relationship's candidates, in any order of rules. Of two relationships with the same
     ///     generated name, the one that comes first keeps it.
-    ///   - attributes: Names that are never given.
-    init(candidates: [[Candidate]], attributes: Set<String>) {
+    ///   - attributes: Names that are never given, as keys.
+    init(candidates: [[Candidate]], attributes: [String: Int]) {
         self.candidates = candidates
         self.attributes = attributes
         outcomes = candidates.map { [Outcome](repeating: .attribute, count: $0.count) }
+        let count = candidates.reduce(0) { $0 + $1.count }
+        slots.reserveCapacity(count)
+        numbers.reserveCapacity(count)
         for (relationship, offered) in candidates.enumerated() {
-            for candidate in offered where candidate.rule == .generated && generated[candidate.name] == nil {
-                generated[candidate.name] = relationship
+            for (place, candidate) in offered.enumerated() {
+                let name = number(of: candidate.name)
+                let level = 2 * candidate.rule.rawValue + (candidate.isTentative ? 1 : 0)
+                slots.append(Slot(relationship: relationship, place: place, name: name, level: level))
+                if candidate.rule == .generated, states[name].generatedFor == nil {
+                    states[name].generatedFor = relationship
+                }
             }
         }
-        settle { $0.rule == .annotation && !$0.isTentative }
-        settle { $0.rule == .annotation && $0.isTentative }
-        for rule in NameExplanation.Rule.allCases where rule > .annotation && rule < .generated {
-            settle { $0.rule == rule }
+        for rule in NameExplanation.Rule.allCases where rule < .generated {
+            settle(level: 2 * rule.rawValue, isAnnotated: rule == .annotation)
+            if rule == .annotation { settle(level: 2 * rule.rawValue + 1, isAnnotated: true) }
         }
         giveGeneratedNames()
     }
 
-    /// Settles one level: what nobody else has or claims is given.
-    private mutating func settle(_ isOnLevel: (Candidate) -> Bool) {
-        var claims: [String: Claim] = [:]
-        forEachCandidate(isOnLevel) { settlement, relationship, place, candidate in
-            if let outcome = settlement.obstacle(to: candidate, of: relationship) {
-                settlement.outcomes[relationship][place] = outcome
-                return
-            }
-            switch claims[candidate.name] {
-            case nil, .single(relationship): claims[candidate.name] = .single(relationship)
-            case .single(let other): claims[candidate.name] = .several([other, relationship])
-            case .several(let others):
-                if !others.contains(relationship) { claims[candidate.name] = .several(others + [relationship]) }
-            }
-        }
-        if claims.isEmpty { return }
-        forEachCandidate(isOnLevel) { settlement, relationship, place, candidate in
-            switch claims[candidate.name] {
-            case .single(relationship):
-                settlement.outcomes[relationship][place] = .given(candidate.name)
-                settlement.owners[candidate.name] = relationship
-            case .several(let others):
-                settlement.outcomes[relationship][place] = .contested(with: others.filter { $0 != relationship })
-            default: break
-            }
-        }
+    private mutating func number(of name: String) -> Int {
+        if let known = numbers[name] { return known }
+        numbers[name] = states.count
+        states.append(State(isAttribute: attributes[name] != nil))
+        return states.count - 1
     }
 
-    private mutating func forEachCandidate(
-        _ isOnLevel: (Candidate) -> Bool,
-        _ body: (inout NameSettlement, Int, Int, Candidate) -> Void
-    ) {
-        for relationship in candidates.indices {
-            for place in candidates[relationship].indices where isOnLevel(candidates[relationship][place]) {
-                body(&self, relationship, place, candidates[relationship][place])
+    /// Settles one level: what nobody else has or claims is given.
+    private mutating func settle(level: Int, isAnnotated: Bool) {
+        var claimed: [Slot] = []
+        for slot in slots where slot.level == level {
+            if let outcome = obstacle(to: slot, isAnnotated: isAnnotated) {
+                outcomes[slot.relationship][slot.place] = outcome
+                continue
+            }
+            claimed.append(slot)
+            if !states[slot.name].claims.contains(slot.relationship) {
+                states[slot.name].claims.append(slot.relationship)
             }
         }
+        for slot in claimed {
+            let claims = states[slot.name].claims
+            if claims.count == 1 {
+                outcomes[slot.relationship][slot.place] = .given(candidates[slot.relationship][slot.place].name)
+                states[slot.name].owner = slot.relationship
+            } else {
+                outcomes[slot.relationship][slot.place] = .contested(with: claims.filter { $0 != slot.relationship })
+            }
+        }
+        for slot in claimed { states[slot.name].claims.removeAll() }
     }
 
     /// What keeps a name from being given at all, whoever else may claim it.
-    private func obstacle(to candidate: Candidate, of relationship: Int) -> Outcome? {
-        if attributes.contains(candidate.name) { return .attribute }
-        if let owner = owners[candidate.name] {
-            return owner == relationship ? .given(candidate.name) : .taken(by: owner)
+    private func obstacle(to slot: Slot, isAnnotated: Bool) -> Outcome? {
+        let state = states[slot.name]
+        if state.isAttribute { return .attribute }
+        if let owner = state.owner {
+            guard owner == slot.relationship else { return .taken(by: owner) }
+            return .given(candidates[slot.relationship][slot.place].name)
         }
         // Generated names are permanent: no table or key that is added later may take one. Only an annotation may.
-        if candidate.rule > .annotation, let owner = generated[candidate.name], owner != relationship {
-            return .reserved(for: owner)
-        }
+        if !isAnnotated, let owner = state.generatedFor, owner != slot.relationship { return .reserved(for: owner) }
         return nil
     }
 
     /// Gives every generated name, with a number where the plain one is taken.
     private mutating func giveGeneratedNames() {
-        var numbered: [(relationship: Int, place: Int, name: String)] = []
-        forEachCandidate({ $0.rule == .generated }) { settlement, relationship, place, candidate in
-            let name = candidate.name
-            let owner = settlement.owners[name] ?? relationship
-            if owner == relationship && !settlement.attributes.contains(name) {
-                settlement.owners[name] = relationship
-                settlement.outcomes[relationship][place] = .given(name)
-            } else {
-                numbered.append((relationship, place, name))
+        var numbered: [Slot] = []
+        for slot in slots where slot.level == 2 * NameExplanation.Rule.generated.rawValue {
+            let state = states[slot.name]
+            guard !state.isAttribute, state.owner == nil || state.owner == slot.relationship else {
+                numbered.append(slot)
+                continue
             }
+            states[slot.name].owner = slot.relationship
+            outcomes[slot.relationship][slot.place] = .given(candidates[slot.relationship][slot.place].name)
         }
-        for (relationship, place, name) in numbered {
-            var number = 2
+        for slot in numbered {
+            var suffix = 2
             while true {
-                let name = "\(name)_\(number)"
-                if owners[name] == nil, !attributes.contains(name) {
-                    owners[name] = relationship
-                    outcomes[relationship][place] = .given(name)
+                let name = "\(candidates[slot.relationship][slot.place].name)_\(suffix)"
+                let number = number(of: name)
+                if !states[number].isAttribute, states[number].owner == nil {
+                    states[number].owner = slot.relationship
+                    outcomes[slot.relationship][slot.place] = .given(name)
                     break
                 }
-                number += 1
+                suffix += 1
             }
         }
     }

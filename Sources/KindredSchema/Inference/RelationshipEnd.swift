@@ -1,6 +1,6 @@
 extension SchemaBuilder {
     /// One end of a relationship, with the names that it may have and those that it got.
-    struct RelationshipEnd {
+    final class RelationshipEnd {
         /// What makes the relationship, and on which side of it the end is.
         enum Role {
             /// The table that holds a foreign key; with the key's place.
@@ -21,10 +21,16 @@ extension SchemaBuilder {
         var name = ""
         /// All other keys, sorted.
         var aliases: [String] = []
+
+        init(role: Role, source: Int, destination: Int) {
+            self.role = role
+            self.source = source
+            self.destination = destination
+        }
     }
 
     /// Makes both ends of every foreign key and helper, with their candidates for names.
-    mutating func makeEnds() {
+    func makeEnds() {
         ends.reserveCapacity(2 * (keys.count + helpers.count))
         for (place, key) in keys.enumerated() {
             ends.append(RelationshipEnd(role: .holder(place), source: key.source, destination: key.destination))
@@ -35,7 +41,17 @@ extension SchemaBuilder {
             ends.append(RelationshipEnd(role: .helper(place, isFirst: true), source: first, destination: second))
             ends.append(RelationshipEnd(role: .helper(place, isFirst: false), source: second, destination: first))
         }
-        for place in ends.indices { ends[place].candidates = candidates(of: ends[place]) }
+        for (place, key) in keys.enumerated() {
+            // Both ends have the same generated names.
+            let generated = generatedNames(of: key)
+            ends[2 * place].candidates = holderCandidates(key) + generated
+            ends[2 * place + 1].candidates = targetCandidates(key) + generated
+        }
+        for (place, helper) in helpers.enumerated() {
+            let (first, second) = (keys[helper.first], keys[helper.second])
+            ends[2 * (keys.count + place)].candidates = helperCandidates(helper, first, second)
+            ends[2 * (keys.count + place) + 1].candidates = helperCandidates(helper, second, first)
+        }
         // Of two ends with the same generated name the first one keeps it: targets, then holders, then helpers.
         for place in keys.indices { tables[keys[place].destination].ends.append(2 * place + 1) }
         for place in keys.indices { tables[keys[place].source].ends.append(2 * place) }

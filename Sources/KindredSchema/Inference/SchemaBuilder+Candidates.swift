@@ -1,22 +1,11 @@
 extension SchemaBuilder {
     typealias Candidate = NameSettlement.Candidate
 
-    /// The names that an end may have, by the rules of the design.
-    func candidates(of end: RelationshipEnd) -> [Candidate] {
-        switch end.role {
-        case .holder(let place): holderCandidates(keys[place])
-        case .target(let place): targetCandidates(keys[place])
-        case .helper(let place, let isFirst):
-            isFirst
-                ? helperCandidates(helpers[place], keys[helpers[place].first], keys[helpers[place].second])
-                : helperCandidates(helpers[place], keys[helpers[place].second], keys[helpers[place].first])
-        }
-    }
-
-    /// On the table that holds the key, towards the one that it refers to.
-    private func holderCandidates(_ key: ForeignKey) -> [Candidate] {
+    /// The names of an end on the table that holds the key, towards the one that it refers to, but for generated ones.
+    func holderCandidates(_ key: ForeignKey) -> [Candidate] {
         let table = tables[key.source]
         var found = key.annotation.names.map { Candidate(name: $0.name, rule: .annotation) }
+        found.reserveCapacity(4)
         for name in key.names {
             if let (left, _) = ConstraintPair.halves(of: name) {
                 if !left.isEmpty { found.append(Candidate(name: String(left), rule: .pair)) }
@@ -25,30 +14,31 @@ extension SchemaBuilder {
             }
         }
         found.append(Candidate(name: tables[key.destination].name.name, rule: .tableName))
-        if let base = base(of: key) {
-            let isAttribute = table.number(ofColumn: base) != nil
+        if let base = key.base {
+            let isAttribute = table.attributeIndexes[base] != nil
             found.append(Candidate(name: isAttribute ? base + "Object" : base, rule: .columnName))
         }
-        return found + generatedNames(of: key)
+        return found
     }
 
-    /// On the table that the key refers to, towards the one that holds it.
-    private func targetCandidates(_ key: ForeignKey) -> [Candidate] {
+    /// The names of an end on the table that the key refers to, towards the one that holds it, but for generated ones.
+    func targetCandidates(_ key: ForeignKey) -> [Candidate] {
         let holder = tables[key.source].name.name
         let setName = key.isOneToOne ? holder : holder + "Set"
         var found = key.annotation.inverses.map { Candidate(name: $0.name, rule: .annotation) }
+        found.reserveCapacity(4)
         for name in key.names {
             if let (_, right) = ConstraintPair.halves(of: name), !right.isEmpty {
                 found.append(Candidate(name: String(right), rule: .pair))
             }
         }
         found.append(Candidate(name: setName, rule: .tableName))
-        if let base = base(of: key) { found.append(Candidate(name: "\(base)_\(setName)", rule: .columnName)) }
-        return found + generatedNames(of: key)
+        if let base = key.base { found.append(Candidate(name: "\(base)_\(setName)", rule: .columnName)) }
+        return found
     }
 
-    /// On the table that the helper's near key refers to, towards the one that its far key refers to.
-    private func helperCandidates(_ helper: HelperPair, _ near: ForeignKey, _ far: ForeignKey) -> [Candidate] {
+    /// The names of an end on the table that a helper's near key refers to, towards that of its far key.
+    func helperCandidates(_ helper: HelperPair, _ near: ForeignKey, _ far: ForeignKey) -> [Candidate] {
         var found = near.annotation.manyToMany.map { Candidate(name: $0.name, rule: .annotation) }
         if found.isEmpty {
             // As the constraint's own name does, its annotated name serves both the helper and the referenced table.
@@ -58,7 +48,7 @@ extension SchemaBuilder {
             found.append(Candidate(name: name, rule: .constraintName))
         }
         found.append(Candidate(name: tables[far.destination].name.name + "Set", rule: .tableName))
-        if let base = base(of: far) { found.append(Candidate(name: base + "Set", rule: .columnName)) }
+        if let base = far.base { found.append(Candidate(name: base + "Set", rule: .columnName)) }
         let table = tables[helper.table].name
         for nearName in near.names {
             for farName in far.names {
@@ -69,23 +59,9 @@ extension SchemaBuilder {
         return found
     }
 
-    private func generatedNames(of key: ForeignKey) -> [Candidate] {
+    func generatedNames(of key: ForeignKey) -> [Candidate] {
         let table = tables[key.source].name
         return key.names.map { Candidate(name: "\(table.schema)_\(table.name)_\($0)", rule: .generated) }
-    }
-
-    /// The base of a single-column key.
-    private func base(of key: ForeignKey) -> String? {
-        guard key.columns.count == 1, let number = key.columns.first,
-            let referenced = key.destinationColumns.first,
-            let column = tables[key.source].column(number)?.name,
-            let referencedColumn = tables[key.destination].column(referenced)?.name
-        else { return nil }
-        return ColumnBase.base(
-            of: column,
-            referencing: referencedColumn,
-            of: tables[key.destination].name.name
-        )
     }
 }
 

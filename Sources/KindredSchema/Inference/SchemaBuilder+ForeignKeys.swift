@@ -1,6 +1,6 @@
 extension SchemaBuilder {
     /// Takes in the foreign keys that count, merges those that repeat others, and settles which are one-to-one.
-    mutating func makeForeignKeys() {
+    func makeForeignKeys() {
         let rows = countedRows()
         for source in tables.indices where !rows[source].isEmpty {
             let sorted = rows[source].sorted {
@@ -18,7 +18,7 @@ extension SchemaBuilder {
     }
 
     /// The places of each table's foreign keys among the catalog's constraints, without those that do not count.
-    private mutating func countedRows() -> [[Int]] {
+    private func countedRows() -> [[Int]] {
         var counted = [[Int]](repeating: [], count: tables.count)
         for (place, row) in catalog.constraints.enumerated() where row.kind == .foreignKey {
             // The parts of a partitioned table's key say the same again.
@@ -44,7 +44,7 @@ extension SchemaBuilder {
     }
 
     /// Says why a foreign key with an end that is no entity was left out.
-    private mutating func diagnosePartition(_ row: Catalog.Constraint, _ source: Int?, _ destination: Int?) {
+    private func diagnosePartition(_ row: Catalog.Constraint, _ source: Int?, _ destination: Int?) {
         func isPartition(_ oid: UInt32) -> Bool {
             otherNames[oid].map { hidden[$0] == .partition } ?? false
         }
@@ -58,7 +58,7 @@ extension SchemaBuilder {
         }
     }
 
-    private mutating func diagnose(
+    private func diagnose(
         _ code: SchemaDiagnostic.Code,
         _ table: QualifiedName,
         _ row: Catalog.Constraint,
@@ -74,32 +74,17 @@ extension SchemaBuilder {
         )
     }
 
-    private mutating func add(_ row: Catalog.Constraint, _ source: Int, _ first: Int) {
+    private func add(_ row: Catalog.Constraint, _ source: Int, _ first: Int) {
         guard let destination = tableIndexes[row.target], row.columns.count == row.targetColumns.count else { return }
-        var key = ForeignKey(
-            names: [row.name],
-            source: source,
-            destination: destination,
-            columns: row.columns,
-            destinationColumns: row.targetColumns,
-            deleteRule: DeleteRule(action: row.deleteAction),
-            deleteSetColumns: row.deleteSetColumns,
-            isMatchFull: row.isMatchFull,
-            isEnforced: row.isEnforced
-        )
-        let known = keys[first...].firstIndex { $0.repeats(key) }
-        if let known { key = keys[known] }
-        if let annotation = annotations.foreignKeys[row.oid] {
-            for contradiction in key.annotation.add(annotation) { report(source, annotation.location, contradiction) }
-        }
-        if let known {
-            key.names.append(row.name)
-            key.deleteRule = DeleteRule.strictest(key.deleteRule, DeleteRule(action: row.deleteAction))
-            key.isMatchFull = key.isMatchFull || row.isMatchFull
-            key.isEnforced = key.isEnforced || row.isEnforced
-            keys[known] = key
-        } else {
-            keys.append(key)
+        let made = ForeignKey(row, source: (source, tables[source]), destination: (destination, tables[destination]))
+        // A column may have been dropped between two queries of a transaction that sees more than one moment.
+        guard made.columnNames.count == row.columns.count, made.destinationColumnNames.count == row.columns.count
+        else { return }
+        let known = keys[first...].first { $0.repeats(made) }
+        if let known { known.add(made) } else { keys.append(made) }
+        guard let annotation = annotations.foreignKeys[row.oid] else { return }
+        for contradiction in (known ?? made).annotation.add(annotation) {
+            report(source, annotation.location, contradiction)
         }
     }
 
@@ -111,7 +96,7 @@ extension SchemaBuilder {
         }
     }
 
-    private mutating func reportIgnoredColumns(_ key: ForeignKey) {
+    private func reportIgnoredColumns(_ key: ForeignKey) {
         for (table, columns) in [(key.source, key.columns), (key.destination, key.destinationColumns)] {
             for number in columns where tables[table].ignoredColumns.contains(number) {
                 let location = annotations.columns[tables[table].relation.oid]?[number]?.location ?? ""
@@ -120,7 +105,7 @@ extension SchemaBuilder {
         }
     }
 
-    private mutating func reportIfRepeated(_ key: ForeignKey) {
+    private func reportIfRepeated(_ key: ForeignKey) {
         guard key.names.count > 1 else { return }
         let table = tables[key.source].name
         diagnostics.append(
@@ -132,23 +117,5 @@ extension SchemaBuilder {
                     + "the same target, so they are one relationship, whose delete rule is \(key.deleteRule.rawValue)"
             )
         )
-    }
-}
-
-extension DeleteRule {
-    /// The rule that an action of a foreign key, as in `confdeltype`, comes down to.
-    fileprivate init(action: UInt8) {
-        switch action {
-        case UInt8(ascii: "c"): self = .cascade
-        case UInt8(ascii: "n"), UInt8(ascii: "d"): self = .nullify
-        case UInt8(ascii: "r"): self = .deny
-        default: self = .noAction
-        }
-    }
-
-    /// What two keys that say different things come down to: RESTRICT stops all others, NO ACTION none.
-    fileprivate static func strictest(_ left: DeleteRule, _ right: DeleteRule) -> DeleteRule {
-        let order: [DeleteRule] = [.deny, .cascade, .nullify, .noAction]
-        return order.first { $0 == left || $0 == right } ?? left
     }
 }

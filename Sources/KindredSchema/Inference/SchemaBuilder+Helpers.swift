@@ -9,7 +9,7 @@ extension SchemaBuilder {
     }
 
     /// Finds the helper tables.
-    mutating func makeHelpers() {
+    func makeHelpers() {
         for index in tables.indices {
             let written = annotations.tables[tables[index].relation.oid]
             let choice = written?.options.manyToMany
@@ -65,7 +65,7 @@ extension SchemaBuilder {
         return pairs
     }
 
-    private mutating func diagnoseAmbiguity(_ index: Int, _ pairs: [HelperPair]) {
+    private func diagnoseAmbiguity(_ index: Int, _ pairs: [HelperPair]) {
         let table = tables[index].name
         let names = pairs.map { "\(keys[$0.first].name) with \(keys[$0.second].name)" }
         diagnostics.append(

@@ -1,64 +1,73 @@
 extension SchemaBuilder {
     /// Settles the names of one table's relationships.
-    mutating func settleNames(of table: Int) {
+    func settleNames(of table: Int) {
         let places = tables[table].ends
         let settlement = NameSettlement(
             candidates: places.map { ends[$0].candidates },
-            attributes: Set(tables[table].columns.lazy.map(\.name))
+            attributes: tables[table].attributeIndexes
         )
         for (index, place) in places.enumerated() {
-            ends[place].outcomes = settlement.outcomes[index]
-            chooseName(of: place)
-            for (candidate, outcome) in zip(ends[place].candidates, ends[place].outcomes)
+            let end = ends[place]
+            end.outcomes = settlement.outcomes[index]
+            chooseName(of: end)
+            for (candidate, outcome) in zip(end.candidates, end.outcomes)
             where candidate.rule == .annotation && !candidate.isTentative {
                 reportClash(place, candidate, outcome, places)
             }
         }
     }
 
-    /// Chooses, among the names that an end was given, the one that reads best.
-    private mutating func chooseName(of place: Int) {
-        let end = ends[place]
-        var given: [(name: String, candidate: Candidate)] = []
-        for (candidate, outcome) in zip(end.candidates, end.outcomes) {
-            if case .given(let name) = outcome { given.append((name, candidate)) }
-        }
-        let order: [(NameExplanation.Rule, skipsMachineMade: Bool)]
-        let constraintTable: String
+    /// In which order the rules are asked for the name that reads best.
+    private struct Preference {
+        var rule: NameExplanation.Rule
+        /// Whether names that look machine-made are passed over.
+        var isPicky = false
+
+        static let holder = [
+            Preference(rule: .annotation), Preference(rule: .pair), Preference(rule: .constraintName, isPicky: true),
+            Preference(rule: .columnName), Preference(rule: .tableName), Preference(rule: .constraintName),
+            Preference(rule: .generated),
+        ]
+        static let target = [
+            Preference(rule: .annotation), Preference(rule: .pair), Preference(rule: .tableName),
+            Preference(rule: .columnName), Preference(rule: .generated),
+        ]
+        static let helper = [
+            Preference(rule: .annotation), Preference(rule: .constraintName, isPicky: true),
+            Preference(rule: .tableName), Preference(rule: .columnName), Preference(rule: .constraintName),
+            Preference(rule: .generated),
+        ]
+    }
+
+    /// Chooses, among the names that an end was given, the one that reads best; the others become aliases.
+    private func chooseName(of end: RelationshipEnd) {
+        let preferences: [Preference]
+        let holder: Int
         switch end.role {
-        case .holder(let key):
-            order = [
-                (.annotation, false), (.pair, false), (.constraintName, true), (.columnName, false),
-                (.tableName, false), (.constraintName, false), (.generated, false),
-            ]
-            constraintTable = tables[keys[key].source].name.name
-        case .target(let key):
-            order = [
-                (.annotation, false), (.pair, false), (.tableName, false), (.columnName, false), (.generated, false),
-            ]
-            constraintTable = tables[keys[key].source].name.name
-        case .helper(let pair, _):
-            order = [
-                (.annotation, false), (.constraintName, true), (.tableName, false), (.columnName, false),
-                (.constraintName, false), (.generated, false),
-            ]
-            constraintTable = tables[helpers[pair].table].name.name
+        case .holder(let key): (preferences, holder) = (Preference.holder, keys[key].source)
+        case .target(let key): (preferences, holder) = (Preference.target, keys[key].source)
+        case .helper(let pair, _): (preferences, holder) = (Preference.helper, helpers[pair].table)
         }
-        for (rule, skipsMachineMade) in order {
-            let best = given.first { name, candidate in
-                candidate.rule == rule
-                    && !(skipsMachineMade && MachineMadeName.matches(candidate.name, of: constraintTable))
-            }
-            if let best {
-                ends[place].name = best.name
-                break
+        var chosen: Int?
+        search: for preference in preferences {
+            for (place, candidate) in end.candidates.enumerated() where candidate.rule == preference.rule {
+                guard case .given(let name) = end.outcomes[place] else { continue }
+                if preference.isPicky, MachineMadeName.matches(name, of: tables[holder].name.name) { continue }
+                chosen = place
+                end.name = name
+                break search
             }
         }
-        ends[place].aliases = Set(given.map(\.name)).subtracting([ends[place].name]).sortedByBytes()
+        var aliases: [String] = []
+        for (place, outcome) in end.outcomes.enumerated() where place != chosen {
+            if case .given(let name) = outcome, name != end.name, !aliases.contains(name) { aliases.append(name) }
+        }
+        if aliases.count > 1 { aliases.sort { $0.precedesInBytes($1) } }
+        end.aliases = aliases
     }
 
     /// Reports an annotation whose name was not given.
-    private mutating func reportClash(
+    private func reportClash(
         _ place: Int,
         _ candidate: Candidate,
         _ outcome: NameSettlement.Outcome,

@@ -1,6 +1,6 @@
 extension SchemaBuilder {
     /// Makes the relationships of one table, sorted by name, without those that the role may not read.
-    mutating func makeRelationships(of table: Int) -> [Relationship] {
+    func makeRelationships(of table: Int) -> [Relationship] {
         checkAnnotations(of: table)
         guard tables[table].isVisible else { return [] }
         var relationships: [Relationship] = []
@@ -41,8 +41,8 @@ extension SchemaBuilder {
             inverse: ends[place ^ 1].name,
             deleteRule: key.annotation.toOneDeleteRule?.value ?? .nullify,
             foreignKey: key.name,
-            columns: columnNames(key.columns, of: key.source),
-            destinationColumns: columnNames(key.destinationColumns, of: key.destination),
+            columns: key.columnNames,
+            destinationColumns: key.destinationColumnNames,
             holdsForeignKey: true,
             clearedColumns: clearedColumns(of: key),
             isEnforced: key.isEnforced,
@@ -61,8 +61,8 @@ extension SchemaBuilder {
             inverse: ends[place ^ 1].name,
             deleteRule: key.annotation.deleteRule?.value ?? key.deleteRule,
             foreignKey: key.name,
-            columns: columnNames(key.destinationColumns, of: key.destination),
-            destinationColumns: columnNames(key.columns, of: key.source),
+            columns: key.destinationColumnNames,
+            destinationColumns: key.columnNames,
             holdsForeignKey: false,
             orderedBy: key.isOneToOne ? nil : key.annotation.orderedBy?.value,
             clearedColumns: clearedColumns(of: key),
@@ -87,15 +87,15 @@ extension SchemaBuilder {
             inverse: ends[place ^ 1].name,
             deleteRule: near.annotation.manyToManyDeleteRule?.value ?? .nullify,
             foreignKey: nil,
-            columns: columnNames(near.destinationColumns, of: near.destination),
-            destinationColumns: columnNames(far.destinationColumns, of: far.destination),
+            columns: near.destinationColumnNames,
+            destinationColumns: far.destinationColumnNames,
             holdsForeignKey: false,
             helper: RelationshipHelper(
                 entity: tables[helper.table].name,
                 sourceForeignKey: near.name,
                 destinationForeignKey: far.name,
-                sourceColumns: columnNames(near.columns, of: helper.table),
-                destinationColumns: columnNames(far.columns, of: helper.table),
+                sourceColumns: near.columnNames,
+                destinationColumns: far.columnNames,
                 requiredPayload: requiredPayload(of: helper)
             ),
             orderedBy: near.annotation.orderedBy?.value,
@@ -112,9 +112,9 @@ extension SchemaBuilder {
             table.place(of: number).map { !table.attributes[$0].isNotNull && !table.attributes[$0].isGenerated }
                 ?? false
         }
-        if key.isMatchFull { return nullable.count == key.columns.count ? columnNames(nullable, of: key.source) : [] }
+        if key.isMatchFull { return nullable.count == key.columns.count ? key.columnNames : [] }
         let named = nullable.filter { key.deleteSetColumns.contains($0) }
-        return columnNames(named.isEmpty ? nullable : named, of: key.source)
+        return table.columnNames(named.isEmpty ? nullable : named)
     }
 
     // MARK: What the role may read
@@ -127,7 +127,7 @@ extension SchemaBuilder {
         return source.shows(key.columns) && destination.shows(key.destinationColumns)
     }
 
-    private mutating func diagnoseUnreadable(_ key: ForeignKey) {
+    private func diagnoseUnreadable(_ key: ForeignKey) {
         let (source, destination) = (tables[key.source].name, tables[key.destination].name)
         diagnostics.append(
             SchemaDiagnostic(
@@ -140,7 +140,7 @@ extension SchemaBuilder {
         )
     }
 
-    private mutating func diagnoseName(_ relationship: Relationship) {
+    private func diagnoseName(_ relationship: Relationship) {
         guard !relationship.explanation.contains(where: { $0.isGiven && $0.rule != .generated }) else { return }
         diagnostics.append(
             SchemaDiagnostic(
@@ -156,7 +156,7 @@ extension SchemaBuilder {
     // MARK: Annotations that name nothing
 
     /// Reports what the annotations of a table's foreign keys say in vain.
-    private mutating func checkAnnotations(of table: Int) {
+    private func checkAnnotations(of table: Int) {
         for place in tables[table].foreignKeys {
             let key = keys[place]
             if let ordered = key.annotation.orderedBy, tables[table].number(ofColumn: ordered.value) == nil {

@@ -1,6 +1,6 @@
 extension SchemaBuilder {
     /// Takes in the relations, sorted by name; partitions and ignored ones are set aside.
-    mutating func makeTables() {
+    func makeTables() {
         tables.reserveCapacity(catalog.relations.count)
         for relation in catalog.relations {
             let name = QualifiedName(schema: relation.schema, name: relation.name)
@@ -20,10 +20,14 @@ extension SchemaBuilder {
     }
 
     /// Hands the columns to their tables, and makes attributes of them.
-    mutating func makeColumns() {
+    func makeColumns() {
+        // The server gives a table's columns together, mostly: then one look-up serves all.
+        var last: (oid: UInt32, table: Table?) = (0, nil)
         for column in catalog.columns {
-            guard let index = tableIndexes[column.relation] else { continue }
-            tables[index].columns.append(column)
+            if column.relation != last.oid {
+                last = (column.relation, tableIndexes[column.relation].map { tables[$0] })
+            }
+            last.table?.columns.append(column)
         }
         for index in tables.indices {
             let oid = tables[index].relation.oid
@@ -37,6 +41,7 @@ extension SchemaBuilder {
             tables[index].attributes = tables[index].columns.map { column in
                 types.attribute(column, comment: comments?[column.number])
             }
+            tables[index].attributeIndexes = Entity.indexes(of: tables[index].attributes)
             let relation = tables[index].relation
             let isReadable = relation.isReadable || tables[index].columns.contains { $0.isGranted }
             tables[index].isVisible = relation.isReachable && isReadable
@@ -45,7 +50,7 @@ extension SchemaBuilder {
     }
 
     /// Collects what is unique: primary keys, UNIQUE constraints, and indexes that prove as much.
-    mutating func makeUniqueKeys() {
+    func makeUniqueKeys() {
         for constraint in catalog.constraints where constraint.kind != .foreignKey {
             guard let index = tableIndexes[constraint.relation] else { continue }
             tables[index].uniqueKeys.append(
@@ -63,7 +68,7 @@ extension SchemaBuilder {
             let columns = Array(row.columns.prefix(row.keyCount))
             guard !columns.contains(0), !columns.isEmpty else { continue }
             if let predicate = row.predicate {
-                let own = Set(columnNames(columns, of: index))
+                let own = Set(tables[index].columnNames(columns))
                 guard let required = IndexPredicate.notNullColumns(predicate), own.isSuperset(of: required)
                 else { continue }
             }
@@ -81,7 +86,7 @@ extension SchemaBuilder {
     }
 
     /// Settles what identifies the objects of each entity.
-    mutating func makeIdentities() {
+    func makeIdentities() {
         for index in tables.indices {
             tables[index].identity = declaredKey(of: index) ?? constraintKey(of: index)
         }
@@ -97,7 +102,7 @@ extension SchemaBuilder {
     }
 
     /// The key that an annotation names.
-    private mutating func declaredKey(of index: Int) -> [Int16]? {
+    private func declaredKey(of index: Int) -> [Int16]? {
         guard let written = annotations.tables[tables[index].relation.oid], let names = written.options.key
         else { return nil }
         var numbers: [Int16] = []

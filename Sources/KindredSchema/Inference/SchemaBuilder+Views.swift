@@ -2,7 +2,7 @@ extension SchemaBuilder {
     /// Gives each view that shows the rows of one table, one for one, that table's key.
     ///
     /// What a view's column shows is NOT NULL, generated or filled by default if the table's is.
-    mutating func makeViewKeys() {
+    func makeViewKeys() {
         var projections: [Int: Catalog.Projection] = [:]
         for projection in catalog.projections {
             if let view = tableIndexes[projection.view] { projections[view] = projection }
@@ -11,7 +11,7 @@ extension SchemaBuilder {
         for view in projections.keys.sorted() { makeViewKey(view, projections, &done) }
     }
 
-    private mutating func makeViewKey(_ view: Int, _ projections: [Int: Catalog.Projection], _ done: inout Set<Int>) {
+    private func makeViewKey(_ view: Int, _ projections: [Int: Catalog.Projection], _ done: inout Set<Int>) {
         guard done.insert(view).inserted, let projection = projections[view],
             let base = tableIndexes[projection.base]
         else { return }

@@ -4,7 +4,7 @@ import KindredPostgres
 ///
 /// Names and relationships are settled over everything in the database, and what the role may not read is left out at
 /// the end: so two roles see the same names.
-struct SchemaBuilder {
+final class SchemaBuilder {
     let catalog: Catalog
     let types: TypeResolver
     var annotations: Annotations
@@ -30,7 +30,7 @@ struct SchemaBuilder {
     }
 
     /// Makes the model.
-    mutating func build() throws(SchemaError) -> DatabaseSchema {
+    func build() throws(SchemaError) -> DatabaseSchema {
         makeTables()
         makeColumns()
         makeUniqueKeys()
@@ -57,20 +57,15 @@ struct SchemaBuilder {
     }
 
     /// Notes that an annotation does not fit.
-    mutating func report(_ table: Int, _ location: String, _ reason: String) {
+    func report(_ table: Int, _ location: String, _ reason: String) {
         annotations.problems.append(.init(entity: tables[table].name, location: location, reason: reason))
     }
 
-    /// The names of a table's columns with these numbers.
-    func columnNames(_ numbers: [Int16], of table: Int) -> [String] {
-        numbers.compactMap { tables[table].column($0)?.name }
-    }
-
-    private mutating func makeEntities(_ relationships: [[Relationship]]) -> [Entity] {
+    private func makeEntities(_ relationships: [[Relationship]]) -> [Entity] {
         var entities: [Entity] = []
         entities.reserveCapacity(tables.count)
         for (index, table) in tables.enumerated() where table.isVisible {
-            let identity = columnNames(table.identity, of: index)
+            let identity = table.columnNames(table.identity)
             let isReadOnly = identity.isEmpty || table.kind == .materializedView || !table.relation.isUpdatable
             if identity.isEmpty {
                 diagnostics.append(
@@ -87,6 +82,7 @@ struct SchemaBuilder {
                     kind: table.kind,
                     oid: table.relation.oid,
                     attributes: table.visibleAttributes,
+                    attributeIndexes: table.showsAll ? table.attributeIndexes : nil,
                     primaryKey: identity,
                     isReadOnly: isReadOnly,
                     relationships: relationships[index],
@@ -105,7 +101,7 @@ extension DatabaseSchema {
     /// - Throws: ``SchemaError`` with the code `invalidAnnotation`, which lists every annotation and override that is
     ///   malformed, names nothing, or clashes.
     package init(catalog: Catalog, overrides: [SchemaOverride] = []) throws(SchemaError) {
-        var builder = SchemaBuilder(catalog, overrides: overrides)
+        let builder = SchemaBuilder(catalog, overrides: overrides)
         self = try builder.build()
     }
 }

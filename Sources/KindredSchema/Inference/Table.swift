@@ -1,6 +1,6 @@
 extension SchemaBuilder {
     /// A relation at work: what its rows in the catalog say, and what was inferred so far.
-    struct Table {
+    final class Table {
         let relation: Catalog.Relation
         let name: QualifiedName
         let kind: Entity.Kind
@@ -8,6 +8,8 @@ extension SchemaBuilder {
         var columns: [Catalog.Column] = []
         /// One for each of `columns`.
         var attributes: [Attribute] = []
+        /// The places of both by name.
+        var attributeIndexes: [String: Int] = [:]
         /// The primary key first, then by name; those of plain indexes last.
         var uniqueKeys: [UniqueKey] = []
         /// The numbers of the columns that identify an object; empty if there is no key.
@@ -43,8 +45,12 @@ extension SchemaBuilder {
             place(of: number).map { columns[$0] }
         }
 
+        func columnNames(_ numbers: [Int16]) -> [String] {
+            numbers.compactMap { column($0)?.name }
+        }
+
         func number(ofColumn name: String) -> Int16? {
-            columns.first { $0.name.hasSameBytes(as: name) }?.number
+            attributeIndexes[name] == nil ? nil : columns.first { $0.name.hasSameBytes(as: name) }?.number
         }
 
         /// Whether an attribute stands for the column.
@@ -57,9 +63,14 @@ extension SchemaBuilder {
             numbers.allSatisfy { number in column(number).map { shows($0) } ?? false }
         }
 
+        /// Whether every column is an attribute of the entity.
+        var showsAll: Bool {
+            relation.isReadable && ignoredColumns.isEmpty
+        }
+
         /// The attributes that the entity has.
         var visibleAttributes: [Attribute] {
-            if relation.isReadable && ignoredColumns.isEmpty { return attributes }
+            if showsAll { return attributes }
             return columns.indices.filter { shows(columns[$0]) }.map { attributes[$0] }
         }
     }

@@ -67,6 +67,7 @@ public final class Entity: Sendable {
         kind: Kind,
         oid: UInt32,
         attributes: [Attribute],
+        attributeIndexes: [String: Int]? = nil,
         primaryKey: [String] = [],
         isReadOnly: Bool = false,
         relationships: [Relationship] = [],
@@ -82,10 +83,9 @@ public final class Entity: Sendable {
         self.relationships = relationships
         self.comment = comment
         self.privileges = privileges
-        attributeIndexes = Dictionary(attributes.enumerated().map { ($1.name, $0) }) { first, _ in first }
-        primaryKeyIndexes = primaryKey.compactMap { [attributeIndexes] in
-            Self.index(of: $0, in: attributes, attributeIndexes)
-        }
+        let attributeIndexes = attributeIndexes ?? Self.indexes(of: attributes)
+        self.attributeIndexes = attributeIndexes
+        primaryKeyIndexes = primaryKey.compactMap { Self.index(of: $0, in: attributes, attributeIndexes) }
         var indexes: [String: Int] = [:]
         indexes.reserveCapacity(relationships.reduce(0) { $0 + 1 + $1.aliases.count })
         for (index, relationship) in relationships.enumerated() {
@@ -108,6 +108,16 @@ public final class Entity: Sendable {
     /// Returns the attribute's place in `attributes`, or nil.
     package func attributeIndex(of name: String) -> Int? {
         Self.index(of: name, in: attributes, attributeIndexes)
+    }
+
+    /// The places of attributes by name, the first of equal ones.
+    package static func indexes(of attributes: [Attribute]) -> [String: Int] {
+        var indexes: [String: Int] = [:]
+        indexes.reserveCapacity(attributes.count)
+        for (index, attribute) in attributes.enumerated() where indexes[attribute.name] == nil {
+            indexes[attribute.name] = index
+        }
+        return indexes
     }
 
     private static func index(of name: String, in attributes: [Attribute], _ indexes: [String: Int]) -> Int? {

@@ -1,87 +1,139 @@
-/// The queries that read the catalog, to be sent together under one snapshot.
+import KindredPostgres
+
+/// The statements that read the catalog; all of them together take one round trip.
 ///
-/// Every query numbers its columns as its reader expects them. They need no rights beyond those of any role, and leave
-/// out what belongs to the system, to extensions and to Kindred's own helper schema.
+/// Everything that users make has an OID from 16384 on, so no statement has to look at the system's own rows. Expressions
+/// are not deparsed, with the exception of partial unique indexes: a default's text costs more than all the rest.
 enum CatalogQueries {
-    static let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-    static let commit = "COMMIT"
+    /// In the order in which `CatalogDecoder` takes their results.
+    static let all = [
+        settings, relations, columns, constraints, indexes, types, enumLabels, comments, keyComments, views,
+    ].map { Statement(text: $0, resultFormat: .binary) }
 
-    static let session = "SELECT current_user::text, pg_catalog.current_schemas(false)::text[]"
+    static let begin = Statement(
+        text: StatementText("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+        resultFormat: .binary
+    )
+    static let commit = Statement(text: StatementText("COMMIT"), resultFormat: .binary)
 
-    private static let schemas = """
-        SELECT n.oid FROM pg_catalog.pg_namespace AS n \
-        WHERE n.nspname !~ '^pg_' AND n.nspname NOT IN ('information_schema', 'kindred')
+    private static let settings = StatementText(
         """
-
-    /// The OIDs of everything that can hold rows, and of composite types.
-    private static let relationOIDs = """
-        SELECT c.oid FROM pg_catalog.pg_class AS c \
-        WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f', 'c') AND c.relnamespace IN (\(schemas)) \
-        AND c.relpersistence <> 't' AND c.oid NOT IN (SELECT objid FROM pg_catalog.pg_depend \
-        WHERE classid = 'pg_catalog.pg_class'::regclass AND deptype = 'e')
+        SELECT p.schema::pg_catalog.text, current_user::pg_catalog.text
+        FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) WITH ORDINALITY AS p (schema, position)
+        ORDER BY p.position
         """
+    )
 
-    static let relations = """
-        SELECT c.oid, n.nspname::text, c.relname::text, c.relkind::text, c.relispartition, \
-        pg_catalog.has_table_privilege(c.oid, 'SELECT'), pg_catalog.has_schema_privilege(n.oid, 'USAGE'), \
-        pg_catalog.has_table_privilege(c.oid, 'INSERT') OR pg_catalog.has_any_column_privilege(c.oid, 'INSERT'), \
-        pg_catalog.has_table_privilege(c.oid, 'UPDATE') OR pg_catalog.has_any_column_privilege(c.oid, 'UPDATE'), \
-        pg_catalog.has_table_privilege(c.oid, 'DELETE'), \
-        c.relkind NOT IN ('v', 'm', 'f') OR pg_catalog.pg_relation_is_updatable(c.oid, true) & 28 = 28 \
-        FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace \
-        WHERE c.oid IN (\(relationOIDs))
+    /// Tables and views outside the system's schemas, the helper schema, and what extensions own.
+    private static let relations = StatementText(
         """
-
-    static let columns = """
-        SELECT a.attrelid, a.attnum, a.attname::text, a.atttypid, a.atttypmod, \
-        pg_catalog.format_type(a.atttypid, a.atttypmod), a.attnotnull, a.atthasdef, a.attidentity::text, \
-        a.attgenerated::text, a.attacl IS NOT NULL AND pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') \
-        FROM pg_catalog.pg_attribute AS a \
-        WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attrelid IN (\(relationOIDs))
+        SELECT c.oid, n.nspname, c.relname, c.relkind, c.relispartition,
+            pg_catalog.has_schema_privilege(n.oid, 'USAGE'),
+            pg_catalog.has_table_privilege(c.oid, 'SELECT'),
+            pg_catalog.has_any_column_privilege(c.oid, 'INSERT'),
+            pg_catalog.has_any_column_privilege(c.oid, 'UPDATE'),
+            pg_catalog.has_table_privilege(c.oid, 'DELETE'),
+            CASE WHEN c.relkind = 'v' THEN pg_catalog.pg_relation_is_updatable(c.oid, true) & 28 <> 0 ELSE true END
+        FROM pg_catalog.pg_class AS c
+        JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+        WHERE c.oid >= 16384 AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+            AND n.nspname <> 'information_schema' AND n.nspname <> 'kindred' AND n.nspname NOT LIKE 'pg\\_%'
+            AND c.oid NOT IN (
+                SELECT d.objid FROM pg_catalog.pg_depend AS d
+                WHERE d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.deptype = 'e'
+                    AND d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass)
+            AND n.oid NOT IN (
+                SELECT d.objid FROM pg_catalog.pg_depend AS d
+                WHERE d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.deptype = 'e'
+                    AND d.classid = 'pg_catalog.pg_namespace'::pg_catalog.regclass)
         """
+    )
 
-    /// Columns that newer servers have are asked for through the row's JSON, so that one text serves all.
-    static let constraints = """
-        SELECT k.oid, k.conrelid, k.conname::text, k.contype::text, k.conkey, k.confrelid, k.confkey, \
-        k.confdeltype::text, (pg_catalog.to_jsonb(k) -> 'confdelsetcols')::text, k.conparentid, \
-        COALESCE((pg_catalog.to_jsonb(k) ->> 'conenforced')::boolean, true), \
-        COALESCE((pg_catalog.to_jsonb(k) ->> 'conperiod')::boolean, false), k.confmatchtype::text \
-        FROM pg_catalog.pg_constraint AS k WHERE k.contype IN ('p', 'u', 'f') AND k.conrelid IN (\(relationOIDs))
+    /// A grant on a single column shows in its access list; without one there is nothing to ask.
+    private static let columns = StatementText(
         """
-
-    static let indexes = """
-        SELECT i.indrelid, i.indkey::int2[], i.indnkeyatts, i.indisvalid, i.indexprs IS NOT NULL, \
-        CASE WHEN i.indpred IS NOT NULL THEN pg_catalog.pg_get_expr(i.indpred, i.indrelid) END \
-        FROM pg_catalog.pg_index AS i WHERE i.indisunique AND NOT i.indisprimary AND i.indrelid IN (\(relationOIDs)) \
-        AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint AS k WHERE k.conindid = i.indexrelid AND k.contype = 'u')
+        SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod,
+            pg_catalog.format_type(a.atttypid, a.atttypmod),
+            a.attnotnull, a.atthasdef, a.attidentity, a.attgenerated,
+            CASE WHEN a.attacl IS NOT NULL THEN pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') END
+        FROM pg_catalog.pg_attribute AS a
+        JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
+        WHERE a.attrelid >= 16384 AND a.attnum > 0 AND NOT a.attisdropped
+            AND c.oid >= 16384 AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'c') AND NOT c.relispartition
         """
+    )
 
-    static let types = """
-        SELECT t.oid, n.nspname::text, t.typname::text, t.typtype::text, t.typcategory::text, t.typbasetype, \
-        t.typtypmod, CASE WHEN t.typcategory = 'A' THEN t.typelem ELSE 0 END, t.typarray, t.typrelid, t.typnotnull, \
-        t.typdefault IS NOT NULL \
-        FROM pg_catalog.pg_type AS t JOIN pg_catalog.pg_namespace AS n ON n.oid = t.typnamespace \
-        WHERE n.nspname <> 'pg_catalog' AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_toast' \
-        AND (t.typrelid = 0 OR t.typrelid IN (SELECT c.oid FROM pg_catalog.pg_class AS c WHERE c.relkind = 'c')) \
-        AND (t.typcategory <> 'A' OR t.typelem IN (SELECT e.oid FROM pg_catalog.pg_type AS e WHERE e.typtype <> 'c'))
+    /// `conenforced` and `conperiod` came with PostgreSQL 18, `confdelsetcols` with 15: where the table lacks them, the
+    /// names reach out to the values beside it.
+    private static let constraints = StatementText(
         """
-
-    static let enumLabels = "SELECT e.enumtypid, e.enumsortorder, e.enumlabel::text FROM pg_catalog.pg_enum AS e"
-
-    static let comments = """
-        SELECT d.objoid, d.objsubid, d.description, NULL::text, 0::oid \
-        FROM pg_catalog.pg_description AS d \
-        WHERE d.classoid = 'pg_catalog.pg_class'::regclass AND d.objoid IN (\(relationOIDs)) \
-        UNION ALL \
-        SELECT d.objoid, 0, d.description, k.conname::text, k.conrelid \
-        FROM pg_catalog.pg_description AS d JOIN pg_catalog.pg_constraint AS k ON k.oid = d.objoid \
-        WHERE d.classoid = 'pg_catalog.pg_constraint'::regclass AND d.description LIKE '@kindred%' \
-        AND k.conrelid IN (\(relationOIDs))
+        SELECT k.* FROM (
+            SELECT true AS conenforced, false AS conperiod, NULL::pg_catalog.int2[] AS confdelsetcols
+        ) AS missing
+        CROSS JOIN LATERAL (
+            SELECT oid, conrelid, conname, contype, conkey, confrelid, confkey, confdeltype, confmatchtype,
+                conparentid, conenforced, conperiod, confdelsetcols
+            FROM pg_catalog.pg_constraint
+            WHERE contype IN ('p', 'u', 'f') AND conrelid >= 16384 AND conparentid = 0
+        ) AS k
         """
+    )
 
-    /// The definitions of views that show each row of their table at most once: no grouping, no set operation.
-    static let views = """
-        SELECT c.oid, pg_catalog.pg_get_viewdef(c.oid) FROM pg_catalog.pg_class AS c \
-        WHERE c.relkind IN ('v', 'm') AND c.oid IN (\(relationOIDs))
+    /// Unique indexes that neither stand for a primary key nor have expressions; a foreign key or an exclusion may prove
+    /// nothing.
+    private static let indexes = StatementText(
         """
+        SELECT i.indrelid, i.indkey::pg_catalog.int2[], i.indnkeyatts,
+            CASE WHEN i.indpred IS NOT NULL THEN pg_catalog.pg_get_expr(i.indpred, i.indrelid) END
+        FROM pg_catalog.pg_index AS i
+        WHERE i.indrelid >= 16384 AND i.indisunique AND i.indisvalid AND NOT i.indisprimary AND NOT i.indisexclusion
+            AND i.indexprs IS NULL
+        """
+    )
+
+    /// All types but those of tables' rows.
+    private static let types = StatementText(
+        """
+        SELECT t.oid, n.nspname, t.typname, t.typtype, t.typcategory, t.typbasetype, t.typtypmod, t.typelem,
+            t.typarray, t.typrelid, t.typnotnull, t.typdefault IS NOT NULL
+        FROM pg_catalog.pg_type AS t
+        JOIN pg_catalog.pg_namespace AS n ON n.oid = t.typnamespace
+        LEFT JOIN pg_catalog.pg_class AS c ON c.oid = t.typrelid
+        LEFT JOIN pg_catalog.pg_type AS e ON e.oid = t.typelem AND e.typtype = 'c'
+        LEFT JOIN pg_catalog.pg_class AS ec ON ec.oid = e.typrelid
+        WHERE t.oid >= 16384 AND t.typtype <> 'p'
+            AND (t.typtype <> 'c' OR c.relkind = 'c') AND (e.oid IS NULL OR ec.relkind = 'c')
+        """
+    )
+
+    private static let enumLabels = StatementText(
+        "SELECT e.enumtypid, e.enumsortorder, e.enumlabel FROM pg_catalog.pg_enum AS e"
+    )
+
+    /// Comments on tables and columns.
+    private static let comments = StatementText(
+        """
+        SELECT d.objoid, d.objsubid, d.description FROM pg_catalog.pg_description AS d
+        WHERE d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objoid >= 16384
+        """
+    )
+
+    /// Annotations on constraints of any kind.
+    private static let keyComments = StatementText(
+        """
+        SELECT d.objoid, k.conname, k.conrelid, d.description FROM pg_catalog.pg_description AS d
+        JOIN pg_catalog.pg_constraint AS k ON k.oid = d.objoid
+        WHERE d.classoid = 'pg_catalog.pg_constraint'::pg_catalog.regclass AND d.objoid >= 16384
+            AND d.description LIKE '@kindred%'
+        """
+    )
+
+    /// The parsed definitions of views, from which the origin of their columns can be read.
+    private static let views = StatementText(
+        """
+        SELECT r.ev_class, r.ev_action::pg_catalog.text FROM pg_catalog.pg_rewrite AS r
+        JOIN pg_catalog.pg_class AS c ON c.oid = r.ev_class
+        WHERE r.ev_class >= 16384 AND r.rulename = '_RETURN' AND c.relkind IN ('v', 'm')
+        """
+    )
 }

@@ -1,0 +1,43 @@
+extension SchemaBuilder {
+    /// What annotations and overrides say about a foreign key and those that repeat it.
+    struct KeyAnnotation {
+        struct Name {
+            var name: String
+            var location: String
+        }
+
+        struct Setting<Value> {
+            var value: Value
+            var location: String
+        }
+
+        var names: [Name] = []
+        var inverses: [Name] = []
+        var manyToMany: [Name] = []
+        var deleteRule: Setting<DeleteRule>?
+        var toOneDeleteRule: Setting<DeleteRule>?
+        var manyToManyDeleteRule: Setting<DeleteRule>?
+        var orderedBy: Setting<String>?
+
+        /// Takes in one constraint's options; returns what contradicts those taken in before.
+        mutating func add(_ written: Annotations.Written<ForeignKeyOptions>) -> [String] {
+            let (options, location) = (written.options, written.location)
+            if let name = options.name { names.append(Name(name: name, location: location)) }
+            if let name = options.inverse { inverses.append(Name(name: name, location: location)) }
+            if let name = options.manyToMany { manyToMany.append(Name(name: name, location: location)) }
+            var contradictions: [String] = []
+            func take<Value: Equatable>(_ value: Value?, _ setting: inout Setting<Value>?, _ member: String) {
+                guard let value else { return }
+                if let known = setting, known.value != value {
+                    contradictions.append("\"\(member)\" contradicts \(known.location), whose key is the same")
+                }
+                setting = Setting(value: value, location: location)
+            }
+            take(options.deleteRule, &deleteRule, "deleteRule")
+            take(options.toOneDeleteRule, &toOneDeleteRule, "toOneDeleteRule")
+            take(options.manyToManyDeleteRule, &manyToManyDeleteRule, "manyToManyDeleteRule")
+            take(options.orderedBy, &orderedBy, "orderedBy")
+            return contradictions
+        }
+    }
+}

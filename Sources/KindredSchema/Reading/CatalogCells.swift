@@ -1,0 +1,92 @@
+import KindredPostgres
+
+/// Reads cells of a catalog query's result, in binary form, without making rows of them.
+///
+/// A cell of an unexpected length reads as 0 or as empty and is remembered: `isMalformed` tells in the end.
+struct CatalogCells {
+    let result: QueryResult
+    private(set) var isMalformed = false
+
+    init(_ result: QueryResult, columns: Int) {
+        self.result = result
+        isMalformed = result.columns.count != columns
+    }
+
+    mutating func oid(_ row: Int, _ column: Int) -> UInt32 {
+        integer(row, column)
+    }
+
+    mutating func int32(_ row: Int, _ column: Int) -> Int32 {
+        integer(row, column)
+    }
+
+    mutating func int16(_ row: Int, _ column: Int) -> Int16 {
+        integer(row, column)
+    }
+
+    mutating func float(_ row: Int, _ column: Int) -> Float {
+        Float(bitPattern: integer(row, column))
+    }
+
+    /// A value of the one-byte type `"char"`.
+    mutating func letter(_ row: Int, _ column: Int) -> UInt8 {
+        integer(row, column)
+    }
+
+    /// False for NULL.
+    mutating func flag(_ row: Int, _ column: Int) -> Bool {
+        // NULL comes from privilege functions for what was dropped a moment ago.
+        guard let byte = result.withCell(row: row, column: column, { $0.first }) else { return false }
+        if byte == nil { isMalformed = true }
+        return byte == 1
+    }
+
+    mutating func string(_ row: Int, _ column: Int) -> String {
+        guard let string = optionalString(row, column) else {
+            isMalformed = true
+            return ""
+        }
+        return string
+    }
+
+    func optionalString(_ row: Int, _ column: Int) -> String? {
+        result.withCell(row: row, column: column) { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// A one-dimensional array of int2 without NULLs; empty for NULL.
+    mutating func int16s(_ row: Int, _ column: Int) -> [Int16] {
+        let numbers = result.withCell(row: row, column: column) { bytes -> [Int16]? in
+            // Dimensions, flags, element type; for the one dimension its length and lower bound; then the elements.
+            guard bytes.count >= 12 else { return nil }
+            let dimensions = bytes.bigEndian(at: 0, as: Int32.self)
+            if dimensions == 0 { return [] }
+            guard dimensions == 1, bytes.count >= 20 else { return nil }
+            let count = Int(bytes.bigEndian(at: 12, as: Int32.self))
+            guard count >= 0, bytes.count == 20 + 6 * count else { return nil }
+            return (0..<count).map { bytes.bigEndian(at: 20 + 6 * $0 + 4, as: Int16.self) }
+        }
+        switch numbers {
+        case .some(.some(let numbers)): return numbers
+        case .some(nil):
+            isMalformed = true
+            return []
+        case nil: return []
+        }
+    }
+
+    private mutating func integer<Integer: FixedWidthInteger>(_ row: Int, _ column: Int) -> Integer {
+        let value = result.withCell(row: row, column: column) { bytes -> Integer? in
+            bytes.count == MemoryLayout<Integer>.size ? bytes.bigEndian(at: 0, as: Integer.self) : nil
+        }
+        if let value, let value { return value }
+        isMalformed = true
+        return 0
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The caller has checked that so many bytes are there.
+    fileprivate func bigEndian<Integer: FixedWidthInteger>(at offset: Int, as type: Integer.Type) -> Integer {
+        Integer(bigEndian: loadUnaligned(fromByteOffset: offset, as: type))
+    }
+}

@@ -1,0 +1,202 @@
+import KindredPostgres
+
+/// Turns the results of the catalog queries into a catalog.
+struct CatalogDecoder {
+    private(set) var catalog = Catalog()
+
+    /// - Parameter results: Those of `CatalogQueries.all`, in its order.
+    /// - Throws: ``SchemaError`` with the code `unreadableCatalog` if a result has another shape than was asked for.
+    init(_ results: ArraySlice<QueryResult>) throws(SchemaError) {
+        guard results.count == CatalogQueries.all.count else { throw Self.unreadable("statements") }
+        var rest = results
+        try decode(&rest, "settings", columns: 2) { $0.settings(&$1) }
+        try decode(&rest, "relations", columns: 11) { $0.relations(&$1) }
+        try decode(&rest, "columns", columns: 11) { $0.columns(&$1) }
+        try decode(&rest, "constraints", columns: 13) { $0.constraints(&$1) }
+        try decode(&rest, "indexes", columns: 4) { $0.indexes(&$1) }
+        try decode(&rest, "types", columns: 12) { $0.types(&$1) }
+        try decode(&rest, "enum labels", columns: 3) { $0.enumLabels(&$1) }
+        try decode(&rest, "comments", columns: 3) { $0.comments(&$1) }
+        try decode(&rest, "comments on constraints", columns: 4) { $0.keyComments(&$1) }
+        try decode(&rest, "views", columns: 2) { $0.views(&$1) }
+    }
+
+    private static func unreadable(_ what: String) -> SchemaError {
+        SchemaError(.unreadableCatalog, "The server's answer about \(what) has an unexpected shape")
+    }
+
+    private mutating func decode(
+        _ rest: inout ArraySlice<QueryResult>,
+        _ what: String,
+        columns: Int,
+        _ body: (inout Self, inout CatalogCells) -> Void
+    ) throws(SchemaError) {
+        guard let result = rest.popFirst() else { throw Self.unreadable(what) }
+        var cells = CatalogCells(result, columns: columns)
+        if !cells.isMalformed { body(&self, &cells) }
+        if cells.isMalformed { throw Self.unreadable(what) }
+    }
+
+    private mutating func settings(_ cells: inout CatalogCells) {
+        for row in cells.result.indices {
+            catalog.searchPath.append(cells.string(row, 0))
+            catalog.role = cells.string(row, 1)
+        }
+    }
+
+    private mutating func relations(_ cells: inout CatalogCells) {
+        catalog.relations.reserveCapacity(cells.result.count)
+        for row in cells.result.indices {
+            var privileges: Entity.Privileges = []
+            if cells.flag(row, 7) { privileges.insert(.insert) }
+            if cells.flag(row, 8) { privileges.insert(.update) }
+            if cells.flag(row, 9) { privileges.insert(.delete) }
+            catalog.relations.append(
+                Catalog.Relation(
+                    oid: cells.oid(row, 0),
+                    schema: cells.string(row, 1),
+                    name: cells.string(row, 2),
+                    kind: Character(Unicode.Scalar(cells.letter(row, 3))),
+                    isPartition: cells.flag(row, 4),
+                    isReadable: cells.flag(row, 6),
+                    isReachable: cells.flag(row, 5),
+                    privileges: privileges,
+                    isUpdatable: cells.flag(row, 10)
+                )
+            )
+        }
+    }
+
+    private mutating func columns(_ cells: inout CatalogCells) {
+        // Few types, many columns: each type's name is made once.
+        var typeNames: [UInt64: String] = [:]
+        catalog.columns.reserveCapacity(cells.result.count)
+        for row in cells.result.indices {
+            let type = cells.oid(row, 3)
+            let modifier = cells.int32(row, 4)
+            let key = UInt64(type) << 32 | UInt64(UInt32(bitPattern: modifier))
+            let typeName: String
+            if let known = typeNames[key] {
+                typeName = known
+            } else {
+                typeName = cells.string(row, 5)
+                typeNames[key] = typeName
+            }
+            catalog.columns.append(
+                Catalog.Column(
+                    relation: cells.oid(row, 0),
+                    number: cells.int16(row, 1),
+                    name: cells.string(row, 2),
+                    type: type,
+                    typeModifier: modifier,
+                    typeName: typeName,
+                    isNotNull: cells.flag(row, 6),
+                    hasDefault: cells.flag(row, 7),
+                    identity: cells.letter(row, 8),
+                    isGenerated: cells.letter(row, 9) != 0,
+                    isGranted: cells.flag(row, 10)
+                )
+            )
+        }
+    }
+
+    private mutating func constraints(_ cells: inout CatalogCells) {
+        catalog.constraints.reserveCapacity(cells.result.count)
+        for row in cells.result.indices {
+            guard let kind = Catalog.Constraint.Kind(rawValue: cells.letter(row, 3)) else { continue }
+            var constraint = Catalog.Constraint(
+                oid: cells.oid(row, 0),
+                relation: cells.oid(row, 1),
+                name: cells.string(row, 2),
+                kind: kind,
+                columns: cells.int16s(row, 4),
+                isEnforced: cells.flag(row, 10),
+                hasPeriod: cells.flag(row, 11)
+            )
+            if kind == .foreignKey {
+                constraint.target = cells.oid(row, 5)
+                constraint.targetColumns = cells.int16s(row, 6)
+                constraint.deleteAction = cells.letter(row, 7)
+                constraint.isMatchFull = cells.letter(row, 8) == UInt8(ascii: "f")
+                constraint.parent = cells.oid(row, 9)
+                constraint.deleteSetColumns = cells.int16s(row, 12)
+            }
+            catalog.constraints.append(constraint)
+        }
+    }
+
+    private mutating func indexes(_ cells: inout CatalogCells) {
+        catalog.indexes.reserveCapacity(cells.result.count)
+        for row in cells.result.indices {
+            catalog.indexes.append(
+                Catalog.Index(
+                    relation: cells.oid(row, 0),
+                    columns: cells.int16s(row, 1),
+                    keyCount: Int(cells.int16(row, 2)),
+                    predicate: cells.optionalString(row, 3)
+                )
+            )
+        }
+    }
+
+    private mutating func types(_ cells: inout CatalogCells) {
+        for row in cells.result.indices {
+            catalog.types.append(
+                Catalog.TypeRow(
+                    oid: cells.oid(row, 0),
+                    schema: cells.string(row, 1),
+                    name: cells.string(row, 2),
+                    kind: Character(Unicode.Scalar(cells.letter(row, 3))),
+                    category: Character(Unicode.Scalar(cells.letter(row, 4))),
+                    base: cells.oid(row, 5),
+                    baseModifier: cells.int32(row, 6),
+                    element: cells.oid(row, 7),
+                    array: cells.oid(row, 8),
+                    relation: cells.oid(row, 9),
+                    isNotNull: cells.flag(row, 10),
+                    hasDefault: cells.flag(row, 11)
+                )
+            )
+        }
+    }
+
+    private mutating func enumLabels(_ cells: inout CatalogCells) {
+        for row in cells.result.indices {
+            catalog.enumLabels.append(
+                Catalog.EnumLabel(
+                    type: cells.oid(row, 0),
+                    position: cells.float(row, 1),
+                    label: cells.string(row, 2)
+                )
+            )
+        }
+    }
+
+    private mutating func comments(_ cells: inout CatalogCells) {
+        for row in cells.result.indices {
+            let relation = cells.oid(row, 0)
+            let column = Int16(clamping: cells.int32(row, 1))
+            let object: Catalog.Comment.Object = column == 0 ? .relation(relation) : .column(relation, column)
+            catalog.comments.append(Catalog.Comment(object, cells.string(row, 2)))
+        }
+    }
+
+    private mutating func keyComments(_ cells: inout CatalogCells) {
+        for row in cells.result.indices {
+            let object = Catalog.Comment.Object.constraint(
+                cells.oid(row, 0),
+                name: cells.string(row, 1),
+                relation: cells.oid(row, 2)
+            )
+            catalog.comments.append(Catalog.Comment(object, cells.string(row, 3)))
+        }
+    }
+
+    private mutating func views(_ cells: inout CatalogCells) {
+        for row in cells.result.indices {
+            let view = cells.oid(row, 0)
+            let found = cells.result.withCell(row: row, column: 1) { ViewDefinition($0).projection(of: view) }
+            if let found, let projection = found { catalog.projections.append(projection) }
+        }
+    }
+}
