@@ -1,1 +1,3 @@
-print("kindred")
+import KindredCommand
+
+await CommandLineTool.main()

@@ -1,0 +1,82 @@
+import ArgumentParser
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The command-line tool `kindred`, as a library: what its executable runs, and what tests run in memory.
+public enum CommandLineTool {
+    /// Runs the tool with the process's arguments and ends the process with its status.
+    public static func main() async -> Never {
+        exit(await run(Array(CommandLine.arguments.dropFirst())).rawValue)
+    }
+
+    /// Runs one command.
+    ///
+    /// Wrong usage, a database that cannot be reached and all other failures are one line on standard error.
+    ///
+    /// - Parameters:
+    ///   - arguments: The arguments after the tool's name.
+    ///   - terminal: Where to write; the process's own output by default.
+    /// - Returns: How the command ended.
+    public static func run(_ arguments: [String], terminal: Terminal = .standard) async -> ExitStatus {
+        do {
+            var command = try RootCommand.parseAsRoot(arguments)
+            if let command = command as? any ToolCommand {
+                try await command.run(in: terminal)
+            } else {
+                // The parser's own commands throw the help they would print.
+                try command.run()
+            }
+            return .success
+        } catch {
+            let failure = describe(error, of: arguments)
+            if failure.status == .success {
+                terminal.print(failure.message)
+            } else {
+                let prefix = terminal.styled("kindred:", .bold)
+                terminal.printError(
+                    "\(prefix) \(failure.message.split(whereSeparator: \.isNewline).joined(separator: " "))")
+            }
+            return failure.status
+        }
+    }
+
+    private static func describe(_ error: any Error, of arguments: [String]) -> CommandFailure {
+        if let failure = error as? CommandFailure { return failure }
+        // The parser's own: --help and --version are errors to it, too.
+        let status = RootCommand.exitCode(for: error)
+        if status.isSuccess { return CommandFailure(.success, RootCommand.fullMessage(for: error)) }
+        if status == .validationFailure {
+            let message = RootCommand.message(for: error)
+            let names = RootCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
+            let command = arguments.first { names.contains($0) }.map { " \($0)" } ?? ""
+            return CommandFailure(
+                .usage, message + (message.hasSuffix(".") ? "" : ".") + " See `kindred\(command) --help`.")
+        }
+        return CommandFailure(.failure, "\(error)")
+    }
+}
+
+/// A command of the tool.
+protocol ToolCommand: ParsableCommand {
+    func run(in terminal: Terminal) async throws
+}
+
+/// The tool itself: a name for its commands.
+struct RootCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "kindred",
+        abstract: "Shows what Kindred makes of a PostgreSQL database.",
+        version: "0.1.0",
+        subcommands: [InspectCommand.self])
+}

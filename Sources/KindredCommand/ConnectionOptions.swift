@@ -1,0 +1,40 @@
+import ArgumentParser
+import KindredPostgres
+
+/// The options of every command that talks to a database.
+struct ConnectionOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The database's address, such as postgres://user@host/name; by default DATABASE_URL, then PG*.",
+            valueName: "url"))
+    var database: String?
+
+    /// Lends a client for the database and closes it; a wrong address or an unreachable database ends the command.
+    func withClient<Value>(in terminal: Terminal, _ body: (PostgresClient) async throws -> Value) async throws -> Value
+    {
+        let configuration: PostgresConfiguration
+        do {
+            if let database {
+                configuration = try PostgresConfiguration(uri: database)
+            } else {
+                configuration = try PostgresConfiguration(environment: terminal.environment)
+            }
+        } catch let error as PostgresError {
+            throw CommandFailure(.usage, error.message)
+        }
+        let client: PostgresClient
+        do {
+            client = try await PostgresClient.connect(configuration)
+        } catch let error as PostgresError {
+            throw CommandFailure(.unavailable, error.message)
+        }
+        do {
+            let value = try await body(client)
+            await client.close()
+            return value
+        } catch {
+            await client.close()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Where a command writes to, and how: a real terminal, a pipe, or a test's memory.
+public struct Terminal: Sendable {
+    /// The environment variables that commands see.
+    let environment: [String: String]
+    private let usesStyles: Bool
+    private let write: @Sendable (String) -> Void
+    private let writeError: @Sendable (String) -> Void
+
+    private init(
+        environment: [String: String],
+        usesStyles: Bool,
+        write: @escaping @Sendable (String) -> Void,
+        writeError: @escaping @Sendable (String) -> Void
+    ) {
+        self.environment = environment
+        self.usesStyles = usesStyles
+        self.write = write
+        self.writeError = writeError
+    }
+
+    /// The process's own output and environment.
+    ///
+    /// Styles are used when standard output is a terminal, `TERM` is not `dumb` and `NO_COLOR` is not set.
+    public static var standard: Terminal {
+        let environment = ProcessInfo.processInfo.environment
+        return Terminal(
+            environment: environment,
+            usesStyles: isatty(1) == 1 && environment["TERM"] != "dumb" && (environment["NO_COLOR"] ?? "").isEmpty,
+            write: { writeAll($0, to: 1) },
+            writeError: { writeAll($0, to: 2) })
+    }
+
+    /// What a command wrote, for tests.
+    public final class Capture: Sendable {
+        private let texts = Mutex((output: "", error: ""))
+
+        fileprivate init() {}
+
+        /// What went to standard output so far.
+        public var output: String { texts.withLock { $0.output } }
+
+        /// What went to standard error so far.
+        public var error: String { texts.withLock { $0.error } }
+
+        fileprivate func append(_ text: String, isError: Bool) {
+            texts.withLock { isError ? ($0.error += text) : ($0.output += text) }
+        }
+    }
+
+    /// Makes a terminal that keeps what is written to it.
+    ///
+    /// - Parameters:
+    ///   - environment: The environment variables that commands see; empty by default.
+    ///   - usesStyles: Whether to write escape sequences, as on a real terminal.
+    /// - Returns: The terminal and its memory.
+    public static func captured(
+        environment: [String: String] = [:],
+        usesStyles: Bool = false
+    ) -> (terminal: Terminal, capture: Capture) {
+        let capture = Capture()
+        let terminal = Terminal(
+            environment: environment,
+            usesStyles: usesStyles,
+            write: { capture.append($0, isError: false) },
+            writeError: { capture.append($0, isError: true) })
+        return (terminal, capture)
+    }
+
+    /// Writes text as it is to standard output.
+    func printText(_ text: String) {
+        write(text)
+    }
+
+    /// Writes a line to standard output.
+    func print(_ line: String = "") {
+        write(line + "\n")
+    }
+
+    /// Writes a line to standard error.
+    func printError(_ line: String) {
+        writeError(line + "\n")
+    }
+}
+
+extension Terminal {
+    /// A way to set text apart, by escape sequences of two or three characters.
+    enum Style: String {
+        case bold = "1"
+        case faint = "2"
+        case red = "31"
+        case green = "32"
+        case yellow = "33"
+        case blue = "34"
+        case cyan = "36"
+    }
+
+    /// Returns the text in a style, or as it is where styles are not used.
+    func styled(_ text: String, _ style: Style) -> String {
+        usesStyles && !text.isEmpty ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
+    }
+}
+
+/// Writes straight to the descriptor, so that the order of output and errors is kept.
+private func writeAll(_ text: String, to descriptor: Int32) {
+    var text = text
+    text.withUTF8 { buffer in
+        var rest = UnsafeRawBufferPointer(buffer)[...]
+        while !rest.isEmpty {
+            // A reader that has gone ends the process by SIGPIPE, as it does any tool.
+            let count = UnsafeRawBufferPointer(rebasing: rest).withMemoryRebound(to: UInt8.self) {
+                #if canImport(Darwin)
+                    Darwin.write(descriptor, $0.baseAddress, $0.count)
+                #elseif canImport(Glibc)
+                    Glibc.write(descriptor, $0.baseAddress, $0.count)
+                #else
+                    Musl.write(descriptor, $0.baseAddress, $0.count)
+                #endif
+            }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if errno != EINTR {
+                return
+            }
+        }
+    }
+}

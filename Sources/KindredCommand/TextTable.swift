@@ -1,0 +1,41 @@
+/// Lines of cells whose columns are as wide as their longest cell.
+struct TextTable {
+    struct Cell {
+        let text: String
+        let style: Terminal.Style?
+    }
+
+    private var rows: [[Cell]] = []
+    private var widths: [Int] = []
+
+    var isEmpty: Bool { rows.isEmpty }
+
+    /// Adds a line; a style of nil leaves a cell as it is.
+    mutating func add(_ cells: [(text: String, style: Terminal.Style?)]) {
+        rows.append(cells.map { Cell(text: $0.text, style: $0.style) })
+        for (index, cell) in cells.enumerated() {
+            if index < widths.count {
+                widths[index] = max(widths[index], cell.text.count)
+            } else {
+                widths.append(cell.text.count)
+            }
+        }
+    }
+
+    /// The lines, each after the indentation, without blanks at their ends.
+    func lines(indentation: Int, in terminal: Terminal) -> [String] {
+        rows.map { row in
+            var line = String(repeating: " ", count: indentation)
+            var pending = 0
+            for (cell, width) in zip(row, widths) where width > 0 {
+                if !cell.text.isEmpty {
+                    line += String(repeating: " ", count: pending)
+                    line += cell.style.map { terminal.styled(cell.text, $0) } ?? cell.text
+                    pending = 0
+                }
+                pending += width - cell.text.count + 2
+            }
+            return line
+        }
+    }
+}
