@@ -53,10 +53,17 @@ let package = Package(
             dependencies: [.product(name: "Subprocess", package: "swift-subprocess")]
         ),
         .target(name: "KindredTesting", dependencies: ["EmbeddedPostgres", "Kindred"]),
+        // The demo database's script inside the tool, so that it needs no file at run time.
+        .target(
+            name: "KindredScripts",
+            path: "sql",
+            exclude: ["README.md"],
+            resources: [.embedInCode("demo.sql")]
+        ),
         .target(
             name: "KindredCommand",
             dependencies: [
-                "EmbeddedPostgres", "Kindred",
+                "EmbeddedPostgres", "Kindred", "KindredScripts",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),

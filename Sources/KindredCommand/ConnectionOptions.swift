@@ -17,7 +17,7 @@ struct ConnectionOptions: ParsableArguments {
             if let database {
                 configuration = try PostgresConfiguration(uri: database)
             } else {
-                configuration = try PostgresConfiguration(environment: terminal.environment)
+                configuration = try PostgresConfiguration.fromEnvironment(terminal.environment)
             }
         } catch let error as PostgresError {
             throw CommandFailure(.usage, error.message)

@@ -1,0 +1,20 @@
+import KindredCommand
+import Testing
+
+@Suite struct DemoTests {
+    @Test func theTourRunsToItsEndAndShowsItsSQL() async {
+        let (terminal, capture) = Terminal.captured()
+        #expect(await CommandLineTool.run(["demo"], terminal: terminal) == .success)
+        let output = capture.output
+        for part in [
+            "What was inferred", "befriended_by", "ada.smith@example.org",
+            #"UPDATE "public"."email" AS t SET "person_id""#,
+            #"DELETE FROM "public"."person_title_rel""#, "60 authors, 17 categories", "ROLLBACK",
+            #"person["surname"] is Smith"#, "did you mean \"emailSet\"?", "That was it",
+        ] {
+            #expect(output.contains(part), "\(part)")
+        }
+        #expect(capture.error.isEmpty)
+        #expect(!output.contains("\u{1B}"))
+    }
+}
