@@ -1,6 +1,13 @@
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+
 /// The parameters of a statement, encoded: one buffer of bytes and a slot for each parameter.
 ///
-/// A value that does not fit its type is an error when it is appended, so that nothing of the statement has been sent.
+/// A value that does not fit its type is an error when it is appended, so that nothing of the statement has been sent;
+/// the bindings are then as they were.
 package struct Bindings: Sendable {
     /// Where a parameter stands in the buffer.
     package struct Slot: Sendable {
@@ -23,95 +30,121 @@ package struct Bindings: Sendable {
 
     package var count: Int { slots.count }
 
+    /// The size of the parameters together.
+    package var totalBytes: Int { bytes.count }
+
     /// Appends a value as the given type, exactly.
     ///
     /// Without a type the value's natural one is used; a string then goes without a type, so that the server infers it
     /// from where the parameter stands.
-    package mutating func append(_ value: PostgresValue?, as type: PostgresDataType? = nil) throws {
-        let start = bytes.count
-        var format = PostgresFormat.binary
-        let natural: PostgresDataType
-        if let value {
-            if type == nil, case .string(let text) = value {
-                natural = .unspecified
-                format = .text
-                try Self.append(text, to: &bytes)
-            } else {
-                natural = type ?? value.naturalType
-                format = try Codec.encode(value, as: natural, into: &bytes)
+    package mutating func append(
+        _ value: PostgresValue?,
+        as type: PostgresDataType? = nil,
+        types: TypeRegistry? = nil
+    ) throws {
+        guard let value else {
+            guard count < Self.maximumCount else { throw Self.tooMany }
+            slots.append(Slot(type: type ?? .unspecified, format: .binary, offset: bytes.count, length: -1))
+            return
+        }
+        if type == nil, case .string(let text) = value {
+            try append(as: .unspecified) { bytes in
+                try text.appendBytes(to: &bytes)
+                return .text
             }
         } else {
-            natural = type ?? .unspecified
+            let type = type ?? value.naturalType
+            try append(as: type) { try Codec.encode(value, as: type, types: types, into: &$0) }
         }
-        try addSlot(natural, format, start, isNull: value == nil)
+    }
+
+    /// Appends a `bigint`.
+    package mutating func append(_ value: Int64) throws {
+        try append(as: .int8) { bytes in
+            bytes.appendBigEndian(value)
+            return .binary
+        }
+    }
+
+    /// Appends a `text`.
+    package mutating func append(text: String) throws {
+        try append(as: .text) { bytes in
+            try text.appendBytes(to: &bytes)
+            return .binary
+        }
+    }
+
+    /// Appends a `uuid`.
+    package mutating func append(_ uuid: UUID) throws {
+        try append(as: .uuid) { bytes in
+            withUnsafeBytes(of: uuid.uuid) { bytes.append(contentsOf: $0) }
+            return .binary
+        }
     }
 
     /// Appends one array parameter with the given elements.
+    ///
+    /// The array's own type has to be given where it is not one of the built-in types.
     package mutating func appendArray(
         _ values: some Sequence<PostgresValue?>,
-        of element: PostgresDataType
+        of element: PostgresDataType,
+        as type: PostgresDataType? = nil,
+        types: TypeRegistry? = nil
     ) throws {
-        guard let type = element.arrayType else {
+        guard let type = type ?? element.arrayType else {
             throw PostgresError(.invalidParameter, "There is no array type known for the type \(element)")
         }
-        let start = bytes.count
-        // Dimensions, a flag for NULLs, element type, length and lower bound; then each element with its length.
-        bytes.appendBigEndian(1 as Int32)
-        bytes.appendBigEndian(0 as Int32)
-        bytes.appendBigEndian(element.rawValue)
-        bytes.appendBigEndian(0 as Int32)
-        bytes.appendBigEndian(1 as Int32)
-        var count: Int32 = 0
-        var hasNulls = false
-        for value in values {
-            count += 1
-            guard let value else {
-                hasNulls = true
-                bytes.appendBigEndian(-1 as Int32)
-                continue
-            }
-            let lengthAt = bytes.count
+        try append(as: type) { bytes in
+            let start = bytes.count
+            // Dimensions, a flag for NULLs, element type, length and lower bound; then each element with its length.
+            bytes.appendBigEndian(1 as Int32)
             bytes.appendBigEndian(0 as Int32)
-            guard try Codec.encode(value, as: element, into: &bytes) == .binary else {
-                throw PostgresError(.invalidParameter, "An array of the type \(element) cannot be sent in binary form")
+            bytes.appendBigEndian(element.rawValue)
+            bytes.appendBigEndian(0 as Int32)
+            bytes.appendBigEndian(1 as Int32)
+            // Each element takes four bytes at least, so that the ceiling keeps the count far below 32 bits.
+            var count: Int32 = 0
+            var hasNulls = false
+            for value in values {
+                count += 1
+                hasNulls = hasNulls || value == nil
+                try Codec.appendElement(value, element, types, &bytes)
+                guard bytes.count <= Self.maximumBytes else { throw Self.tooLarge }
             }
-            guard bytes.count - start <= Self.maximumBytes else { throw Self.tooLarge }
-            bytes.replaceBigEndian(Int32(bytes.count - lengthAt - 4), at: lengthAt)
+            if count == 0 {
+                bytes.removeLast(8)
+                bytes.replaceBigEndian(0, at: start)
+            } else {
+                if hasNulls { bytes.replaceBigEndian(1, at: start + 4) }
+                bytes.replaceBigEndian(count, at: start + 12)
+            }
+            return .binary
         }
-        if count == 0 {
-            bytes.removeLast(8)
-            bytes.replaceBigEndian(0 as Int32, at: start)
-        } else {
-            if hasNulls { bytes.replaceBigEndian(1 as Int32, at: start + 4) }
-            bytes.replaceBigEndian(count, at: start + 12)
-        }
-        try addSlot(type, .binary, start, isNull: false)
     }
 
-    private mutating func addSlot(
-        _ type: PostgresDataType,
-        _ format: PostgresFormat,
-        _ start: Int,
-        isNull: Bool
+    private mutating func append(
+        as type: PostgresDataType,
+        _ write: (inout [UInt8]) throws -> PostgresFormat
     ) throws {
-        guard slots.count < Self.maximumCount else {
-            throw PostgresError(
-                .invalidParameter,
-                "A statement takes at most \(Self.maximumCount) parameters; pass many values as one array"
-            )
+        guard count < Self.maximumCount else { throw Self.tooMany }
+        let start = bytes.count
+        do {
+            let format = try write(&bytes)
+            guard bytes.count <= Self.maximumBytes else { throw Self.tooLarge }
+            slots.append(Slot(type: type, format: format, offset: start, length: bytes.count - start))
+            // libpq takes parameters in text format as C strings.
+            if format == .text { bytes.append(0) }
+        } catch {
+            bytes.removeSubrange(start...)
+            throw error
         }
-        guard bytes.count <= Self.maximumBytes else { throw Self.tooLarge }
-        let length = bytes.count - start
-        // libpq takes parameters in text format as C strings.
-        if format == .text && !isNull { bytes.append(0) }
-        slots.append(Slot(type: type, format: format, offset: start, length: isNull ? -1 : length))
     }
 
-    private static func append(_ text: String, to bytes: inout [UInt8]) throws {
-        guard !text.utf8.contains(0) else {
-            throw PostgresError(.invalidParameter, "PostgreSQL text cannot hold a NUL character")
-        }
-        bytes.append(contentsOf: text.utf8)
+    private static var tooMany: PostgresError {
+        PostgresError(
+            .invalidParameter,
+            "A statement takes at most \(maximumCount) parameters; pass many values as one array"
+        )
     }
 
     private static var tooLarge: PostgresError {
@@ -150,19 +183,6 @@ extension Bindings {
                     }
                 }
             }
-        }
-    }
-}
-
-extension [UInt8] {
-    package mutating func appendBigEndian(_ value: some FixedWidthInteger) {
-        Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
-    }
-
-    /// Overwrites bytes that were appended before; the caller knows that they are there.
-    fileprivate mutating func replaceBigEndian(_ value: Int32, at offset: Int) {
-        for (index, byte) in Swift.withUnsafeBytes(of: value.bigEndian, Array.init).enumerated() {
-            self[offset + index] = byte
         }
     }
 }

@@ -39,7 +39,8 @@ public final class QueryResult: Sendable {
         RowColumns(
             (0..<PQnfields(handle)).map { column in
                 RowColumns.Column(
-                    name: PQfname(handle, column).map { String(cString: $0) } ?? "",
+                    // A name that is not valid UTF-8 could only be repaired to one that nobody gave.
+                    name: PQfname(handle, column).flatMap { String(validatingCString: $0) } ?? "",
                     dataType: PostgresDataType(rawValue: PQftype(handle, column)),
                     format: PQfformat(handle, column) == 1 ? .binary : .text,
                     table: PQftable(handle, column),
@@ -63,7 +64,8 @@ extension QueryResult: RandomAccessCollection {
 extension QueryResult {
     /// The row at a position, with the first `prefix` of its columns only.
     package func row(at position: Int, prefix: Int? = nil) -> Row {
-        let row = Int32(truncatingIfNeeded: position)
+        precondition(position >= 0 && position < self.count, "The result has no row \(position); it has \(self.count)")
+        let row = Int32(position)
         let count = Swift.min(prefix ?? columns.count, columns.count)
         var size = 4 * count
         for column in 0..<Int32(count) { size += Int(PQgetlength(handle, row, column)) }
@@ -72,7 +74,8 @@ extension QueryResult {
             var end = 0
             for column in 0..<Int32(count) {
                 let length = Int(PQgetlength(handle, row, column))
-                var mark = UInt32(truncatingIfNeeded: end + length)
+                // libpq takes no message, and so no row, of 2 GiB.
+                var mark = UInt32(end + length)
                 if length > 0, let value = PQgetvalue(handle, row, column), let base = bytes.baseAddress {
                     (base + 4 * count + end).copyMemory(from: value, byteCount: length)
                 } else if PQgetisnull(handle, row, column) == 1 {
@@ -88,16 +91,19 @@ extension QueryResult {
 
     /// Lends the encoded bytes of a cell without copying its row; nil for NULL.
     package func withCell<T>(row: Int, column: Int, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T? {
-        let (row, column) = (Int32(truncatingIfNeeded: row), Int32(truncatingIfNeeded: column))
+        precondition(
+            row >= 0 && row < count && column >= 0 && column < columns.count,
+            "The result has no cell \(row), \(column); it has \(count) rows of \(columns.count) columns"
+        )
+        let (row, column) = (Int32(row), Int32(column))
         guard PQgetisnull(handle, row, column) == 0, let value = PQgetvalue(handle, row, column) else { return nil }
         return try body(UnsafeRawBufferPointer(start: value, count: Int(PQgetlength(handle, row, column))))
     }
 
     /// The value of a cell without copying its row; nil for NULL.
     package func value(row: Int, column: Int) throws -> PostgresValue? {
-        let description = columns[column]
-        return try withCell(row: row, column: column) {
-            try Codec.decode($0, type: description.dataType, format: description.format, types: columns.types)
+        try withCell(row: row, column: column) { bytes in
+            try PostgresValue.read(bytes, columns.cellType(at: column))
         }
     }
 }

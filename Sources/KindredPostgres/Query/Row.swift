@@ -26,36 +26,29 @@ public struct Row: Sendable {
     /// Throws `PostgresError` `.decodingFailed` if there is no such column, or if the server sent bytes that are no value
     /// of its type.
     public subscript(column: Int) -> PostgresValue? {
-        get throws {
-            guard column >= 0, column < count else {
-                throw PostgresError(.decodingFailed, "The row has no column \(column); it has \(count)")
-            }
-            let description = columns[column]
-            do {
-                return try withBytes(at: column) { bytes in
-                    try Codec.decode(
-                        bytes,
-                        type: description.dataType,
-                        format: description.format,
-                        types: columns.types
-                    )
-                }
-            } catch let error as PostgresError {
-                throw PostgresError(error.code, "Column \"\(description.name)\": \(error.message)")
-            }
-        }
+        get throws { try decode(column, as: PostgresValue.self) }
     }
 
     /// The value of the first column of a name, nil for NULL.
     public subscript(name: String) -> PostgresValue? {
-        get throws { try self[try index(named: name)] }
+        get throws { try decode(try index(named: name), as: PostgresValue.self) }
     }
 
     /// The value of a column as a Swift type, nil for NULL.
     ///
-    /// Throws `PostgresError` `.decodingFailed` if the value is not one of the type exactly.
+    /// Throws `PostgresError` `.decodingFailed`, naming the column and both types, if the value is not one of the type
+    /// exactly.
     public func decode<Value: PostgresDecodable>(_ column: Int, as type: Value.Type = Value.self) throws -> Value? {
-        try self[column].map(Value.init(postgresValue:))
+        guard column >= 0, column < count else {
+            throw PostgresError(.decodingFailed, "The row has no column \(column); it has \(count)")
+        }
+        do {
+            return try withBytes(at: column) { try Value.read($0, columns.cellType(at: column)) }
+        } catch let error as PostgresError {
+            let column = columns[column]
+            throw PostgresError(
+                error.code, "Column \"\(column.name)\" of the type \(column.dataType): \(error.message)")
+        }
     }
 
     /// The value of the first column of a name as a Swift type, nil for NULL.
@@ -70,8 +63,10 @@ public struct Row: Sendable {
 
     /// Lends the encoded bytes of a value; nil for NULL and for a column that is not there.
     package func withBytes<T>(at column: Int, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T? {
-        guard let range = range(column) else { return nil }
-        return try buffer.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[range])) }
+        try buffer.withUnsafeBytes { buffer in
+            guard let range = range(column, buffer) else { return nil }
+            return try body(UnsafeRawBufferPointer(rebasing: buffer[range]))
+        }
     }
 
     private func index(named name: String) throws -> Int {
@@ -81,15 +76,15 @@ public struct Row: Sendable {
 
     /// Where a value stands in the buffer; nil for NULL.
     private func range(_ column: Int) -> Range<Int>? {
-        guard column >= 0, column < count else { return nil }
-        let mark = mark(column)
-        guard mark & Self.null == 0 else { return nil }
-        let start = column == 0 ? 0 : self.mark(column - 1) & ~Self.null
-        return 4 * count + Int(start)..<4 * count + Int(mark)
+        buffer.withUnsafeBytes { range(column, $0) }
     }
 
-    private func mark(_ column: Int) -> UInt32 {
-        buffer.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 4 * column, as: UInt32.self) }
+    private func range(_ column: Int, _ buffer: UnsafeRawBufferPointer) -> Range<Int>? {
+        guard column >= 0, column < count else { return nil }
+        let end = buffer.loadUnaligned(fromByteOffset: 4 * column, as: UInt32.self)
+        guard end & Self.null == 0 else { return nil }
+        let start = column == 0 ? 0 : buffer.loadUnaligned(fromByteOffset: 4 * (column - 1), as: UInt32.self)
+        return 4 * count + Int(start & ~Self.null)..<4 * count + Int(end)
     }
 }
 
@@ -135,4 +130,23 @@ extension Row {
         }
         self.init(columns: columns, count: count, buffer: buffer)
     }
+}
+
+extension Row: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The names of the columns, without the values.
+    public var description: String {
+        "Row(\(columns.prefix(count).map(\.name).joined(separator: ", ")))"
+    }
+
+    /// The names and values of the columns.
+    public var debugDescription: String {
+        let cells = (0..<count).map { column in
+            let value = try? self[column]
+            return "\(columns[column].name): \(value.map(\.description) ?? (isNull(at: column) ? "NULL" : "?"))"
+        }
+        return "Row(\(cells.joined(separator: ", ")))"
+    }
+
+    /// Shows the names of the columns only.
+    public var customMirror: Mirror { Mirror(self, children: ["columns": columns.prefix(count).map(\.name)]) }
 }

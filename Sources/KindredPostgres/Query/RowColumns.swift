@@ -1,4 +1,3 @@
-import CLibPQ
 import Synchronization
 
 /// The columns of a result, shared by its rows.
@@ -15,27 +14,50 @@ public final class RowColumns: Sendable {
         package let table: UInt32
         /// Its number in that table; 0 if it is computed.
         package let number: Int
+
+        package init(
+            name: String,
+            dataType: PostgresDataType,
+            format: PostgresFormat = .binary,
+            table: UInt32 = 0,
+            number: Int = 0
+        ) {
+            self.name = name
+            self.dataType = dataType
+            self.format = format
+            self.table = table
+            self.number = number
+        }
     }
 
     private let columns: [Column]
+    private let cellTypes: [PostgresCellType]
     package let types: TypeRegistry?
-    /// First positions by name, made when the first is looked for.
-    private let positions = Mutex<[String: Int]?>(nil)
+    /// First positions by the bytes of the name, made when the first of many columns is looked for.
+    private let positions = Mutex<[[UInt8]: Int]?>(nil)
 
     package init(_ columns: [Column], types: TypeRegistry?) {
         self.columns = columns
         self.types = types
+        cellTypes = columns.map { PostgresCellType(dataType: $0.dataType, format: $0.format, types: types) }
     }
 
     /// Finds the first column of a name.
+    ///
+    /// Names are compared by their bytes, as the server does.
     public func firstIndex(named name: String) -> Int? {
-        positions.withLock { positions in
-            if let positions { return positions[name] }
-            let made = Dictionary(columns.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        if columns.count <= 8 { return columns.firstIndex { $0.name.isSame(as: name) } }
+        return positions.withLock { positions in
+            if let positions { return positions[Array(name.utf8)] }
+            let entries = columns.enumerated().map { (Array($1.name.utf8), $0) }
+            let made = Dictionary(entries, uniquingKeysWith: { first, _ in first })
             positions = made
-            return made[name]
+            return made[Array(name.utf8)]
         }
     }
+
+    /// What the values of a column are; the caller knows that it is there.
+    func cellType(at column: Int) -> PostgresCellType { cellTypes[column] }
 }
 
 extension RowColumns: RandomAccessCollection {

@@ -1,4 +1,7 @@
 /// A PostgreSQL data type, named by its OID.
+///
+/// The OIDs of the built-in types are the same in every database; those of enums, domains and of types that extensions
+/// bring differ from one to the next.
 public struct PostgresDataType: RawRepresentable, Hashable, Sendable {
     /// The type's OID.
     public let rawValue: UInt32
@@ -40,6 +43,8 @@ extension PostgresDataType {
     public static let float8 = Self(rawValue: 701)
     /// A literal whose type is not known yet.
     public static let unknown = Self(rawValue: 705)
+    /// `money`.
+    public static let money = Self(rawValue: 790)
     /// `character(n)`.
     public static let bpchar = Self(rawValue: 1042)
     /// `character varying`.
@@ -69,29 +74,70 @@ extension PostgresDataType {
 }
 
 extension PostgresDataType {
-    /// Name, OID and OID of the array type, for every type with a codec.
-    private static let known: [(type: PostgresDataType, name: String, array: UInt32)] = [
-        (.bool, "boolean", 1000), (.bytea, "bytea", 1001), (.char, "\"char\"", 1002), (.name, "name", 1003),
-        (.int8, "bigint", 1016), (.int2, "smallint", 1005), (.int4, "integer", 1007), (.text, "text", 1009),
-        (.oid, "oid", 1028), (.json, "json", 199), (.xml, "xml", 143), (.float4, "real", 1021),
-        (.float8, "double precision", 1022), (.bpchar, "character", 1014), (.varchar, "character varying", 1015),
-        (.date, "date", 1182), (.time, "time without time zone", 1183),
-        (.timestamp, "timestamp without time zone", 1115), (.timestamptz, "timestamp with time zone", 1185),
-        (.interval, "interval", 1187), (.timetz, "time with time zone", 1270), (.numeric, "numeric", 1231),
-        (.uuid, "uuid", 2951), (.jsonb, "jsonb", 3807),
-    ]
-    private static let arrays = Dictionary(uniqueKeysWithValues: known.map { ($0.type, Self(rawValue: $0.array)) })
-    private static let elements = Dictionary(uniqueKeysWithValues: known.map { (Self(rawValue: $0.array), $0.type) })
-    private static let names = Dictionary(uniqueKeysWithValues: known.map { ($0.type, $0.name) })
+    /// `boolean[]`.
+    public static let boolArray = Self(rawValue: 1000)
+    /// `bytea[]`.
+    public static let byteaArray = Self(rawValue: 1001)
+    /// `smallint[]`.
+    public static let int2Array = Self(rawValue: 1005)
+    /// `integer[]`.
+    public static let int4Array = Self(rawValue: 1007)
+    /// `bigint[]`.
+    public static let int8Array = Self(rawValue: 1016)
+    /// `text[]`.
+    public static let textArray = Self(rawValue: 1009)
+    /// `character varying[]`.
+    public static let varcharArray = Self(rawValue: 1015)
+    /// `real[]`.
+    public static let float4Array = Self(rawValue: 1021)
+    /// `double precision[]`.
+    public static let float8Array = Self(rawValue: 1022)
+    /// `numeric[]`.
+    public static let numericArray = Self(rawValue: 1231)
+    /// `date[]`.
+    public static let dateArray = Self(rawValue: 1182)
+    /// `timestamp without time zone[]`.
+    public static let timestampArray = Self(rawValue: 1115)
+    /// `timestamp with time zone[]`.
+    public static let timestamptzArray = Self(rawValue: 1185)
+    /// `uuid[]`.
+    public static let uuidArray = Self(rawValue: 2951)
+    /// `jsonb[]`.
+    public static let jsonbArray = Self(rawValue: 3807)
+}
 
-    /// The type of arrays of this type, where the library knows it.
-    public var arrayType: PostgresDataType? { Self.arrays[self] }
+extension PostgresDataType {
+    /// The type of arrays of this type, where it is one of those that the library reads and writes itself.
+    public var arrayType: PostgresDataType? { Self.arrayTypes[self] }
 
-    /// The type of an array's elements, where this is the type of arrays that the library knows.
-    public var elementType: PostgresDataType? { Self.elements[self] }
+    /// The type of an array's elements, where this is the type of arrays of such a type.
+    public var elementType: PostgresDataType? { Self.elementTypes[self] }
 
     /// Whether the library can read and write the type's binary form.
-    package var isKnown: Bool { Self.names[self] != nil || Self.elements[self] != nil }
+    package var isKnown: Bool { isKnownScalar || Self.elementTypes[self] != nil }
+
+    /// Whether it is one of the built-in types that the library reads and writes, and no array.
+    var isKnownScalar: Bool { Self.names[self] != nil }
+
+    /// Every built-in type that the library reads and writes, arrays left out.
+    package static let knownScalars: [PostgresDataType] = known.map(\.type)
+
+    /// Every type with a codec: its name and the OID of its arrays.
+    private static let known: [(type: PostgresDataType, name: String, array: UInt32?)] = [
+        (.bool, "boolean", 1000), (.bytea, "bytea", 1001), (.char, "\"char\"", 1002), (.name, "name", 1003),
+        (.int2, "smallint", 1005), (.int4, "integer", 1007), (.text, "text", 1009), (.bpchar, "character", 1014),
+        (.varchar, "character varying", 1015), (.int8, "bigint", 1016), (.float4, "real", 1021),
+        (.float8, "double precision", 1022), (.oid, "oid", 1028), (.json, "json", 199), (.jsonb, "jsonb", 3807),
+        (.xml, "xml", 143), (.date, "date", 1182), (.time, "time without time zone", 1183),
+        (.timetz, "time with time zone", 1270), (.timestamp, "timestamp without time zone", 1115),
+        (.timestamptz, "timestamp with time zone", 1185), (.interval, "interval", 1187), (.numeric, "numeric", 1231),
+        (.uuid, "uuid", 2951), (.unknown, "unknown", nil),
+    ]
+    private static let names = Dictionary(uniqueKeysWithValues: known.map { ($0.type, $0.name) })
+    private static let arrayTypes = known.reduce(into: [PostgresDataType: PostgresDataType]()) { types, entry in
+        types[entry.type] = entry.array.map(Self.init(rawValue:))
+    }
+    private static let elementTypes = Dictionary(uniqueKeysWithValues: arrayTypes.map { ($1, $0) })
 }
 
 extension PostgresDataType: CustomStringConvertible {

@@ -8,39 +8,39 @@
 ///
 /// Integers of every width are one case, and so are the types of the text family, enums included.
 public enum PostgresValue: Sendable {
-    /// `boolean`
+    /// `boolean`.
     case bool(Bool)
     /// `smallint`, `integer`, `bigint`, `oid`
     case integer(Int64)
-    /// `real`
+    /// `real`.
     case float(Float)
-    /// `double precision`
+    /// `double precision`.
     case double(Double)
-    /// `numeric`, exactly
+    /// `numeric`, exactly.
     case numeric(PostgresNumeric)
-    /// The text family: `text`, `varchar`, `character`, `name`, `xml`, labels of enums
+    /// The text family: `text`, `varchar`, `character`, `name`, `xml`, labels of enums.
     case string(String)
-    /// `bytea`
+    /// `bytea`.
     case bytes([UInt8])
-    /// `date`
+    /// `date`.
     case date(PostgresDate)
-    /// `time without time zone`
+    /// `time without time zone`.
     case time(PostgresTime)
-    /// `time with time zone`
+    /// `time with time zone`.
     case timeTZ(PostgresTimeTZ)
-    /// `timestamp without time zone`
+    /// `timestamp without time zone`.
     case timestamp(PostgresTimestamp)
-    /// `timestamp with time zone`
+    /// `timestamp with time zone`.
     case timestampTZ(PostgresTimestamp)
-    /// `interval`
+    /// `interval`.
     case interval(PostgresInterval)
-    /// `uuid`
+    /// `uuid`.
     case uuid(UUID)
     /// `json` and `jsonb`
     case json(PostgresJSON)
-    /// An array of any dimensions
+    /// An array of any dimensions.
     case array(PostgresArray)
-    /// A value of a type that the library does not know, as it came
+    /// A value of a type that the library does not know, as it came.
     case other(PostgresRawValue)
 }
 
@@ -86,7 +86,7 @@ extension PostgresValue: Hashable {
     /// Strings are compared by their bytes, as the server does: two spellings of "é" are two values.
     public static func == (left: PostgresValue, right: PostgresValue) -> Bool {
         switch (left, right) {
-        case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+        case (.string(let a), .string(let b)): a.isSame(as: b)
         case (.integer(let a), .integer(let b)): a == b
         case (.bool(let a), .bool(let b)): a == b
         case (.float(let a), .float(let b)): a == b || a.isNaN && b.isNaN
@@ -110,9 +110,7 @@ extension PostgresValue: Hashable {
     /// Hashes what `==` compares.
     public func hash(into hasher: inout Hasher) {
         switch self {
-        case .string(let text):
-            hasher.combine(0)
-            for byte in text.utf8 { hasher.combine(byte) }
+        case .string(let text): text.hashBytes(into: &hasher)
         case .integer(let value): hasher.combine(value)
         case .bool(let value): hasher.combine(value)
         case .float(let value): hasher.combine(value.isNaN ? Float.zero : value)
@@ -160,7 +158,7 @@ extension PostgresValue: CustomStringConvertible {
         case .time(let value): value.description
         case .timeTZ(let value): value.description
         case .timestamp(let value): value.description
-        case .timestampTZ(let value): value.isFinite ? "\(value)+00" : value.description
+        case .timestampTZ(let value): value.text(zone: "+00")
         case .interval(let value): value.description
         case .uuid(let value): value.uuidString.lowercased()
         case .json(let value): value.text

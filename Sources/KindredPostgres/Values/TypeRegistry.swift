@@ -6,9 +6,9 @@ package final class TypeRegistry: Sendable {
     package enum Kind: Sendable, Hashable {
         /// Its binary form is its text: enums, `citext` and their like.
         case textLike
-        /// An array of a type.
+        /// An array of a type, whose elements stand between commas.
         case array(element: PostgresDataType)
-        /// A domain over a type; only parameters have it, results show the type below.
+        /// A domain over a type. Columns of results show the type below it; elements of arrays and parameters do not.
         case domain(base: PostgresDataType)
     }
 
@@ -16,7 +16,7 @@ package final class TypeRegistry: Sendable {
 
     package init() {}
 
-    /// Remembers a type.
+    /// Remembers a type; what was known of it before is forgotten.
     package func register(_ type: PostgresDataType, as kind: Kind) {
         kinds.withLock { $0[type] = kind }
     }
@@ -26,13 +26,21 @@ package final class TypeRegistry: Sendable {
         kinds.withLock { $0[type] }
     }
 
-    /// Whether results of the type can be read in binary form.
+    /// Whether values of the type can be read in binary form.
     package func isKnown(_ type: PostgresDataType) -> Bool {
-        if type.isKnown { return true }
-        switch kind(of: type) {
-        case .textLike: return true
-        case .array(let type), .domain(let type): return type.isKnown || kind(of: type) == .textLike
-        case nil: return false
+        var type = type
+        // The catalog is not trusted to be free of circles.
+        for _ in 0..<Self.maximumDepth {
+            if type.isKnown { return true }
+            switch kind(of: type) {
+            case .textLike: return true
+            case .array(let next), .domain(let next): type = next
+            case nil: return false
+            }
         }
+        return false
     }
+
+    /// How many types may stand for one another.
+    static let maximumDepth = 32
 }

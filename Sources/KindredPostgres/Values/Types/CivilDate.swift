@@ -1,7 +1,7 @@
 /// Days of the proleptic Gregorian calendar, which PostgreSQL uses for all time.
 enum CivilDate {
     /// Days from 1970-01-01 to 2000-01-01, where PostgreSQL begins to count.
-    static let epochOffset: Int64 = 10_957
+    private static let epochOffset: Int64 = 10_957
     static let microsecondsPerDay: Int64 = 86_400_000_000
 
     /// Year (0 is 1 BC), month and day of a number of days since 2000-01-01.
@@ -22,7 +22,9 @@ enum CivilDate {
 
     /// The days since 2000-01-01; nil if there is no such day.
     static func days(year: Int64, month: Int, day: Int) -> Int64? {
-        guard (1...12).contains(month), day >= 1, abs(year) < 10_000_000 else { return nil }
+        guard (1...12).contains(month), (1...31).contains(day), (-10_000_000...10_000_000).contains(year) else {
+            return nil
+        }
         let shiftedYear = month <= 2 ? year - 1 : year
         let era = shiftedYear.flooredDivision(by: 400)
         let yearOfEra = shiftedYear - era * 400
@@ -30,6 +32,7 @@ enum CivilDate {
         let dayOfYear = (153 * shiftedMonth + 2) / 5 + Int64(day) - 1
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
         let days = era * 146_097 + dayOfEra - 719_468 - epochOffset
+        // The 30th of February comes back as another day.
         let check = civil(fromDays: days)
         return check == (year, month, day) ? days : nil
     }
@@ -59,10 +62,10 @@ enum CivilDate {
 
     /// `+02`, `-03:30`, `+00:19:32` of seconds east of Greenwich.
     static func text(offset: Int) -> String {
-        let size = abs(offset)
-        var text = "\(offset < 0 ? "-" : "+")\(padded(Int64(size / 3600), 2))"
-        if size % 3600 != 0 { text += ":\(padded(Int64(size / 60 % 60), 2))" }
-        if size % 60 != 0 { text += ":\(padded(Int64(size % 60), 2))" }
+        let size = Int64(abs(offset))
+        var text = "\(offset < 0 ? "-" : "+")\(padded(size / 3600, 2))"
+        if size % 3600 != 0 { text += ":\(padded(size / 60 % 60, 2))" }
+        if size % 60 != 0 { text += ":\(padded(size % 60, 2))" }
         return text
     }
 

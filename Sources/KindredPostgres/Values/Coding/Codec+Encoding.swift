@@ -1,0 +1,160 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension Codec {
+    /// Appends a value as the given type, in binary form unless the type has none that the library knows; returns the
+    /// format.
+    ///
+    /// The value is converted exactly, or not at all. A string is taken for the text family, for types whose values it
+    /// may spell (dates, times, intervals, uuid, json), and for types that the library does not know, which the server
+    /// reads. Throws `PostgresError` `.invalidParameter` naming both types, never the value.
+    package static func encode(
+        _ value: PostgresValue,
+        as type: PostgresDataType,
+        types: TypeRegistry? = nil,
+        into bytes: inout [UInt8]
+    ) throws -> PostgresFormat {
+        try encode(value, type, types, &bytes, depth: 0)
+    }
+
+    private static func encode(
+        _ value: PostgresValue,
+        _ type: PostgresDataType,
+        _ types: TypeRegistry?,
+        _ bytes: inout [UInt8],
+        depth: Int
+    ) throws -> PostgresFormat {
+        switch type {
+        case .int8: bytes.appendBigEndian(try integer(value, type) as Int64)
+        case .int4: bytes.appendBigEndian(try integer(value, type) as Int32)
+        case .text, .varchar, .bpchar, .name, .xml, .unknown:
+            guard case .string(let text) = value else { throw mismatch(value, type) }
+            try text.appendBytes(to: &bytes)
+        case .int2: bytes.appendBigEndian(try integer(value, type) as Int16)
+        case .oid: bytes.appendBigEndian(try integer(value, type) as UInt32)
+        case .bool:
+            guard case .bool(let value) = value else { throw mismatch(value, type) }
+            bytes.append(value ? 1 : 0)
+        case .uuid: withUnsafeBytes(of: try uuid(value).uuid) { bytes.append(contentsOf: $0) }
+        case .timestamp, .timestamptz: bytes.appendBigEndian(try timestamp(value, type).microsecondsSince2000)
+        case .date: bytes.appendBigEndian(try date(value).daysSince2000)
+        case .numeric: append(try numeric(value), &bytes)
+        case .float8: bytes.appendBigEndian(try double(value).bitPattern)
+        case .float4: bytes.appendBigEndian(try float(value).bitPattern)
+        case .json: try json(value, type).appendBytes(to: &bytes)
+        case .jsonb:
+            bytes.append(1)
+            try json(value, type).appendBytes(to: &bytes)
+        case .bytea:
+            guard case .bytes(let value) = value else { throw mismatch(value, type) }
+            bytes.append(contentsOf: value)
+        case .time, .timetz, .interval: try appendTime(value, type, &bytes)
+        case .char: bytes.append(try character(value))
+        default: return try encodeOther(value, type, types, &bytes, depth)
+        }
+        return .binary
+    }
+
+    /// Arrays, and types that are not built in.
+    private static func encodeOther(
+        _ value: PostgresValue,
+        _ type: PostgresDataType,
+        _ types: TypeRegistry?,
+        _ bytes: inout [UInt8],
+        _ depth: Int
+    ) throws -> PostgresFormat {
+        guard depth < TypeRegistry.maximumDepth else { throw mismatch(value, type) }
+        let kind = type.elementType.map(TypeRegistry.Kind.array) ?? types?.kind(of: type)
+        switch (kind, value) {
+        case (.domain(let base), _): return try encode(value, base, types, &bytes, depth: depth + 1)
+        case (.textLike, .string(let text)):
+            try text.appendBytes(to: &bytes)
+            return .binary
+        case (.array(let element), .array(let array)) where element.isKnown || types?.isKnown(element) == true:
+            bytes.appendBigEndian(Int32(array.dimensions.count))
+            bytes.appendBigEndian(Int32(array.elements.contains(nil) ? 1 : 0))
+            bytes.appendBigEndian(element.rawValue)
+            for dimension in array.dimensions {
+                bytes.appendBigEndian(Int32(clamping: dimension.count))
+                bytes.appendBigEndian(Int32(clamping: dimension.lowerBound))
+            }
+            for value in array.elements { try appendElement(value, element, types, &bytes, depth) }
+            return .binary
+        case (.array, .array(let array)), (nil, .array(let array)):
+            try array.description.appendBytes(to: &bytes)
+            return .text
+        case (nil, .other(let raw)) where raw.dataType == type && (raw.format == .binary || !raw.bytes.contains(0)):
+            bytes.append(contentsOf: raw.bytes)
+            return raw.format
+        case (nil, .string(let text)):
+            try text.appendBytes(to: &bytes)
+            return .text
+        default: throw mismatch(value, type)
+        }
+    }
+
+    /// Appends an element of a binary array, its length first.
+    static func appendElement(
+        _ value: PostgresValue?,
+        _ element: PostgresDataType,
+        _ types: TypeRegistry?,
+        _ bytes: inout [UInt8],
+        _ depth: Int = 0
+    ) throws {
+        guard let value else {
+            bytes.appendBigEndian(-1 as Int32)
+            return
+        }
+        let lengthAt = bytes.count
+        bytes.appendBigEndian(0 as Int32)
+        guard try encode(value, element, types, &bytes, depth: depth + 1) == .binary else {
+            throw PostgresError(.invalidParameter, "An array of the type \(element) cannot be sent in binary form")
+        }
+        guard let length = Int32(exactly: bytes.count - lengthAt - 4) else {
+            throw PostgresError(.invalidParameter, "An element of an array is larger than PostgreSQL takes")
+        }
+        bytes.replaceBigEndian(length, at: lengthAt)
+    }
+
+    private static func append(_ numeric: PostgresNumeric, _ bytes: inout [UInt8]) {
+        // Its 16,383 digits after the point and 131,072 before it keep the number of groups far below 65,536.
+        bytes.appendBigEndian(UInt16(clamping: numeric.groups.count))
+        bytes.appendBigEndian(numeric.weight)
+        bytes.appendBigEndian(numeric.sign.rawValue)
+        bytes.appendBigEndian(UInt16(clamping: numeric.scale))
+        for group in numeric.groups { bytes.appendBigEndian(group) }
+    }
+
+    private static func appendTime(
+        _ value: PostgresValue,
+        _ type: PostgresDataType,
+        _ bytes: inout [UInt8]
+    ) throws {
+        switch (type, try spelled(value, type)) {
+        case (.time, .time(let time)): bytes.appendBigEndian(time.microseconds)
+        case (.timetz, .timeTZ(let time)):
+            bytes.appendBigEndian(time.time.microseconds)
+            // The server counts seconds west of Greenwich.
+            bytes.appendBigEndian(Int32(clamping: -time.secondsFromGMT))
+        case (.interval, .interval(let interval)):
+            bytes.appendBigEndian(interval.microseconds)
+            bytes.appendBigEndian(interval.days)
+            bytes.appendBigEndian(interval.months)
+        default: throw mismatch(value, type)
+        }
+    }
+}
+
+extension [UInt8] {
+    package mutating func appendBigEndian(_ value: some FixedWidthInteger) {
+        Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
+    }
+
+    /// Overwrites bytes that were appended before; the caller knows that they are there.
+    mutating func replaceBigEndian(_ value: Int32, at offset: Int) {
+        withUnsafeMutableBytes { $0.storeBytes(of: value.bigEndian, toByteOffset: offset, as: Int32.self) }
+    }
+}

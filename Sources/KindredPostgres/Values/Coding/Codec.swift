@@ -1,0 +1,90 @@
+/// Reads and writes values in the server's two formats.
+///
+/// Reading never trusts the bytes: every length is checked, what is allocated is in proportion to the bytes that came,
+/// and types that stand for one another are followed to a limit.
+package enum Codec {
+    /// Reads a value.
+    ///
+    /// Throws `PostgresError` `.decodingFailed` for bytes that are no value of the type.
+    package static func decode(
+        _ bytes: UnsafeRawBufferPointer,
+        type: PostgresDataType,
+        format: PostgresFormat,
+        types: TypeRegistry? = nil
+    ) throws -> PostgresValue {
+        try decode(bytes, type: type, format: format, types: types, depth: 0)
+    }
+
+    static func decode(
+        _ bytes: UnsafeRawBufferPointer,
+        type: PostgresDataType,
+        format: PostgresFormat,
+        types: TypeRegistry?,
+        depth: Int
+    ) throws -> PostgresValue {
+        let scalar =
+            switch format {
+            case .binary: try BinaryDecoder(bytes, type).scalar()
+            case .text: try TextDecoder.scalar(bytes, type)
+            }
+        if let scalar { return scalar }
+        guard depth < TypeRegistry.maximumDepth else { throw malformed(type) }
+        if let element = type.elementType {
+            return .array(try array(bytes, type, of: element, format, types, depth))
+        }
+        switch types?.kind(of: type) {
+        case .textLike: return .string(try string(bytes))
+        case .domain(let base): return try decode(bytes, type: base, format: format, types: types, depth: depth + 1)
+        case .array(let element) where types?.isKnown(element) == true:
+            return .array(try array(bytes, type, of: element, format, types, depth))
+        case .array, nil: return .other(PostgresRawValue(dataType: type, format: format, bytes: Array(bytes)))
+        }
+    }
+
+    private static func array(
+        _ bytes: UnsafeRawBufferPointer,
+        _ type: PostgresDataType,
+        of element: PostgresDataType,
+        _ format: PostgresFormat,
+        _ types: TypeRegistry?,
+        _ depth: Int
+    ) throws -> PostgresArray {
+        func decodeElement(_ bytes: UnsafeRawBufferPointer) throws -> PostgresValue {
+            try decode(bytes, type: element, format: format, types: types, depth: depth + 1)
+        }
+        switch format {
+        case .binary: return try BinaryDecoder(bytes, type).array(of: element, decodeElement)
+        case .text: return try ArrayTextReader.read(bytes, type, of: element, decodeElement)
+        }
+    }
+
+    /// Reads text, which libpq passes on unchecked.
+    static func string(_ bytes: UnsafeRawBufferPointer) throws -> String {
+        if let text = String(validating: bytes, as: UTF8.self) { return text }
+        throw PostgresError(.decodingFailed, "The server sent text that is not valid UTF-8")
+    }
+
+    static func malformed(_ type: PostgresDataType) -> PostgresError {
+        PostgresError(.decodingFailed, "The server sent bytes that are no value of the type \(type)")
+    }
+
+    /// Bytes as the server prints them: `\x0aff`.
+    static func hex(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text = Array("\\x".utf8)
+        text.reserveCapacity(2 + 2 * bytes.count)
+        for byte in bytes {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// A floating-point number as the server prints it, but for where exponents begin.
+    static func text(_ value: some BinaryFloatingPoint & LosslessStringConvertible) -> String {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value > 0 ? "Infinity" : "-Infinity" }
+        let text = value.description
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+}

@@ -1,0 +1,131 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Reads values as the server prints them.
+enum TextDecoder {
+    /// The value of a built-in type that is no array; nil for every other type.
+    ///
+    /// Throws for text of the wrong shape.
+    static func scalar(_ bytes: UnsafeRawBufferPointer, _ type: PostgresDataType) throws -> PostgresValue? {
+        guard type.isKnownScalar else { return nil }
+        guard let value = value(try Codec.string(bytes), type) else { throw Codec.malformed(type) }
+        return value
+    }
+
+    /// The value that a text is of a built-in type that is no array; nil if it is none.
+    static func value(_ text: String, _ type: PostgresDataType) -> PostgresValue? {
+        switch type {
+        case .text, .varchar, .bpchar, .name, .xml, .unknown, .char: .string(text)
+        case .int4: Int32(text).map { .integer(Int64($0)) }
+        case .int8: Int64(text).map(PostgresValue.integer)
+        case .int2: Int16(text).map { .integer(Int64($0)) }
+        case .oid: UInt32(text).map { .integer(Int64($0)) }
+        case .bool: bool(text).map(PostgresValue.bool)
+        case .float8: number(text).map(PostgresValue.double)
+        case .float4: number(text).map(PostgresValue.float)
+        case .numeric: PostgresNumeric(text).map(PostgresValue.numeric)
+        case .timestamp: PostgresTimestamp(text, mayHaveOffset: false).map(PostgresValue.timestamp)
+        case .timestamptz: PostgresTimestamp(text).map(PostgresValue.timestampTZ)
+        case .date: PostgresDate(text).map(PostgresValue.date)
+        case .uuid: uuid(text).map(PostgresValue.uuid)
+        case .json, .jsonb: .json(PostgresJSON(text: text))
+        case .bytea: bytes(text).map(PostgresValue.bytes)
+        case .time: PostgresTime(text).map(PostgresValue.time)
+        case .timetz: PostgresTimeTZ(text).map(PostgresValue.timeTZ)
+        case .interval: PostgresInterval(text).map(PostgresValue.interval)
+        default: nil
+        }
+    }
+
+    private static func bool(_ text: String) -> Bool? {
+        switch text {
+        case "t", "true": true
+        case "f", "false": false
+        default: nil
+        }
+    }
+
+    /// A number in decimal digits that is within the type's range; Swift itself would read others as 0 or infinity.
+    private static func number<T: BinaryFloatingPoint & LosslessStringConvertible>(_ text: String) -> T? {
+        switch text {
+        case "NaN": return .nan
+        case "Infinity": return .infinity
+        case "-Infinity": return -.infinity
+        default: break
+        }
+        let isNumber = text.utf8.allSatisfy { "0123456789+-.eE".utf8.contains($0) }
+        guard isNumber, let value = T(text), value.isFinite else { return nil }
+        guard value == 0 else { return value }
+        let digits = text.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }
+        return digits.contains { (UInt8(ascii: "1")...UInt8(ascii: "9")).contains($0) } ? nil : value
+    }
+
+    /// `\x0aff`; the older escape format is not asked for by any connection of ours.
+    private static func bytes(_ text: String) -> [UInt8]? {
+        guard text.hasPrefix("\\x") else { return nil }
+        return hex(text.utf8.dropFirst(2))
+    }
+
+    /// Digits in groups of 8, 4, 4, 4 and 12.
+    private static func uuid(_ text: String) -> UUID? {
+        let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard groups.map(\.count) == [8, 4, 4, 4, 12], let bytes = hex(groups.joined()), bytes.count == 16 else {
+            return nil
+        }
+        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+
+    private static func hex(_ digits: some Sequence<UInt8>) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(digits.underestimatedCount / 2)
+        var high: UInt8?
+        for digit in digits {
+            guard let value = digit.hexDigitValue else { return nil }
+            if let first = high {
+                bytes.append(first << 4 | value)
+                high = nil
+            } else {
+                high = value
+            }
+        }
+        return high == nil ? bytes : nil
+    }
+}
+
+extension UInt8 {
+    /// The value of an ASCII character as a hexadecimal digit.
+    var hexDigitValue: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
+
+extension PostgresValue {
+    /// The value of a type that a text as the server prints it stands for; of an unknown type the text itself.
+    ///
+    /// Throws `PostgresError` `.invalidParameter` for any other text.
+    package init(text: String, type: PostgresDataType) throws {
+        if let value = TextDecoder.value(text, type) {
+            self = value
+        } else if type.elementType != nil {
+            self = try Array(text.utf8).withUnsafeBytes { bytes in
+                do {
+                    return try Codec.decode(bytes, type: type, format: .text)
+                } catch {
+                    throw PostgresError(.invalidParameter, "The text is no value of the type \(type)")
+                }
+            }
+        } else if !type.isKnown {
+            self = .string(text)
+        } else {
+            throw PostgresError(.invalidParameter, "The text is no value of the type \(type)")
+        }
+    }
+}

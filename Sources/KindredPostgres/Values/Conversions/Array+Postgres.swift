@@ -1,0 +1,44 @@
+extension PostgresArray: PostgresEncodable, PostgresDecodable {
+    /// An array.
+    public var postgresValue: PostgresValue? { .array(self) }
+
+    /// Reads an array of any dimensions.
+    public init(postgresValue value: PostgresValue) throws {
+        guard case .array(let array) = value else { throw Self.mismatch(value) }
+        self = array
+    }
+}
+
+extension Array: PostgresEncodable where Element: PostgresEncodable {
+    /// An array of the elements' type; of bytes a `bytea`.
+    public var postgresValue: PostgresValue? {
+        get throws {
+            if Element.self == UInt8.self, let bytes = self as? [UInt8] { return .bytes(bytes) }
+            let values = try map { try $0.postgresValue }
+            let element = values.lazy.compactMap { $0?.naturalType }.first ?? Element.postgresDataType
+            return .array(PostgresArray(elementType: element, elements: values))
+        }
+    }
+
+    /// The type of arrays of the elements' type; of bytes `bytea`.
+    public static var postgresDataType: PostgresDataType {
+        Element.self == UInt8.self ? .bytea : Element.postgresDataType.arrayType ?? .unspecified
+    }
+}
+
+extension Array: PostgresDecodable where Element: PostgresDecodable {
+    /// Reads an array of one dimension without NULLs; as bytes a `bytea`.
+    public init(postgresValue value: PostgresValue) throws {
+        if case .bytes(let bytes) = value, let bytes = bytes as? [Element] {
+            self = bytes
+            return
+        }
+        guard case .array(let array) = value, array.dimensions.count <= 1 else { throw Self.mismatch(value) }
+        self = try array.elements.map { element in
+            guard let element else {
+                throw PostgresError(.decodingFailed, "An array with NULLs cannot be read as \(Self.self)")
+            }
+            return try Element(postgresValue: element)
+        }
+    }
+}

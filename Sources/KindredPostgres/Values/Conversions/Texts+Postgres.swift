@@ -1,0 +1,85 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+extension String: PostgresEncodable, PostgresDecodable {
+    /// A text.
+    public var postgresValue: PostgresValue? { .string(self) }
+    /// `text`.
+    public static var postgresDataType: PostgresDataType { .text }
+
+    /// Reads a text, a JSON document as its text, or the text of a value of a type that the library does not know.
+    public init(postgresValue value: PostgresValue) throws {
+        switch value {
+        case .string(let text): self = text
+        case .json(let json): self = json.text
+        case .other(let raw):
+            guard let text = raw.text else { throw Self.mismatch(value) }
+            self = text
+        default: throw Self.mismatch(value)
+        }
+    }
+
+    /// Reads the types whose forms are their text.
+    public static func decode(postgresBytes bytes: RawSpan, of column: PostgresCellType) throws -> String? {
+        switch column.dataType {
+        case .text, .varchar: try unsafe bytes.withUnsafeBytes { try Codec.string($0) }
+        default: nil
+        }
+    }
+}
+
+extension Substring: PostgresEncodable {
+    /// A text.
+    public var postgresValue: PostgresValue? { .string(String(self)) }
+    /// `text`.
+    public static var postgresDataType: PostgresDataType { .text }
+}
+
+extension PostgresJSON: PostgresEncodable, PostgresDecodable {
+    /// A `jsonb`.
+    public var postgresValue: PostgresValue? { .json(self) }
+    /// `jsonb`.
+    public static var postgresDataType: PostgresDataType { .jsonb }
+
+    /// Reads a `json` or `jsonb`.
+    public init(postgresValue value: PostgresValue) throws {
+        guard case .json(let json) = value else { throw Self.mismatch(value) }
+        self = json
+    }
+}
+
+extension UUID: PostgresEncodable, PostgresDecodable {
+    /// A `uuid`.
+    public var postgresValue: PostgresValue? { .uuid(self) }
+    /// `uuid`.
+    public static var postgresDataType: PostgresDataType { .uuid }
+
+    /// Reads a `uuid`.
+    public init(postgresValue value: PostgresValue) throws {
+        guard case .uuid(let uuid) = value else { throw Self.mismatch(value) }
+        self = uuid
+    }
+
+    /// Reads the binary form.
+    public static func decode(postgresBytes bytes: RawSpan, of column: PostgresCellType) throws -> UUID? {
+        guard column.dataType == .uuid, column.format == .binary, bytes.byteCount == 16 else { return nil }
+        // Every 16 bytes are a UUID.
+        return UUID(uuid: unsafe bytes.unsafeLoadUnaligned(as: uuid_t.self))
+    }
+}
+
+extension Data: PostgresEncodable, PostgresDecodable {
+    /// A `bytea`.
+    public var postgresValue: PostgresValue? { .bytes(Array(self)) }
+    /// `bytea`.
+    public static var postgresDataType: PostgresDataType { .bytea }
+
+    /// Reads a `bytea`.
+    public init(postgresValue value: PostgresValue) throws {
+        guard case .bytes(let bytes) = value else { throw Self.mismatch(value) }
+        self = Data(bytes)
+    }
+}

@@ -1,0 +1,38 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// Seconds from 2000-01-01, where PostgreSQL begins to count, to 2001-01-01, where Foundation does.
+private let epochDistance: Int64 = 31_622_400
+
+extension PostgresTimestamp {
+    /// The moment of a date, to the nearest microsecond; nil beyond what PostgreSQL can hold.
+    public init?(_ date: Date) {
+        // Whole seconds and their fraction apart: their microseconds together need more bits than a double has.
+        let whole = date.timeIntervalSinceReferenceDate.rounded(.down)
+        let fraction = ((date.timeIntervalSinceReferenceDate - whole) * 1_000_000).rounded(.toNearestOrEven)
+        guard let seconds = Int64(exactly: whole), let fraction = Int64(exactly: fraction) else { return nil }
+        let (shifted, isTooLarge) = seconds.addingReportingOverflow(epochDistance)
+        let (microseconds, isTooLargeAgain) = shifted.multipliedReportingOverflow(by: 1_000_000)
+        let (sum, isTooLargeAtLast) = microseconds.addingReportingOverflow(fraction)
+        guard !isTooLarge, !isTooLargeAgain, !isTooLargeAtLast else { return nil }
+        self.init(microsecondsSince2000: sum)
+    }
+}
+
+extension Date {
+    /// The moment of a timestamp with time zone; nil for an infinity, and where a date cannot tell its microseconds.
+    ///
+    /// A date counts in doubles of seconds: every microsecond within 272 years of 2001 is one, and beyond that those
+    /// that are near enough to one.
+    public init?(exactly timestamp: PostgresTimestamp) {
+        guard timestamp.isFinite else { return nil }
+        let seconds = timestamp.microsecondsSince2000.flooredDivision(by: 1_000_000)
+        let fraction = timestamp.microsecondsSince2000 - seconds * 1_000_000
+        let date = Date(timeIntervalSinceReferenceDate: Double(seconds - epochDistance) + Double(fraction) / 1_000_000)
+        guard PostgresTimestamp(date) == timestamp else { return nil }
+        self = date
+    }
+}
