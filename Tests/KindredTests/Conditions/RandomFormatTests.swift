@@ -52,14 +52,19 @@ import Testing
         #expect(understood > 0)
     }
 
-    @Test func randomBytesNeverTrap() {
+    @Test func randomBytesNeverTrap() throws {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<5_000 {
             let bytes = (0..<Int.random(in: 0..<60, using: &generator)).map { _ in
                 UInt8.random(in: 0...255, using: &generator)
             }
             let format = String(decoding: bytes, as: UTF8.self)
-            #expect(throws: KindredError.self) { try Condition(format: format, arguments: []) }
+            // Now and then they are a condition, such as `b<z`.
+            do {
+                _ = try Condition(format: format, arguments: [])
+            } catch let error as KindredError {
+                #expect(error.code == .invalidCondition, "\(format): \(error)")
+            }
         }
     }
 }
