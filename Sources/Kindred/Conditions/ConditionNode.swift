@@ -13,9 +13,9 @@ package indirect enum ConditionNode: Sendable {
 package struct ConditionComparison: Sendable {
     /// How the members that the left side leads to are taken together.
     package enum Quantifier: String, Sendable {
-        case any = "ANY"
-        case all = "ALL"
-        case none = "NONE"
+        case anyMember = "ANY"
+        case allMembers = "ALL"
+        case noMember = "NONE"
     }
 
     package enum Operator: String, Sendable {

@@ -16,10 +16,15 @@ package struct SelectQuery: Sendable {
     package var limit: Int?
     /// The number of rows left out at the beginning.
     package var offset: Int?
+    private let columns: String?
 
-    package init(entity: Entity, condition: Condition? = nil) {
+    /// Selects the rows of an entity.
+    ///
+    /// Who selects often can write the columns once, with `columns(of:)`.
+    package init(entity: Entity, condition: Condition? = nil, columns: String? = nil) {
         self.entity = entity
         self.condition = condition
+        self.columns = columns
     }
 
     /// Checks keys and types.
@@ -35,7 +40,7 @@ package struct SelectQuery: Sendable {
     ///
     /// Throws what `validate` throws, and `KindredError` `.invalidRequest` for a negative limit or offset.
     package func statement(in schema: DatabaseSchema) throws -> Statement {
-        try statement(in: schema, selecting: Self.columns(of: entity), isSorted: true)
+        try statement(in: schema, selecting: columns ?? Self.columns(of: entity), isSorted: true)
     }
 
     /// `SELECT count(*)` of the rows that the query selects, limit and offset included.
@@ -68,7 +73,8 @@ package struct SelectQuery: Sendable {
         return Statement(text: StatementText(wrapped(text)), bindings: renderer.bindings)
     }
 
-    private static func columns(of entity: Entity) throws -> String {
+    /// Every attribute in the entity's order, of the alias `t0`; a type without a codec as text.
+    package static func columns(of entity: Entity) throws -> String {
         guard !entity.attributes.isEmpty else {
             throw KindredError(
                 .invalidRequest,

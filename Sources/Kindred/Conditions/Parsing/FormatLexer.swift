@@ -36,9 +36,9 @@ struct FormatLexer {
     }
 
     private mutating func next() throws -> FormatToken {
-        while let scalar = current, scalar.properties.isWhitespace { index += 1 }
+        while let scalar = current, scalar.isSpace { index += 1 }
         let start = index
-        return FormatToken(kind: try kind(), position: start + 1)
+        return FormatToken(try kind(), position: start + 1)
     }
 
     private mutating func kind() throws -> FormatToken.Kind {
@@ -65,31 +65,37 @@ struct FormatLexer {
 
     private mutating func word() -> String? {
         guard let first = current, first.beginsKey else { return nil }
-        var word = String.UnicodeScalarView()
-        while let scalar = current, scalar.continuesKey {
-            word.append(scalar)
-            index += 1
+        let start = index
+        while let scalar = current, scalar.continuesKey { index += 1 }
+        let word = scalars[start..<index]
+        guard word.allSatisfy(\.isASCII) else {
+            var view = String.UnicodeScalarView()
+            view.append(contentsOf: word)
+            return String(view)
         }
-        return String(word)
+        return String(unsafeUninitializedCapacity: word.count) { buffer in
+            for (offset, scalar) in word.enumerated() { buffer[offset] = UInt8(truncatingIfNeeded: scalar.value) }
+            return word.count
+        }
     }
 
     private mutating func symbol() throws -> FormatToken.Symbol {
-        let pairs: [(String, FormatToken.Symbol)] = [
-            ("==", .equal), ("!=", .notEqual), ("<>", .notEqual), ("<=", .lessOrEqual), ("=<", .lessOrEqual),
-            (">=", .greaterOrEqual), ("=>", .greaterOrEqual), ("&&", .and), ("||", .or), ("**", .power),
-        ]
-        guard let first = current else { throw error("a symbol is expected") }
-        if let second = peek(1) {
-            let pair = "\(first)\(second)"
-            if let match = pairs.first(where: { $0.0 == pair }) {
-                index += 2
-                return match.1
+        let first = current ?? " "
+        let (symbol, length): (FormatToken.Symbol?, Int) =
+            switch (first, peek(1)) {
+            case ("=", "="): (.equal, 2)
+            case ("!", "="), ("<", ">"): (.notEqual, 2)
+            case ("<", "="), ("=", "<"): (.lessOrEqual, 2)
+            case (">", "="), ("=", ">"): (.greaterOrEqual, 2)
+            case ("&", "&"): (.and, 2)
+            case ("|", "|"): (.or, 2)
+            case ("*", "*"): (.power, 2)
+            default: (FormatToken.Symbol(first), 1)
             }
-        }
-        guard let symbol = FormatToken.Symbol(rawValue: "\(first)") else {
+        guard let symbol else {
             throw error("the character U+\(String(first.value, radix: 16, uppercase: true)) is not expected")
         }
-        index += 1
+        index += length
         return symbol
     }
 
@@ -189,11 +195,18 @@ extension FormatLexer {
 extension Unicode.Scalar {
     fileprivate var isDigit: Bool { ("0"..."9").contains(self) }
 
-    fileprivate var beginsKey: Bool { self == "_" || properties.isAlphabetic }
+    // Looking properties up is slow, and nearly all formats are ASCII.
+    fileprivate var isSpace: Bool { isASCII ? value == 32 || (9...13).contains(value) : properties.isWhitespace }
+
+    fileprivate var beginsKey: Bool {
+        guard isASCII else { return properties.isAlphabetic }
+        return ("a"..."z").contains(self) || ("A"..."Z").contains(self) || self == "_"
+    }
 
     fileprivate var continuesKey: Bool {
-        beginsKey || isDigit || self == "$" || properties.generalCategory == .nonspacingMark
-            || properties.numericType == .decimal
+        if beginsKey || isDigit || self == "$" { return true }
+        guard !isASCII else { return false }
+        return properties.generalCategory == .nonspacingMark || properties.numericType == .decimal
     }
 
     fileprivate var hexadecimalValue: UInt32? {

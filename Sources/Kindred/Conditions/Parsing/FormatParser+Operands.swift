@@ -1,10 +1,6 @@
 import KindredPostgres
 
 extension FormatParser {
-    private static let quantifiers: [String: ConditionComparison.Quantifier] = [
-        "ANY": .any, "SOME": .any, "ALL": .all, "NONE": .none,
-    ]
-
     private enum Beginning {
         case parenthesis, negation, sign
         case quantifier(ConditionComparison.Quantifier)
@@ -31,12 +27,15 @@ extension FormatParser {
         case .symbol(.leftParenthesis): .parenthesis
         case .symbol(.not): .negation
         case .symbol(.minus), .symbol(.plus): .sign
-        case .word(let word):
-            switch word.uppercased() {
-            case "NOT": .negation
-            case "TRUEPREDICATE": .constant(true)
-            case "FALSEPREDICATE": .constant(false)
-            case let keyword: quantifier(keyword).map(Beginning.quantifier) ?? .value
+        case .word:
+            switch current.keyword {
+            case .not: .negation
+            case .always: .constant(true)
+            case .never: .constant(false)
+            case .anyOf, .someOf: quantifier(.anyMember)
+            case .allOf: quantifier(.allMembers)
+            case .noneOf: quantifier(.noMember)
+            default: .value
             }
         default: .value
         }
@@ -77,13 +76,12 @@ extension FormatParser {
         }
     }
 
-    private func quantifier(_ keyword: String) -> ConditionComparison.Quantifier? {
-        guard let quantifier = Self.quantifiers[keyword] else { return nil }
+    private func quantifier(_ quantifier: ConditionComparison.Quantifier) -> Beginning {
         // A key may be called `any`: then an operator, a dot or the end follows.
         switch following.kind {
-        case .word, .placeholder: return Self.operation(following) == nil ? quantifier : nil
-        case .key, .symbol(.leftParenthesis): return quantifier
-        default: return nil
+        case .word, .placeholder: Self.operation(following) == nil ? .quantifier(quantifier) : .value
+        case .key, .symbol(.leftParenthesis): .quantifier(quantifier)
+        default: .value
         }
     }
 
@@ -115,8 +113,8 @@ extension FormatParser {
             return .value(.numeric(numeric))
         case .placeholder(.keyPath), .key, .collectionOperator: return try path()
         case .placeholder(let placeholder): return try argument(placeholder)
-        case .word(let word):
-            if let constant = constant(word.uppercased()) {
+        case .word:
+            if let constant {
                 advance()
                 return constant
             }
@@ -125,11 +123,11 @@ extension FormatParser {
         }
     }
 
-    private func constant(_ keyword: String) -> ConditionExpression? {
-        switch keyword {
-        case "TRUE", "YES": .value(.bool(true))
-        case "FALSE", "NO": .value(.bool(false))
-        case "NULL", "NIL": .value(nil)
+    private var constant: ConditionExpression? {
+        switch current.keyword {
+        case .isTrue, .yes: .value(.bool(true))
+        case .isFalse, .no: .value(.bool(false))
+        case .null, .nil: .value(nil)
         default: nil
         }
     }

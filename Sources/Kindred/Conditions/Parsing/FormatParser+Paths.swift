@@ -9,8 +9,9 @@ extension FormatParser {
             let position = current.position
             switch current.kind {
             case .word(let word):
+                let isSelf = isFirst && current.keyword == .itself
                 advance()
-                if isFirst && word.uppercased() == "SELF" { break }
+                if isSelf { break }
                 if isAt(.leftParenthesis) {
                     throw KindredError.invalidFormat("functions such as \(word)() are not supported", at: position)
                 }

@@ -97,11 +97,6 @@ extension FormatParser {
 }
 
 extension FormatParser {
-    private static let words: [String: ConditionComparison.Operator] = [
-        "BETWEEN": .between, "IN": .isIn, "LIKE": .like, "MATCHES": .matches, "BEGINSWITH": .beginsWith,
-        "ENDSWITH": .endsWith, "CONTAINS": .contains,
-    ]
-
     /// The comparison that a token stands for where an operator is expected.
     static func operation(_ token: FormatToken) -> ConditionComparison.Operator? {
         switch token.kind {
@@ -111,8 +106,17 @@ extension FormatParser {
         case .symbol(.lessOrEqual): .lessOrEqual
         case .symbol(.greater): .greater
         case .symbol(.greaterOrEqual): .greaterOrEqual
-        case .word(let word): words[word.uppercased()]
-        default: nil
+        default:
+            switch token.keyword {
+            case .between: .between
+            case .isIn: .isIn
+            case .like: .like
+            case .matches: .matches
+            case .beginsWith: .beginsWith
+            case .endsWith: .endsWith
+            case .contains: .contains
+            default: nil
+            }
         }
     }
 
@@ -126,12 +130,10 @@ extension FormatParser {
         case .symbol(.divide): .arithmetic(.divide, .product)
         case .symbol(.power): .arithmetic(.power, .power)
         default:
-            if token.isKeyword("OR") {
-                .or
-            } else if token.isKeyword("AND") {
-                .and
-            } else {
-                Self.operation(token).map(Infix.comparison)
+            switch token.keyword {
+            case .or: .or
+            case .and: .and
+            default: Self.operation(token).map(Infix.comparison)
             }
         }
     }
@@ -179,13 +181,5 @@ extension FormatParser.Rank {
         case .sum: .product
         case .product, .sign, .power: .sign
         }
-    }
-}
-
-extension FormatToken {
-    /// Whether the token is a keyword, in any case of letters.
-    func isKeyword(_ keyword: String) -> Bool {
-        guard case .word(let word) = kind, word.utf8.count == keyword.utf8.count else { return false }
-        return word.uppercased() == keyword
     }
 }

@@ -21,7 +21,7 @@ struct FormatToken: Sendable, Equatable {
         case any, keyPath, integer, number, string
     }
 
-    enum Symbol: String, Sendable, CaseIterable {
+    enum Symbol: String, Sendable {
         case equal = "=", notEqual = "!=", less = "<", lessOrEqual = "<=", greater = ">", greaterOrEqual = ">="
         case and = "&&", or = "||", not = "!"
         case plus = "+", minus = "-", times = "*", divide = "/", power = "**"
@@ -29,9 +29,66 @@ struct FormatToken: Sendable, Equatable {
         case leftBracket = "[", rightBracket = "]", comma = ",", dot = "."
     }
 
+    /// A word with a meaning of its own, whatever the case of its letters.
+    enum Keyword: String, Sendable {
+        case and = "AND", or = "OR", not = "NOT", anyOf = "ANY", someOf = "SOME", allOf = "ALL", noneOf = "NONE"
+        case between = "BETWEEN", isIn = "IN", like = "LIKE", matches = "MATCHES", beginsWith = "BEGINSWITH"
+        case endsWith = "ENDSWITH", contains = "CONTAINS", yes = "YES", no = "NO", isTrue = "TRUE", isFalse = "FALSE"
+        case null = "NULL", `nil` = "NIL", itself = "SELF", always = "TRUEPREDICATE", never = "FALSEPREDICATE"
+    }
+
     let kind: Kind
+    /// What a `.word` means where a keyword may stand.
+    let keyword: Keyword?
     /// Characters from the beginning of the format string, from 1.
     let position: Int
+
+    init(_ kind: Kind, position: Int) {
+        self.kind = kind
+        self.position = position
+        keyword = if case .word(let word) = kind { Keyword(word) } else { nil }
+    }
+}
+
+extension FormatToken.Keyword {
+    private static let lengths = 2...14
+    private static let words = Dictionary(
+        uniqueKeysWithValues: [
+            and, or, not, anyOf, someOf, allOf, noneOf, between, isIn, like, matches, beginsWith, endsWith, contains,
+            yes, no,
+            isTrue, isFalse, null, `nil`, itself, always, never,
+        ].map { ($0.rawValue, $0) }
+    )
+
+    fileprivate init?(_ word: String) {
+        guard Self.lengths.contains(word.utf8.count), let keyword = Self.words[word.uppercased()] else { return nil }
+        self = keyword
+    }
+}
+
+extension FormatToken.Symbol {
+    /// The symbol of one character.
+    init?(_ scalar: Unicode.Scalar) {
+        switch scalar {
+        case "=": self = .equal
+        case "<": self = .less
+        case ">": self = .greater
+        case "!": self = .not
+        case "+": self = .plus
+        case "-": self = .minus
+        case "*": self = .times
+        case "/": self = .divide
+        case "(": self = .leftParenthesis
+        case ")": self = .rightParenthesis
+        case "{": self = .leftBrace
+        case "}": self = .rightBrace
+        case "[": self = .leftBracket
+        case "]": self = .rightBracket
+        case ",": self = .comma
+        case ".": self = .dot
+        default: return nil
+        }
+    }
 }
 
 extension FormatToken: CustomStringConvertible {

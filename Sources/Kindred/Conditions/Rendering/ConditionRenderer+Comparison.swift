@@ -2,6 +2,7 @@ import KindredPostgres
 
 extension ConditionRenderer {
     mutating func comparison(_ comparison: ConditionComparison) throws -> Rendered {
+        let left: Operand
         if case .path(let path) = comparison.left {
             let target = try target(of: path[...], from: 0)
             if let quantifier = comparison.quantifier {
@@ -9,8 +10,11 @@ extension ConditionRenderer {
             }
             // `emailSet CONTAINS %@`
             if comparison.operation == .contains, case .members = target {
-                return try quantified(.any, comparison, target, as: .equal)
+                return try quantified(.anyMember, comparison, target, as: .equal)
             }
+            left = try operand(target)
+        } else {
+            left = try operand(comparison.left)
         }
         // `%@ IN emailSet`
         if comparison.operation == .isIn, case .path(let path) = comparison.right {
@@ -18,15 +22,11 @@ extension ConditionRenderer {
             if case .members = target {
                 var turned = comparison
                 (turned.left, turned.right) = (comparison.right, comparison.left)
-                return try quantified(.any, turned, target, as: .equal)
+                return try quantified(.anyMember, turned, target, as: .equal)
             }
+            return try isIn(left, operand(target))
         }
-        return try compare(
-            try operand(comparison.left),
-            comparison.operation,
-            try operand(comparison.right),
-            comparison.ignoresCase
-        )
+        return try compare(left, comparison.operation, try operand(comparison.right), comparison.ignoresCase)
     }
 
     /// Compares two operands whose paths have been followed.

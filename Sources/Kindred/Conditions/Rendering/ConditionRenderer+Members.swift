@@ -14,7 +14,7 @@ extension ConditionRenderer {
         let right = try operand(comparison.right)
         let member = { (renderer: inout ConditionRenderer, left: Operand) throws -> Rendered in
             let rendered = try renderer.compare(left, operation ?? comparison.operation, right, comparison.ignoresCase)
-            return quantifier == .all ? renderer.negation(of: rendered) : rendered
+            return quantifier == .allMembers ? renderer.negation(of: rendered) : rendered
         }
         guard let exists = try exists(target, member) else {
             throw KindredError(
@@ -22,7 +22,7 @@ extension ConditionRenderer {
                 "\(quantifier.rawValue) needs a path to many objects or to an array"
             )
         }
-        return quantifier == .any ? exists : negation(of: exists)
+        return quantifier == .anyMember ? exists : negation(of: exists)
     }
 
     /// Whether a condition holds for any of the members or elements; nil for a path that leads to one value or row.

@@ -26,7 +26,7 @@ extension ConditionRenderer {
                         key: next
                     )
                 }
-                return .scalar(try column(attribute.name, of: place))
+                return .scalar(try column(attribute.name, of: place, attribute))
             }
             guard let relationship = entity.relationship(named: key) else {
                 throw KindredError(
@@ -76,10 +76,10 @@ extension ConditionRenderer {
     }
 
     /// A column of a row, joined if need be.
-    mutating func column(_ name: String, of place: Int) throws -> Scalar {
-        if let known = places[place].known[name] { return known }
+    mutating func column(_ name: String, of place: Int, _ attribute: Attribute? = nil) throws -> Scalar {
+        if !places[place].known.isEmpty, let known = places[place].known[name] { return known }
         let alias = try joined(place)
-        let attribute = places[place].entity.attribute(named: name)
+        let attribute = attribute ?? places[place].entity.attribute(named: name)
         return Scalar(
             sql: "t\(alias).\(try SQLIdentifier.quote(name))",
             type: attribute.map { ValueType($0) } ?? ValueType(.unspecified),

@@ -36,18 +36,24 @@ extension ConditionRenderer {
             scalar.label = "the calculation"
             return .scalar(scalar)
         case .path(let path):
-            switch try target(of: path[...], from: place) {
-            case .scalar(let scalar): return .scalar(scalar)
-            case .row(let row): return .row(row)
-            case .members(let owner, let relationship, _):
-                throw KindredError(
-                    .invalidCondition,
-                    "\(label(relationship.name, of: owner)) leads to many objects: write ANY, ALL or NONE before the path, "
-                        + "or @count after it",
-                    entity: relationship.source.description,
-                    key: relationship.name
-                )
-            }
+            let target = try target(of: path[...], from: place)
+            return try operand(target)
+        }
+    }
+
+    /// What a path leads to, which must not be many objects.
+    func operand(_ target: Target) throws -> Operand {
+        switch target {
+        case .scalar(let scalar): return .scalar(scalar)
+        case .row(let row): return .row(row)
+        case .members(let owner, let relationship, _):
+            throw KindredError(
+                .invalidCondition,
+                "\(label(relationship.name, of: owner)) leads to many objects: write ANY, ALL or NONE before the path, "
+                    + "or @count after it",
+                entity: relationship.source.description,
+                key: relationship.name
+            )
         }
     }
 

@@ -27,15 +27,14 @@ struct ValueType {
     init(_ attribute: Attribute) {
         type = attribute.baseType
         typeName = attribute.typeName
-        elementType = attribute.elementType ?? attribute.baseType.elementType
         enumLabels = attribute.enumLabels
+        let scalarFamily = Self.family(of: type, typeName)
+        elementType = attribute.elementType ?? (scalarFamily == .other ? attribute.baseType.elementType : nil)
         family =
             if elementType != nil {
                 .array
-            } else if enumLabels != nil {
-                .enumeration
             } else {
-                Self.family(of: type, typeName)
+                enumLabels != nil ? .enumeration : scalarFamily
             }
     }
 
