@@ -1,46 +1,103 @@
+import Synchronization
+
 /// A connection of one's own, lent by ``PostgresClient/withConnection(_:)``.
+///
+/// It is only good inside of the closure; used afterwards it throws `PostgresError` `.transactionEnded`.
 public struct PostgresConnection: Sendable {
     let client: PostgresClient
+    let owner: Owner
+
+    /// Whom the connection belongs to: the closure, or the transaction around it.
+    enum Owner {
+        case lease(ConnectionLease)
+        case transaction(PostgresTransaction)
+    }
 
     /// Runs a statement on this connection.
+    ///
+    /// - Parameter timeout: after which the statement is cancelled; nil is the configuration's.
     @discardableResult
     public func query(_ sql: SQL, timeout: Duration? = nil) async throws -> QueryResult {
-        try await client.query(sql, timeout: timeout)
+        let statement = try sql.statement()
+        let results =
+            switch owner {
+            case .lease(let lease):
+                if let transaction = client.currentTransaction, transaction.connection === lease.lent.connection {
+                    try await transaction.run([statement], timeout: timeout)
+                } else {
+                    try await lease.run([statement], timeout: timeout)
+                }
+            case .transaction(let transaction):
+                try await transaction.innermost.run([statement], timeout: timeout)
+            }
+        guard let result = results.first else {
+            throw PostgresError(.protocolViolation, "The server gave no result for a statement")
+        }
+        return result
     }
 }
 
-/// The connection that a task has for itself, outside of transactions.
-final class Lease: Sendable {
-    @TaskLocal static var current: Lease?
+/// The time for which a connection is lent outside of transactions; bound to the task.
+final class ConnectionLease: Sendable {
+    @TaskLocal static var current: ConnectionLease?
 
     let client: PostgresClient
-    let connection: PooledConnection
+    let lent: ConnectionPool.Lease
+    /// The lease around this one, of another client.
+    let outer: ConnectionLease?
+    private let isOver = Atomic(false)
 
-    init(client: PostgresClient, connection: PooledConnection) {
+    init(client: PostgresClient, lent: ConnectionPool.Lease, outer: ConnectionLease?) {
         self.client = client
-        self.connection = connection
+        self.lent = lent
+        self.outer = outer
+    }
+
+    func end() { isOver.store(true, ordering: .sequentiallyConsistent) }
+
+    func run(_ statements: [Statement], timeout: Duration?) async throws -> [QueryResult] {
+        guard !isOver.load(ordering: .sequentiallyConsistent) else {
+            throw PostgresError(
+                .transactionEnded, "The connection was given back; a task that outlives withConnection cannot use it")
+        }
+        let traits = Request.Traits(mayRepeat: statements.allSatisfy { $0.text.effect == .plain })
+        return try await client.observing(statements) {
+            do {
+                return try await lent.connection.run(
+                    statements, traits: traits, timeout: timeout ?? client.configuration.statementTimeout)
+            } catch is ConnectionGone {
+                throw PostgresError(.connectionLost, "The connection has ended", statement: statements.first?.text.text)
+            }
+        }
     }
 }
 
 extension PostgresClient {
     /// Lends a connection for the time of `body`; everything its task sends over this client goes there.
     ///
-    /// For settings, temporary tables and advisory locks. A connection that comes back with an open transaction is closed.
+    /// For settings, temporary tables and advisory locks. A connection that comes back with an open transaction is rolled
+    /// back; after SET, LISTEN, temporary tables and their like it is reset by DISCARD ALL.
     /// Inside a transaction, and inside another call, it is the connection the task has already.
     public func withConnection<T>(_ body: (PostgresConnection) async throws -> T) async throws -> T {
-        if currentTransaction != nil || Lease.current?.client === self {
-            return try await body(PostgresConnection(client: self))
+        if let transaction = currentTransaction {
+            return try await body(PostgresConnection(client: self, owner: .transaction(transaction)))
         }
-        return try await withLease { connection in
-            try await Lease.$current.withValue(Lease(client: self, connection: connection)) {
-                try await body(PostgresConnection(client: self))
+        if let lease = currentLease {
+            return try await body(PostgresConnection(client: self, owner: .lease(lease)))
+        }
+        return try await withExclusive { lent in
+            let lease = ConnectionLease(client: self, lent: lent, outer: ConnectionLease.current)
+            defer { lease.end() }
+            return try await ConnectionLease.$current.withValue(lease) {
+                try await body(PostgresConnection(client: self, owner: .lease(lease)))
             }
         }
     }
 
-    func withLease<T>(_ body: (PooledConnection) async throws -> T) async throws -> T {
-        let connection = try await pool.acquire(.exclusive)
-        defer { pool.release(connection) }
-        return try await body(connection)
+    /// The connection that the task was lent by this client.
+    var currentLease: ConnectionLease? {
+        var lease = ConnectionLease.current
+        while let found = lease, found.client !== self { lease = found.outer }
+        return lease
     }
 }

@@ -9,22 +9,29 @@ import Synchronization
 #else
     import Darwin
 #endif
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Opens connections, each on a thread of its own: looking up names and computing passwords block inside libpq.
 enum Connector {
     /// A connection that nobody has taken over yet.
-    struct Opened: @unchecked Sendable {
-        // Sendable: the pointer is handed from the connecting thread to one owner, who guards it with a mutex.
-        let handle: OpaquePointer
+    struct Opened: Sendable {
+        // The pointer goes from the connecting thread to one owner, who guards it with a mutex.
+        nonisolated(unsafe) let handle: OpaquePointer
+        let notices: NoticeSink
     }
 
     /// Opens a connection within the time that the configuration allows, over all its endpoints together.
     ///
     /// When the time is up the task goes on with an error, and the thread ends the attempt by itself.
-    static func open(_ configuration: PostgresConfiguration, environment: [String: String]) async throws -> Opened {
-        let parameters = try configuration.libpqParameters(libpqVersion: LibPQ.version, environment: environment)
+    static func open(_ configuration: PostgresConfiguration, logger: Logger?) async throws -> Opened {
+        let parameters = try configuration.libpqParameters(
+            libpqVersion: LibPQ.version, environment: ProcessInfo.processInfo.environment)
         let address = configuration.description
-        let deadline = monotonicNow() &+ configuration.connectTimeout.nanoseconds
+        let deadline = MonotonicTime.now + configuration.connectTimeout
         let attempt = Attempt(deadline: deadline, address: address)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -33,8 +40,10 @@ enum Connector {
                     try Poller.shared.addTimed(attempt)
                     Poller.shared.wake(by: deadline)
                     try DedicatedThread.start {
-                        let result = Result { () throws(PostgresError) in try connect(parameters, deadline, address) }
-                        attempt.finish(result)
+                        attempt.finish(
+                            Result { () throws(PostgresError) in
+                                try connect(parameters, deadline, address, NoticeSink(logger: logger))
+                            })
                     }
                 } catch {
                     attempt.fail(error)
@@ -47,17 +56,22 @@ enum Connector {
 
     /// One attempt: whoever comes first, the thread, the deadline or a cancellation, ends it.
     private final class Attempt: PolledSource {
-        private let deadline: UInt64
-        private let address: String
-        private let continuation = Mutex<(waiting: CheckedContinuation<Opened, any Error>?, isOver: Bool)>((nil, false))
+        private struct State {
+            var waiting: CheckedContinuation<Opened, any Error>?
+            var isOver = false
+        }
 
-        init(deadline: UInt64, address: String) {
+        private let deadline: MonotonicTime
+        private let address: String
+        private let state = Mutex(State())
+
+        init(deadline: MonotonicTime, address: String) {
             self.deadline = deadline
             self.address = address
         }
 
         func begin(_ waiting: CheckedContinuation<Opened, any Error>) {
-            let isOver = continuation.withLock { state in
+            let isOver = state.withLock { state in
                 if !state.isOver { state.waiting = waiting }
                 return state.isOver
             }
@@ -77,26 +91,28 @@ enum Connector {
         }
 
         private func take() -> CheckedContinuation<Opened, any Error>? {
-            continuation.withLock { state in
-                defer { state = (nil, true) }
+            Poller.shared.removeTimed(self)
+            return state.withLock { state in
+                defer { state = State(waiting: nil, isOver: true) }
                 return state.waiting
             }
         }
 
         func socketIsReady() {}
 
-        func deadlinesPassed(now: UInt64) -> UInt64? {
+        func deadlinePassed(_ now: MonotonicTime) -> MonotonicTime {
             guard now >= deadline else { return deadline }
-            fail(PostgresError(.connectionFailed, "\(address) did not answer within the connect timeout"))
-            return nil
+            fail(timedOut(address))
+            return .never
         }
     }
 
     /// Runs on the attempt's own thread.
     private static func connect(
         _ parameters: [(keyword: String, value: String)],
-        _ deadline: UInt64,
-        _ address: String
+        _ deadline: MonotonicTime,
+        _ address: String,
+        _ notices: NoticeSink
     ) throws(PostgresError) -> Opened {
         let keywords = parameters.map { strdup($0.keyword) } + [nil]
         let values = parameters.map { strdup($0.value) } + [nil]
@@ -105,48 +121,53 @@ enum Connector {
         else { throw PostgresError(.connectionFailed, "There is no memory for another connection") }
         // The long form of messages is the only place where libpq tells the SQLSTATE of a refused connection.
         PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
-        PQsetNoticeReceiver(handle, { _, _ in }, nil)
+        notices.install(on: handle)
         var status = PQstatus(handle) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING
         while status == PGRES_POLLING_READING || status == PGRES_POLLING_WRITING {
-            let now = monotonicNow()
+            let now = MonotonicTime.now
             guard now < deadline else {
                 PQfinish(handle)
-                throw PostgresError(.connectionFailed, "\(address) did not answer within the connect timeout")
+                throw timedOut(address)
             }
             let events = Int16(status == PGRES_POLLING_READING ? POLLIN : POLLOUT)
             var polled = pollfd(fd: PQsocket(handle), events: events, revents: 0)
-            poll(&polled, 1, Int32(clamping: min((deadline - now) / 1_000_000 + 1, 1_000)))
+            let milliseconds = (deadline.nanoseconds - now.nanoseconds) / 1_000_000 + 1
+            poll(&polled, 1, Int32(clamping: min(milliseconds, 1_000)))
             if polled.revents != 0 { status = PQconnectPoll(handle) }
         }
         guard status == PGRES_POLLING_OK else {
             defer { PQfinish(handle) }
-            throw failure(LibPQ.connectionMessage(handle), address)
+            throw failure(LibPQ.message(of: handle), address)
         }
         PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
         guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else {
             PQfinish(handle)
             throw PostgresError(.connectionFailed, "\(address) cannot be used in pipeline mode")
         }
-        return Opened(handle: handle)
+        return Opened(handle: handle, notices: notices)
     }
 
-    /// Reads libpq's report of a failed attempt: a paragraph for each address tried, the server's code in its last.
+    private static func timedOut(_ address: String) -> PostgresError {
+        PostgresError(.connectionFailed, "\(address) did not answer within the connect timeout")
+    }
+
+    /// Reads libpq's report of a failed attempt: a paragraph for each address tried, the server's code in it.
     private static func failure(_ report: String, _ address: String) -> PostgresError {
-        let lines = report.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("LOCATION:") }
         var state: SQLState?
-        for line in lines {
-            // "FATAL:  28P01: password authentication failed for user …"
-            for word in line.split(separator: " ") where word.count == 6 && word.hasSuffix(":") {
-                let code = word.dropLast()
-                guard code.allSatisfy({ $0.isASCII && ($0.isNumber || $0.isUppercase) }) else { continue }
-                state = SQLState(rawValue: String(code))
-            }
+        let reasons = LibPQ.lines(of: report).compactMap { line -> String? in
+            guard !line.hasPrefix("LOCATION:") else { return nil }
+            // "connection to server … failed: FATAL:  28P01: password authentication failed for user …"
+            guard let mark = line.firstRange(of: "FATAL:  ") else { return line }
+            let rest = line[mark.upperBound...]
+            let code = rest.prefix(5)
+            guard code.utf8.count == 5, code.allSatisfy({ $0.isASCII && ($0.isNumber || $0.isUppercase) }),
+                rest.dropFirst(5).hasPrefix(": ")
+            else { return line }
+            state = SQLState(rawValue: String(code))
+            return String(line[..<mark.upperBound]) + String(rest.dropFirst(7))
         }
+        let reason = reasons.last ?? "libpq gave no reason"
         return PostgresError(
-            .connectionFailed,
-            "\(address) cannot be reached: \(lines.joined(separator: "; "))",
-            sqlState: state,
-            underlying: lines
-        )
+            .connectionFailed, "\(address) cannot be reached: \(reason)", sqlState: state, underlying: reasons)
     }
 }

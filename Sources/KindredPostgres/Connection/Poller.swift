@@ -1,19 +1,11 @@
 import Synchronization
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// Something that the poller watches: a connection with its socket, or a pool with its deadlines.
 protocol PolledSource: AnyObject, Sendable {
     /// The socket can be read or written, or has failed. Runs on the poller's thread.
     func socketIsReady()
-    /// Looks after deadlines that have passed; returns the next one, in nanoseconds. Runs on the poller's thread.
-    func deadlinesPassed(now: UInt64) -> UInt64?
+    /// Looks after deadlines that have passed; returns the next one. Runs on the poller's thread.
+    func deadlinePassed(_ now: MonotonicTime) -> MonotonicTime
 }
 
 /// The one thread of the process that waits for sockets and deadlines.
@@ -23,14 +15,14 @@ protocol PolledSource: AnyObject, Sendable {
 final class Poller: Sendable {
     static let shared = Poller()
 
+    private struct WeakSource {
+        weak var source: (any PolledSource)?
+    }
+
     private struct State {
         var sources: [Int32: any PolledSource] = [:]
         var timed: [ObjectIdentifier: WeakSource] = [:]
         var isRunning = false
-    }
-
-    private struct WeakSource {
-        weak var source: (any PolledSource)?
     }
 
     private let state = Mutex(State())
@@ -38,26 +30,28 @@ final class Poller: Sendable {
     /// When the thread looks at the deadlines next.
     private let nextDeadline = Atomic<UInt64>(.max)
 
-    /// Watches a socket for input until it is removed; keeps the source alive.
-    func add(_ source: any PolledSource, socket: Int32) throws {
-        let mustStart = state.withLock { state in
+    /// Watches a socket for input, and the source's deadlines, until the socket is removed; keeps the source alive.
+    func add(_ source: any PolledSource, socket: Int32) throws(PostgresError) {
+        try start()
+        state.withLock { state in
             state.sources[socket] = source
             state.timed[ObjectIdentifier(source)] = WeakSource(source: source)
-            defer { state.isRunning = true }
-            return !state.isRunning
         }
-        waiter.add(socket)
-        if mustStart { try DedicatedThread.start { self.run() } }
+        guard waiter.add(socket) else {
+            remove(source, socket: socket)
+            throw PostgresError(.connectionFailed, "The system cannot watch another socket")
+        }
     }
 
     /// Watches a source's deadlines only, as long as it lives.
-    func addTimed(_ source: any PolledSource) throws {
-        let mustStart = state.withLock { state in
-            state.timed[ObjectIdentifier(source)] = WeakSource(source: source)
-            defer { state.isRunning = true }
-            return !state.isRunning
-        }
-        if mustStart { try DedicatedThread.start { self.run() } }
+    func addTimed(_ source: any PolledSource) throws(PostgresError) {
+        try start()
+        state.withLock { $0.timed[ObjectIdentifier(source)] = WeakSource(source: source) }
+    }
+
+    /// Stops watching a source without a socket.
+    func removeTimed(_ source: any PolledSource) {
+        state.withLock { $0.timed[ObjectIdentifier(source)] = nil }
     }
 
     /// Stops watching a socket; to be called before it is closed.
@@ -70,27 +64,45 @@ final class Poller: Sendable {
     }
 
     /// Says whether the source also waits for room to write.
-    func wantsWrite(_ wants: Bool, socket: Int32) {
-        waiter.wantsWrite(wants, socket)
+    func setWantsWrite(_ wants: Bool, socket: Int32) {
+        waiter.setWantsWrite(wants, socket)
     }
 
     /// Makes sure that deadlines are looked at by then.
-    func wake(by deadline: UInt64) {
-        guard deadline < nextDeadline.load(ordering: .relaxed) else { return }
-        nextDeadline.store(deadline, ordering: .relaxed)
-        waiter.wake()
+    func wake(by deadline: MonotonicTime) {
+        var known = nextDeadline.load(ordering: .relaxed)
+        while deadline.nanoseconds < known {
+            let (done, now) = nextDeadline.weakCompareExchange(
+                expected: known, desired: deadline.nanoseconds, ordering: .sequentiallyConsistent)
+            if done { return waiter.wake() }
+            known = now
+        }
+    }
+
+    private func start() throws(PostgresError) {
+        let mustStart = state.withLock { state in
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        guard mustStart else { return }
+        do {
+            try DedicatedThread.start { self.run() }
+        } catch {
+            state.withLock { $0.isRunning = false }
+            throw error
+        }
     }
 
     private func run() {
         var ready: [Int32] = []
         while true {
-            let deadline = nextDeadline.load(ordering: .relaxed)
-            let now = monotonicNow()
-            if deadline <= now {
+            let deadline = MonotonicTime(nanoseconds: nextDeadline.load(ordering: .sequentiallyConsistent))
+            let now = deadline == .never ? deadline : MonotonicTime.now
+            if deadline <= now, deadline != .never {
                 lookAtDeadlines(now)
                 continue
             }
-            waiter.wait(nanoseconds: deadline == .max ? nil : deadline - now, into: &ready)
+            waiter.wait(nanoseconds: deadline == .never ? nil : deadline.nanoseconds - now.nanoseconds, into: &ready)
             for socket in ready {
                 let source = state.withLock { $0.sources[socket] }
                 source?.socketIsReady()
@@ -98,18 +110,17 @@ final class Poller: Sendable {
         }
     }
 
-    private func lookAtDeadlines(_ now: UInt64) {
+    private func lookAtDeadlines(_ now: MonotonicTime) {
         // Whoever sets an earlier deadline from here on wakes the thread again.
-        nextDeadline.store(.max, ordering: .relaxed)
+        nextDeadline.store(.max, ordering: .sequentiallyConsistent)
         let sources = state.withLock { state in
             state.timed = state.timed.filter { $0.value.source != nil }
             return state.timed.values.compactMap(\.source)
         }
         for source in sources {
-            guard let next = source.deadlinesPassed(now: now) else { continue }
-            // At most a hundred looks a second, however close the deadlines lie.
-            let look = max(next, now + 10_000_000)
-            if look < nextDeadline.load(ordering: .relaxed) { nextDeadline.store(look, ordering: .relaxed) }
+            let next = source.deadlinePassed(now)
+            // At most a thousand looks a second, however close the deadlines lie.
+            if next != .never { wake(by: max(next, now + .milliseconds(1))) }
         }
     }
 }

@@ -1,39 +1,25 @@
 import CLibPQ
-import Logging
 import Synchronization
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
-/// A connection that several tasks may use at once: each request is sent by its own task, and answered in turn.
-final class PooledConnection: PolledSource, Hashable {
-    private let session: Mutex<Session>
+/// One session with the server, shared by the tasks whose requests are on their way through it.
+///
+/// A request is encoded and sent from the calling task; the poller's thread takes the answers in.
+final class PooledConnection: PolledSource {
+    let processID: Int32
     private let socket: Int32
-    private let notices: NoticeSink
-    private let canceller: Canceller
-    /// Told once when the connection has ended.
-    private let onDeath: @Sendable (PooledConnection) -> Void
-    private let isOver = Atomic(false)
+    private let state: Mutex<ConnectionState>
+    private let onEnd: @Sendable (PostgresError) -> Void
 
-    /// Takes over an open connection and begins to watch it.
+    /// Takes over an open connection; `onEnd` is called once when it has ended, whoever ended it.
     init(
         _ opened: Connector.Opened,
-        types: TypeRegistry,
-        cacheCapacity: Int,
-        logger: Logger?,
-        onDeath: @escaping @Sendable (PooledConnection) -> Void
-    ) throws {
-        notices = NoticeSink(logger: logger)
-        notices.install(on: opened.handle)
+        context: ConnectionContext,
+        onEnd: @escaping @Sendable (PostgresError) -> Void
+    ) throws(PostgresError) {
+        processID = PQbackendPID(opened.handle)
         socket = PQsocket(opened.handle)
-        canceller = Canceller(opened.handle)
-        self.onDeath = onDeath
-        session = Mutex(Session(handle: opened.handle, types: types, cacheCapacity: cacheCapacity))
+        self.onEnd = onEnd
+        state = Mutex(ConnectionState(opened, context: context))
         do {
             try Poller.shared.add(self, socket: socket)
         } catch {
@@ -42,125 +28,148 @@ final class PooledConnection: PolledSource, Hashable {
         }
     }
 
-    /// Sends statements under one Sync and waits for their results.
+    // MARK: Requests
+
+    /// Sends statements with one Sync and waits for their results.
     ///
-    /// Throws the first error of them. If the task is cancelled, the server's work is cancelled too, and the connection
-    /// is ready for others afterwards.
-    func run(_ content: Request.Content, deadline: UInt64) async throws -> [QueryResult] {
-        let request = Request(content, deadline: deadline)
+    /// Throws `ConnectionGone` if nothing was sent because the connection had ended.
+    ///
+    /// - Parameters:
+    ///   - script: a script to run in the simple protocol, instead of statements.
+    ///   - timeout: how long to wait before the server is asked to stop; counted from the sending.
+    ///   - isShielded: whether the task's cancellation is of no interest, as it is when cleaning up.
+    ///   - scope: the transaction that says when the request may be sent, and what has to be sent before it.
+    func run(
+        _ statements: [Statement],
+        script: String? = nil,
+        traits: Request.Traits = .init(),
+        timeout: Duration?,
+        isShielded: Bool = false,
+        scope: PostgresTransaction? = nil
+    ) async throws -> [QueryResult] {
+        let id = Request.nextID()
+        func request(_ waiter: CheckedContinuation<[QueryResult], any Error>) -> Request {
+            Request(id: id, statements: statements, script: script, traits: traits, waiter: waiter)
+        }
+        if isShielded {
+            return try await withCheckedThrowingContinuation { submit(request($0), timeout) }
+        }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                request.await(continuation)
-                submit(request)
+            try await withCheckedThrowingContinuation { waiter in
+                // A cancellation from here on finds the request; an earlier one shows here.
+                if Task.isCancelled { return waiter.resume(throwing: CancellationError()) }
+                if let scope {
+                    scope.send(request(waiter), timeout)
+                } else {
+                    submit(request(waiter), timeout)
+                }
             }
         } onCancel: {
-            interrupt(request, .task)
+            if scope?.cancel(id) == true { return }
+            update { state, effects in state.stop(id, .cancelled, &effects) }
         }
     }
 
-    private func submit(_ request: Request) {
-        do {
-            let mustWrite = try session.withLock { session in
-                // A task that was cancelled before it got here sends nothing.
-                if Task.isCancelled { throw CancellationError() }
-                try session.send(request)
-                return session.flush()
+    /// Sends a request now; its time begins.
+    func submit(_ request: Request, _ timeout: Duration?) {
+        var request = request
+        if let timeout { request.deadline = MonotonicTime.now + timeout }
+        update { state, effects in state.submit(request, &effects) }
+    }
+
+    // MARK: Leases
+
+    /// In which state a user has left the session.
+    enum Condition {
+        case clean
+        case inTransaction
+        /// Settings, temporary tables or other traces are left.
+        case tainted
+        /// Something is on its way, or the session has ended.
+        case unusable
+    }
+
+    var condition: Condition {
+        state.withLock { state in
+            guard state.handle != nil, state.isQuiet, let isInTransaction = state.isInTransaction else {
+                return .unusable
             }
-            if mustWrite { Poller.shared.wantsWrite(true, socket: socket) }
-            if request.deadline != .max { Poller.shared.wake(by: request.deadline) }
-        } catch {
-            if let error = error as? PostgresError {
-                let text = request.text(at: 0)
-                end(error)
-                request.resume(with: .failure(error.of(statement: text)))
-            } else {
-                request.resume(with: .failure(error))
-            }
+            return isInTransaction ? .inTransaction : state.isTainted ? .tainted : .clean
         }
     }
 
-    /// Whether the connection may go back to the pool.
-    var isClean: Bool { session.withLock { $0.isClean } && !isOver.load(ordering: .relaxed) }
+    /// Whether the server has not ended the session, as far as has arrived here.
+    var isAlive: Bool {
+        update { state, effects in state.socketIsReady(&effects) }
+        return state.withLock { $0.handle != nil }
+    }
 
-    /// Whether requests can still be sent, others being under way or not.
-    var isUsable: Bool { !isOver.load(ordering: .relaxed) }
+    /// Makes the session what it was when it began; throws if it cannot be.
+    func reset() async throws {
+        if condition == .inTransaction { try await clean("ROLLBACK") }
+        if condition == .tainted {
+            try await clean("DISCARD ALL")
+            update { state, _ in
+                state.cache.removeAll()
+                state.isTainted = false
+            }
+        }
+        guard condition == .clean else { throw LibPQ.connectionLost("") }
+    }
 
-    /// Whether a transaction is open, or failed.
-    var isInTransaction: Bool { session.withLock { $0.isInTransaction } }
+    private func clean(_ text: String) async throws {
+        _ = try await run([Statement(text: StatementText(text))], timeout: .seconds(2), isShielded: true)
+    }
 
-    /// Whether nothing has arrived on an idle connection: whatever arrives there is its end.
-    func isQuiet() -> Bool {
-        var polled = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
-        return poll(&polled, 1, 0) == 0
+    /// Asks for nothing but an answer.
+    func test() async throws {
+        try await clean("")
     }
 
     // MARK: Poller
 
+    /// Ends the connection at once; callers that wait get the reason.
+    func end(_ reason: PostgresError) {
+        update { state, effects in state.end(reason, &effects) }
+    }
+
     func socketIsReady() {
-        guard !isOver.load(ordering: .relaxed) else { return }
-        let (completions, isDead, mustWrite, mustCancel) = session.withLock { session in
-            let completions = session.receive()
-            let mustWrite = !session.isDead && session.flush()
-            let mustCancel = !session.isDead && session.headIsInterrupted && !session.isCancelling
-            return (completions, session.isDead, mustWrite, mustCancel)
-        }
-        if !isDead { Poller.shared.wantsWrite(mustWrite, socket: socket) }
-        if mustCancel { cancel() }
-        if isDead { end(Session.gone) }
-        for (request, result) in completions { request.resume(with: result) }
+        update { state, effects in state.socketIsReady(&effects) }
     }
 
-    func deadlinesPassed(now: UInt64) -> UInt64? {
-        let late = session.withLock { session in
-            session.nextDeadline.map { $0 <= now } == true ? session.late(now) : []
-        }
-        for request in late { interrupt(request, .deadline) }
-        return session.withLock { $0.nextDeadline }
+    func deadlinePassed(_ now: MonotonicTime) -> MonotonicTime {
+        var next = MonotonicTime.never
+        update { state, effects in next = state.deadlinePassed(now, &effects) }
+        return next
     }
 
-    // MARK: Cancellation
-
-    private func interrupt(_ request: Request, _ why: Session.Interruption) {
-        let mustCancel = session.withLock { $0.interrupt(request, why) && !$0.isCancelling }
-        if mustCancel { cancel() }
+    /// Changes the state under the mutex, then does what follows from it.
+    private func update(_ body: (inout ConnectionState, inout ConnectionState.Effects) -> Void) {
+        var effects = ConnectionState.Effects()
+        state.withLock { body(&$0, &effects) }
+        if effects.deadline != .never { Poller.shared.wake(by: effects.deadline) }
+        for completion in effects.completions { completion.resume() }
+        if effects.sendsCancel { sendCancel() }
+        if let death = effects.death {
+            // In this order: once the socket is closed, a new one may get its number.
+            Poller.shared.remove(self, socket: socket)
+            PQfinish(death.handle)
+            onEnd(death.reason)
+        }
     }
 
-    /// Asks the server to stop what it is working on.
-    ///
-    /// The answer comes as the result of that statement.
-    private func cancel() {
-        let mustBegin = session.withLock { session in
-            guard !session.isCancelling, !session.isDead else { return false }
-            session.isCancelling = true
-            return true
-        }
-        guard mustBegin else { return }
-        canceller.cancel { [weak self] succeeded in
-            guard let self else { return }
-            session.withLock { $0.isCancelling = false }
-            // A server that cannot even be asked to stop will not answer either.
-            if !succeeded {
-                end(PostgresError(.connectionLost, "The server could not be reached to cancel a statement"))
+    private func sendCancel() {
+        var key: CancelKey?
+        update { state, effects in key = state.beginCancel(.now, &effects) }
+        guard let key else { return }
+        do {
+            try DedicatedThread.start {
+                key.send()
+                self.update { state, effects in state.cancelWasSent(.now, &effects) }
             }
+        } catch {
+            key.free()
+            end(error)
         }
     }
-
-    // MARK: End
-
-    /// Closes the connection; what is in flight fails with the error.
-    func end(_ error: PostgresError) {
-        guard !isOver.exchange(true, ordering: .relaxed) else { return }
-        Poller.shared.remove(self, socket: socket)
-        let completions = session.withLock { session in
-            let completions = session.abandon(error)
-            PQfinish(session.handle)
-            return completions
-        }
-        for (request, result) in completions { request.resume(with: result) }
-        onDeath(self)
-    }
-
-    static func == (left: PooledConnection, right: PooledConnection) -> Bool { left === right }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -1,50 +1,92 @@
 import Synchronization
 
-/// What one caller sent in one go, under one Sync: its statements share their fate unless a transaction is open.
-///
-/// The continuation is resumed exactly once, by whoever takes it first: the answer, the loss of the connection, or a
-/// cancellation that cannot wait for the answer.
-final class Request: Sendable {
-    /// What a request consists of.
-    enum Content: Sendable {
-        /// Statements, each prepared if it is not yet.
-        case statements([Statement])
-        /// A statement that is only described, to learn its columns.
-        case describe(StatementText, types: [PostgresDataType])
-        /// A script of several statements in the simple protocol, alone on its connection.
-        case script(String)
+/// What a connection does at one time for one caller: statements that share a Sync, and the caller who waits.
+struct Request: Sendable {
+    /// Identifies requests of all connections, so that a task's can be told from others' when it is cancelled.
+    typealias ID = UInt64
+
+    /// What may be done with a request when something other than its own failure comes in between.
+    struct Traits: Sendable {
+        /// The statements are a transaction of their own, which is undone as a whole if one fails.
+        var isAutocommit = false
+        /// The caller may go away before the answer is in.
+        var mayLeave = false
+        /// Sending the statements once more does nothing twice if their transaction was undone.
+        var mayRepeat = false
     }
 
-    typealias Continuation = CheckedContinuation<[QueryResult], any Error>
-
-    let content: Content
-    /// When the statements are cancelled; `.max` for never.
-    let deadline: UInt64
-    private let continuation = Mutex<Continuation?>(nil)
-
-    init(_ content: Content, deadline: UInt64) {
-        self.content = content
-        self.deadline = deadline
+    /// Why the caller no longer wants the answer.
+    enum Stop {
+        case cancelled, timedOut
     }
 
-    func await(_ continuation: Continuation) {
-        self.continuation.withLock { $0 = continuation }
+    let id: ID
+    private(set) var statements: [Statement]
+    /// A script of several statements to send in the simple protocol, instead of statements.
+    let script: String?
+    let traits: Traits
+    /// How many statements at the beginning are not the caller's, who does not see their results.
+    private(set) var hiddenCount = 0
+    /// When the statement is cancelled.
+    var deadline = MonotonicTime.never
+    /// Who waits for the answer; nil once the caller gave up, and for what the connection does for itself.
+    var waiter: CheckedContinuation<[QueryResult], any Error>?
+    var stop: Stop?
+    /// How often it was sent before.
+    var attempts = 0
+
+    init(
+        id: ID,
+        statements: [Statement],
+        script: String? = nil,
+        traits: Traits,
+        waiter: CheckedContinuation<[QueryResult], any Error>?
+    ) {
+        self.id = id
+        self.statements = statements
+        self.script = script
+        self.traits = traits
+        self.waiter = waiter
     }
 
-    func resume(with result: Result<[QueryResult], any Error>) {
-        let waiting = continuation.withLock { continuation in
-            defer { continuation = nil }
-            return continuation
+    /// Puts statements in front, whose results the caller does not see.
+    mutating func prefix(with statements: [Statement]) {
+        guard !statements.isEmpty else { return }
+        self.statements.insert(contentsOf: statements, at: 0)
+        hiddenCount += statements.count
+    }
+
+    private static let lastID = Atomic<ID>(0)
+
+    /// An identifier that was never used in this process.
+    static func nextID() -> ID {
+        lastID.add(1, ordering: .relaxed).newValue
+    }
+
+    /// The text to name in errors: that of a statement, or of the first that is the caller's.
+    func text(at position: Int? = nil) -> String? {
+        let position = position ?? hiddenCount
+        return statements.indices.contains(position) ? statements[position].text.text : nil
+    }
+
+    /// What the caller gets if the request was stopped, because of an error that the server may have given for it.
+    func stopped(_ stop: Stop, _ error: PostgresError?) -> any Error {
+        switch stop {
+        case .cancelled: CancellationError()
+        case .timedOut:
+            PostgresError(
+                .timeout, "The statement took longer than allowed and was cancelled",
+                sqlState: error?.sqlState, server: error?.server, statement: text())
         }
-        waiting?.resume(with: result)
     }
+}
 
-    /// The text to name in errors: the statement at a position.
-    func text(at position: Int) -> String? {
-        switch content {
-        case .statements(let statements): statements.indices.contains(position) ? statements[position].text.text : nil
-        case .describe(let text, _): text.text
-        case .script: nil
-        }
+/// A waiter and what it gets, collected under the mutex and handed out after it.
+struct Completion {
+    let waiter: CheckedContinuation<[QueryResult], any Error>
+    let result: Result<[QueryResult], any Error>
+
+    func resume() {
+        waiter.resume(with: result)
     }
 }

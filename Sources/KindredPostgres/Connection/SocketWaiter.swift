@@ -19,7 +19,7 @@ import Synchronization
             control(EPOLL_CTL_ADD, alarm, EPOLLIN.rawValue)
         }
 
-        func add(_ socket: Int32) {
+        func add(_ socket: Int32) -> Bool {
             control(EPOLL_CTL_ADD, socket, EPOLLIN.rawValue | EPOLLRDHUP.rawValue)
         }
 
@@ -27,7 +27,7 @@ import Synchronization
             control(EPOLL_CTL_DEL, socket, 0)
         }
 
-        func wantsWrite(_ wants: Bool, _ socket: Int32) {
+        func setWantsWrite(_ wants: Bool, _ socket: Int32) {
             let events = EPOLLIN.rawValue | EPOLLRDHUP.rawValue | (wants ? EPOLLOUT.rawValue : 0)
             control(EPOLL_CTL_MOD, socket, events)
         }
@@ -54,9 +54,10 @@ import Synchronization
             }
         }
 
-        private func control(_ operation: Int32, _ socket: Int32, _ events: UInt32) {
+        @discardableResult
+        private func control(_ operation: Int32, _ socket: Int32, _ events: UInt32) -> Bool {
             var event = epoll_event(events: events, data: epoll_data_t(fd: socket))
-            epoll_ctl(epoll, operation, socket, &event)
+            return epoll_ctl(epoll, operation, socket, &event) == 0
         }
     }
 #else
@@ -75,9 +76,10 @@ import Synchronization
             pipeEnds = (ends[0], ends[1])
         }
 
-        func add(_ socket: Int32) {
+        func add(_ socket: Int32) -> Bool {
             sockets.withLock { $0[socket] = false }
             wake()
+            return true
         }
 
         func remove(_ socket: Int32) {
@@ -85,7 +87,7 @@ import Synchronization
             wake()
         }
 
-        func wantsWrite(_ wants: Bool, _ socket: Int32) {
+        func setWantsWrite(_ wants: Bool, _ socket: Int32) {
             sockets.withLock { if $0[socket] != nil { $0[socket] = wants } }
             wake()
         }

@@ -1,25 +1,31 @@
-/// The statements that a connection has prepared, least recently used first out.
+/// The statements that a connection has prepared; the least recently used goes first.
 struct StatementCache {
-    struct Key: Hashable {
+    /// A prepared statement, or one whose preparation is on its way.
+    final class Entry {
         let text: StatementText
         let types: [PostgresDataType]
-    }
-
-    final class Entry {
         let name: String
-        /// The columns of the statement's rows, known after the first execution.
+        /// In which format results are asked for where the statement leaves it open; nil until a result was seen.
+        var format: PostgresFormat?
+        /// The columns of the statement's last result.
         var columns: RowColumns?
         fileprivate var usedAt: UInt64 = 0
 
-        init(name: String) {
+        fileprivate init(text: StatementText, types: [PostgresDataType], name: String) {
+            self.text = text
+            self.types = types
             self.name = name
         }
     }
 
     private let capacity: Int
-    private var entries: [Key: Entry] = [:]
+    /// Mostly one for each text; more if it is used with parameters of several types.
+    private var entries: [StatementText: [Entry]] = [:]
+    private var count = 0
     private var clock: UInt64 = 0
-    private var count: UInt64 = 0
+    private var lastName: UInt64 = 0
+    /// Statements that left the cache and are still prepared on the server.
+    private(set) var discarded: [String] = []
 
     init(capacity: Int) {
         self.capacity = capacity
@@ -27,33 +33,59 @@ struct StatementCache {
 
     var isOff: Bool { capacity == 0 }
 
-    mutating func entry(_ key: Key) -> Entry? {
-        guard let entry = entries[key] else { return nil }
+    /// The entry for a statement, if it is prepared.
+    mutating func find(_ statement: Statement) -> Entry? {
+        guard
+            let entry = entries[statement.text]?.first(where: { entry in
+                entry.types.elementsEqual(statement.bindings.slots, by: { $0 == $1.type })
+            })
+        else { return nil }
         clock += 1
         entry.usedAt = clock
         return entry
     }
 
-    /// Makes an entry under a new name; returns also the name that had to leave, if any.
-    mutating func insert(_ key: Key) -> (entry: Entry, evicted: String?) {
-        var evicted: String?
-        if entries.count >= capacity, let oldest = entries.min(by: { $0.value.usedAt < $1.value.usedAt }) {
-            evicted = oldest.value.name
-            entries[oldest.key] = nil
-        }
-        count += 1
+    var isFull: Bool { count >= capacity }
+
+    /// Forgets the least recently used so that there is room for one more.
+    mutating func makeRoom() {
+        if isFull, let oldest = entries.values.joined().min(by: { $0.usedAt < $1.usedAt }) { remove(oldest) }
+    }
+
+    /// Makes an entry under a name that was never used on the connection.
+    mutating func insert(_ statement: Statement) -> Entry {
+        makeRoom()
         clock += 1
-        let entry = Entry(name: "kindred_\(count)")
+        lastName += 1
+        let entry = Entry(
+            text: statement.text, types: statement.bindings.slots.map(\.type), name: "kindred_\(lastName)")
         entry.usedAt = clock
-        entries[key] = entry
-        return (entry, evicted)
+        entries[statement.text, default: []].append(entry)
+        count += 1
+        return entry
     }
 
-    mutating func remove(_ key: Key) -> String? {
-        entries.removeValue(forKey: key)?.name
+    /// Forgets an entry, whose statement is to be deallocated unless the server never took it.
+    mutating func remove(_ entry: Entry, wasRefused: Bool = false) {
+        guard var variants = entries[entry.text], let index = variants.firstIndex(where: { $0 === entry }) else {
+            return
+        }
+        variants.remove(at: index)
+        entries[entry.text] = variants.isEmpty ? nil : variants
+        count -= 1
+        if !wasRefused { discarded.append(entry.name) }
     }
 
+    /// Forgets everything because the server did.
     mutating func removeAll() {
         entries = [:]
+        count = 0
+        discarded = []
+    }
+
+    /// Takes the names to deallocate on the server.
+    mutating func takeDiscarded() -> [String] {
+        defer { discarded = [] }
+        return discarded
     }
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -8,6 +10,10 @@
 
 /// Threads of the library's own, for calls that block and so must not run on Swift's pool.
 enum DedicatedThread {
+    /// A call that hangs, in a name server or in a server's password puzzle, keeps its thread; so many may.
+    private static let maximumCount = 128
+    private static let count = Atomic<Int>(0)
+
     private final class Box: Sendable {
         let body: @Sendable () -> Void
 
@@ -18,10 +24,16 @@ enum DedicatedThread {
 
     /// Runs `body` on a new thread.
     ///
-    /// Throws `PostgresError` `.connectionFailed` if the system has no thread left.
-    static func start(_ body: @escaping @Sendable () -> Void) throws {
+    /// Throws `PostgresError` `.connectionFailed` if the system has no thread left, or too many of these still run.
+    static func start(_ body: @escaping @Sendable () -> Void) throws(PostgresError) {
+        guard count.add(1, ordering: .relaxed).newValue <= maximumCount else {
+            count.subtract(1, ordering: .relaxed)
+            throw PostgresError(
+                .connectionFailed, "\(maximumCount) connection attempts hang; no further one is started")
+        }
         let status = launch(Unmanaged.passRetained(Box(body)).toOpaque())
         guard status == 0 else {
+            count.subtract(1, ordering: .relaxed)
             throw PostgresError(.connectionFailed, "The system could not start a thread (error \(status))")
         }
     }
@@ -42,31 +54,20 @@ enum DedicatedThread {
         return status
     }
 
+    private static func run(_ box: UnsafeMutableRawPointer) {
+        Unmanaged<Box>.fromOpaque(box).takeRetainedValue().body()
+        count.subtract(1, ordering: .relaxed)
+    }
+
     #if canImport(Darwin)
         private static let runBox: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? = { box in
-            Unmanaged<Box>.fromOpaque(box).takeRetainedValue().body()
+            run(box)
             return nil
         }
     #else
         private static let runBox: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { box in
-            if let box { Unmanaged<Box>.fromOpaque(box).takeRetainedValue().body() }
+            if let box { run(box) }
             return nil
         }
     #endif
-}
-
-/// Nanoseconds of a clock that never goes back.
-func monotonicNow() -> UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-}
-
-extension Duration {
-    /// Nanoseconds, at most some 292 years.
-    var nanoseconds: UInt64 {
-        let (seconds, attoseconds) = components
-        guard seconds >= 0 else { return 0 }
-        return UInt64(min(seconds, 9_000_000_000)) * 1_000_000_000 + UInt64(max(0, attoseconds)) / 1_000_000_000
-    }
 }

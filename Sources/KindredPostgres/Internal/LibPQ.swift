@@ -1,81 +1,69 @@
 import CLibPQ
-import Logging
 
-/// What libpq tells beyond its plain functions: errors with their fields, notices for the log.
+/// Reads what libpq tells beyond its plain functions: errors and notices with their fields.
 enum LibPQ {
     /// The version of the library, such as 150018.
     static var version: Int32 { PQlibVersion() }
 
-    /// A server's error or notice with its fields.
+    /// A server's error or notice with its fields; nil for an error of libpq's own.
     static func serverMessage(_ result: OpaquePointer) -> ServerMessage? {
-        // The fields are named by letters of the protocol.
-        func field(_ letter: Unicode.Scalar) -> String? {
-            // A server's text is shown, not decoded into data: what is no UTF-8 is replaced here only.
-            PQresultErrorField(result, Int32(letter.value)).map { String(String(cString: $0).prefix(65_536)) }
-        }
-        guard let message = field("M") else { return nil }
+        guard let message = field("M", of: result) else { return nil }
         return ServerMessage(
-            severity: field("V") ?? field("S") ?? "ERROR",
-            sqlState: field("C").map(SQLState.init(rawValue:)),
+            severity: field("V", of: result) ?? field("S", of: result) ?? "ERROR",
+            sqlState: field("C", of: result).map(SQLState.init(rawValue:)),
             message: message,
-            detail: field("D"),
-            hint: field("H"),
-            position: field("P").flatMap { Int($0) },
-            context: field("W"),
-            schema: field("s"),
-            table: field("t"),
-            column: field("c"),
-            dataType: field("d"),
-            constraint: field("n")
+            detail: field("D", of: result),
+            hint: field("H", of: result),
+            position: field("P", of: result).flatMap { Int($0) },
+            context: field("W", of: result),
+            schema: field("s", of: result),
+            table: field("t", of: result),
+            column: field("c", of: result),
+            dataType: field("d", of: result),
+            constraint: field("n", of: result)
         )
+    }
+
+    /// A field of an error, named by its letter of the protocol.
+    ///
+    /// This text is shown and never becomes data, so what is not UTF-8 in it may be replaced.
+    static func field(_ letter: Unicode.Scalar, of result: OpaquePointer) -> String? {
+        PQresultErrorField(result, Int32(letter.value)).map { String(String(cString: $0).prefix(65_536)) }
     }
 
     /// The error of a failed result.
-    static func error(_ result: OpaquePointer, statement: String?) -> PostgresError {
-        if let message = serverMessage(result) {
-            return PostgresError(.server, message.summary, server: message, statement: statement)
+    static func error(_ result: OpaquePointer) -> PostgresError {
+        guard let message = serverMessage(result) else {
+            let text = PQresultErrorMessage(result).map { String(cString: $0) } ?? ""
+            return connectionLost(text)
         }
-        let text = PQresultErrorMessage(result).map { firstLine(String(cString: $0)) } ?? ""
-        return PostgresError(
-            .connectionLost,
-            "The connection ended before the answer came\(text.isEmpty ? "" : ": \(text)")",
-            statement: statement
-        )
+        if message.isFatal {
+            return PostgresError(
+                .connectionLost, "The server ended the connection: \(message.message)", server: message)
+        }
+        return PostgresError(.server, message.summary, server: message)
     }
 
-    /// libpq's own words about a connection, in one line.
-    static func connectionMessage(_ connection: OpaquePointer) -> String {
+    /// The error of a connection that ended by itself, with libpq's own words.
+    static func connectionLost(_ text: String) -> PostgresError {
+        PostgresError(
+            .connectionLost, "The connection ended before the answer came", underlying: lines(of: text))
+    }
+
+    /// libpq's own words about a connection.
+    static func message(of connection: OpaquePointer) -> String {
         PQerrorMessage(connection).map { String(cString: $0) } ?? ""
     }
 
-    static func firstLine(_ text: String) -> String {
-        String(text.split(separator: "\n").first ?? "")
+    static func lines(of text: String) -> [String] {
+        text.split(separator: "\n").map { $0.trimmingWhitespace() }.filter { !$0.isEmpty }
     }
 }
 
-/// Where a connection's notices go: the log, never standard error.
-final class NoticeSink: Sendable {
-    private let logger: Logger?
-
-    init(logger: Logger?) {
-        self.logger = logger
-    }
-
-    private func receive(_ message: ServerMessage) {
-        logger?.debug("PostgreSQL \(message.severity): \(message.sqlState?.rawValue ?? "")")
-    }
-
-    /// Sends the connection's notices here.
-    ///
-    /// The sink has to live as long as the connection.
-    func install(on connection: OpaquePointer) {
-        PQsetNoticeReceiver(
-            connection,
-            { argument, result in
-                guard let argument, let result, let message = LibPQ.serverMessage(result) else { return }
-                Unmanaged<NoticeSink>.fromOpaque(argument).takeUnretainedValue().receive(message)
-            },
-            Unmanaged.passUnretained(self).toOpaque()
-        )
+extension StringProtocol {
+    /// The text without white space around it.
+    fileprivate func trimmingWhitespace() -> String {
+        let start = self.drop { $0.isWhitespace }
+        return String(start.reversed().drop { $0.isWhitespace }.reversed())
     }
 }

@@ -1,298 +1,307 @@
 import Logging
 import Synchronization
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-/// Opens, lends and closes connections as the state machine decides.
+/// The connections of a client: does what `PoolStateMachine` decides.
 final class ConnectionPool: PolledSource {
-    typealias Machine = PoolStateMachine<PooledConnection, Int>
+    private typealias Machine = PoolStateMachine
+
+    /// A connection in somebody's hands, to be given back once.
+    struct Lease: Sendable {
+        let id: Int
+        let connection: PooledConnection
+    }
 
     private struct State {
         var machine: Machine
-        var waiters: [Int: (continuation: CheckedContinuation<PooledConnection, any Error>, deadline: UInt64)] = [:]
-        var nextWaiter = 0
-        var metrics = PoolMetrics()
+        var connections: [Machine.ConnectionID: PooledConnection] = [:]
+        var waiters: [Machine.WaiterID: CheckedContinuation<Lease, any Error>] = [:]
+        var closers: [CheckedContinuation<Void, Never>] = []
+        var closeBy = MonotonicTime.never
+        var lastWaiter: Machine.WaiterID = 0
         var lastFailure: PostgresError?
-        /// Doubles with each failed attempt in a row, up to a second.
-        var backoff: UInt64 = 0
-        /// Attempts that wait for their time.
-        var retryAt: UInt64?
+        var counters = PoolMetrics()
     }
 
-    let configuration: PostgresConfiguration
-    let types = TypeRegistry()
-    private let logger: Logger?
-    private let environment = ProcessInfo.processInfo.environment
+    private let context: ConnectionContext
+    private let options: PostgresConfiguration.PoolOptions
     private let state: Mutex<State>
 
-    init(_ configuration: PostgresConfiguration, logger: Logger?) throws {
-        try configuration.validate()
-        self.configuration = configuration
-        self.logger = logger
-        let options = configuration.pool
-        state = Mutex(
-            State(
-                machine: Machine(
-                    maximum: options.maximumConnections,
-                    depth: options.pipelineDepth,
-                    connectConcurrency: options.connectConcurrency,
-                    maximumWaiters: options.maximumWaiters
-                )
-            )
-        )
+    init(_ context: ConnectionContext) throws(PostgresError) {
+        self.context = context
+        options = context.configuration.pool
+        state = Mutex(State(machine: Machine(options: context.configuration.pool)))
         try Poller.shared.addTimed(self)
-        Poller.shared.wake(by: monotonicNow() + housekeeping)
     }
 
-    /// How often idle and old connections are looked for.
-    private let housekeeping: UInt64 = 1_000_000_000
-
-    var metrics: PoolMetrics {
-        state.withLock { state in
-            var metrics = state.metrics
-            metrics.idle = state.machine.idleCount
-            metrics.inUse = state.machine.busyCount
-            metrics.connecting = state.machine.connecting
-            metrics.waiting = state.machine.waiterCount
-            return metrics
+    deinit {
+        for connection in state.withLock({ Array($0.connections.values) }) {
+            connection.end(PostgresError(.closed, "The client was dropped without being closed"))
         }
     }
 
-    // MARK: Acquire and release
+    // MARK: Callers
 
-    /// Lends a connection; `release` gives it back.
-    func acquire(_ need: Machine.Need) async throws -> PooledConnection {
-        while true {
-            let connection = try await acquireAny(need)
-            // Whatever has arrived on a connection that nobody used is its end; the poller may not have seen it yet.
-            if case .exclusive = need, !connection.isQuiet() {
-                connection.end(Session.gone)
-                continue
-            }
-            return connection
+    /// Lends a connection; the caller gives it back with `release`.
+    ///
+    /// Throws `PostgresError` `.poolTimeout`, `.poolOverloaded`, `.connectionFailed`, `.nestedAcquire` or `.closed`.
+    func acquire(_ use: PoolStateMachine.Use, isNested: Bool) async throws -> Lease {
+        let now = MonotonicTime.now
+        if let lease = try acquireNow(use, isNested, now) { return lease }
+        let deadline = now + options.acquireTimeout
+        let id = state.withLock { state in
+            state.lastWaiter += 1
+            return state.lastWaiter
         }
-    }
-
-    private func acquireAny(_ need: Machine.Need) async throws -> PooledConnection {
-        try Task.checkCancellation()
-        let (id, acquired) = state.withLock { state in
-            state.nextWaiter += 1
-            // A waiter is entered together with his continuation, below; this is the way without waiting.
-            return (state.nextWaiter, state.machine.acquireNow(need))
-        }
-        if let acquired { return acquired }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                enqueue(id, need, continuation)
+                wait(continuation, Machine.Waiter(id: id, use: use, deadline: deadline), isNested)
             }
         } onCancel: {
-            giveUp(id, CancellationError())
+            let continuation = change { state, actions in
+                state.machine.cancel(id, now: .now, actions: &actions) ? state.waiters.removeValue(forKey: id) : nil
+            }
+            continuation?.resume(throwing: CancellationError())
         }
     }
 
-    private func enqueue(
-        _ id: Int,
-        _ need: Machine.Need,
-        _ continuation: CheckedContinuation<PooledConnection, any Error>
+    private func acquireNow(
+        _ use: PoolStateMachine.Use, _ isNested: Bool, _ now: MonotonicTime
+    ) throws -> Lease? {
+        try change { state, actions in
+            state.counters.acquisitions += 1
+            switch state.machine.acquire(use, waiter: nil, isNested: isNested, now: now, actions: &actions) {
+            case .connection(let id): return state.connections[id].map { Lease(id: id, connection: $0) }
+            case .wait: return nil
+            case .refused(let refusal): throw error(refusal, state)
+            }
+        }
+    }
+
+    private func wait(
+        _ continuation: CheckedContinuation<Lease, any Error>, _ waiter: PoolStateMachine.Waiter, _ isNested: Bool
     ) {
-        let deadline = monotonicNow() &+ configuration.pool.acquireTimeout.nanoseconds
-        enum Outcome {
-            case ready(PooledConnection)
-            case failed(any Error)
-            case waiting(connect: Bool)
-        }
-        let outcome: Outcome = state.withLock { state in
-            if Task.isCancelled { return .failed(CancellationError()) }
-            switch state.machine.acquire(id, need) {
-            case .connection(let connection): return .ready(connection)
-            case .overloaded:
-                return .failed(
-                    PostgresError(.poolOverloaded, "\(state.machine.waiterCount) tasks wait for a connection already")
-                )
-            case .closed: return .failed(PostgresError(.closed, "The client is closed"))
-            case .wait(let connect):
-                state.waiters[id] = (continuation, deadline)
-                return .waiting(connect: connect)
+        let result: Result<Lease, any Error>? = change { state, actions in
+            // A cancellation from here on finds the waiter; an earlier one shows here.
+            if Task.isCancelled { return .failure(CancellationError()) }
+            let answer = state.machine.acquire(
+                waiter.use, waiter: waiter, isNested: isNested, now: .now, actions: &actions)
+            switch answer {
+            case .connection(let id):
+                return state.connections[id].map { .success(Lease(id: id, connection: $0)) }
+                    ?? .failure(error(.timedOut, state))
+            case .refused(let refusal):
+                return .failure(error(refusal, state))
+            case .wait:
+                state.counters.waits += 1
+                state.waiters[waiter.id] = continuation
+                return nil
             }
         }
-        switch outcome {
-        case .ready(let connection): continuation.resume(returning: connection)
-        case .failed(let error): continuation.resume(throwing: error)
-        case .waiting(let connect):
-            Poller.shared.wake(by: deadline)
-            if connect { open() }
+        if let result {
+            continuation.resume(with: result)
+        } else {
+            Poller.shared.wake(by: waiter.deadline)
         }
     }
 
-    private func giveUp(_ id: Int, _ error: any Error) {
-        let (continuation, actions) = state.withLock { state in
-            let (wasWaiting, actions) = state.machine.cancel(id)
-            return (wasWaiting ? state.waiters.removeValue(forKey: id)?.continuation : nil, actions)
-        }
-        continuation?.resume(throwing: error)
-        perform(actions)
-    }
-
-    func release(_ connection: PooledConnection) {
-        let isClean = connection.isClean
-        perform(state.withLock { $0.machine.release(connection, isClean: isClean, now: monotonicNow()) })
-    }
-
-    /// Gives back a connection that other requests may still be using.
-    func releaseShared(_ connection: PooledConnection) {
-        // A raw BEGIN has no owner here: the connection is given up with its transaction.
-        let isClean = connection.isUsable && !connection.isInTransaction
-        perform(state.withLock { $0.machine.release(connection, isClean: isClean, now: monotonicNow()) })
-    }
-
-    // MARK: Open and close
-
-    private func perform(_ actions: Machine.Actions) {
-        if actions.hand.isEmpty && actions.close.isEmpty && actions.connect == 0 && actions.fail.isEmpty { return }
-        let (handed, failed, failure) = state.withLock { state in
-            (
-                actions.hand.compactMap { waiter, connection in
-                    state.waiters.removeValue(forKey: waiter).map { ($0.continuation, connection) }
-                },
-                actions.fail.compactMap { state.waiters.removeValue(forKey: $0)?.continuation },
-                state.lastFailure
-            )
-        }
-        for (continuation, connection) in handed { continuation.resume(returning: connection) }
-        for continuation in failed {
-            continuation.resume(throwing: failure ?? PostgresError(.closed, "The client is closed"))
-        }
-        for connection in actions.close { connection.end(PostgresError(.closed, "The connection was closed")) }
-        for _ in 0..<actions.connect { open() }
-    }
-
-    /// Opens a connection for those who wait, in a task of its own.
-    private func open() {
-        Task {
+    /// Takes a connection back that was lent for exclusive use, after making it what it was.
+    func releaseExclusive(_ lease: Lease) async {
+        if lease.connection.condition != .clean {
             do {
-                try await openOne()
+                try await lease.connection.reset()
             } catch {
-                openFailed(error as? PostgresError ?? PostgresError(.connectionFailed, "Connecting was cancelled"))
+                lease.connection.end(PostgresError(.closed, "The connection was left in an unusable state"))
             }
         }
+        release(lease)
     }
 
-    /// Opens the first connection, so that a wrong address or password is found out at once.
+    /// Takes a lent connection back.
+    func release(_ lease: Lease) {
+        change { state, actions in state.machine.release(lease.id, now: .now, actions: &actions) }
+    }
+
+    // MARK: Connections
+
+    /// Takes in a first connection, which was opened to see whether the address is right.
     func openFirst() async throws {
-        guard state.withLock({ $0.machine.reservePlace() }) else { return }
+        try await connect(state.withLock { $0.machine.addConnection() })
+    }
+
+    private func connect(_ id: PoolStateMachine.ConnectionID) async throws {
         do {
-            try await openOne()
+            let opened = try await Connector.open(context.configuration, logger: context.logger)
+            let connection = try PooledConnection(opened, context: context) { [weak self] reason in
+                self?.ended(id, reason)
+            }
+            change { state, actions in
+                state.counters.opened += 1
+                state.connections[id] = connection
+                state.machine.connected(id, jitter: .random(in: -1...1), now: .now, actions: &actions)
+            }
         } catch {
-            _ = state.withLock { $0.machine.openFailed(isPermanent: false) }
+            let failure = error as? PostgresError ?? PostgresError(.connectionFailed, "Connecting was cancelled")
+            change { state, actions in
+                state.counters.failedAttempts += 1
+                state.lastFailure = failure
+                state.machine.connectFailed(
+                    id, isPermanent: failure.isPermanent, jitter: .random(in: 0...1), now: .now, actions: &actions)
+            }
+            context.logger?.warning("could not connect", metadata: ["error": "\(failure)"])
             throw error
         }
     }
 
-    private func openOne() async throws {
-        let opened = try await Connector.open(configuration, environment: environment)
-        let connection = try PooledConnection(
-            opened,
-            types: types,
-            cacheCapacity: configuration.statementCacheCapacity,
-            logger: logger
-        ) { [weak self] in
-            self?.died($0)
+    private func ended(_ id: PoolStateMachine.ConnectionID, _ reason: PostgresError) {
+        change { state, actions in
+            if state.connections.removeValue(forKey: id) != nil, reason.code != .closed { state.counters.lost += 1 }
+            state.machine.ended(id, now: .now, actions: &actions)
         }
-        let now = monotonicNow()
-        let lifetime = configuration.pool.maximumLifetime.nanoseconds
-        let jitter = lifetime / 10 == 0 ? 0 : UInt64.random(in: 0...lifetime / 5)
-        perform(
-            state.withLock { state in
-                state.metrics.opened += 1
-                state.lastFailure = nil
-                state.backoff = 0
-                return state.machine.opened(connection, now: now, diesAt: now + lifetime - lifetime / 10 + jitter)
+    }
+
+    private func test(_ id: PoolStateMachine.ConnectionID, _ connection: PooledConnection) async {
+        do {
+            try await connection.test()
+            change { state, actions in
+                state.machine.connected(id, jitter: 0, now: .now, actions: &actions)
             }
-        )
-    }
-
-    private func openFailed(_ error: PostgresError) {
-        // A wrong password or database will not come right by trying again; neither will a wrong certificate.
-        let isPermanent =
-            error.code == .invalidConfiguration || error.sqlState?.class == .invalidAuthorizationSpecification
-            || error.sqlState == .invalidCatalogName
-        let retryAt: UInt64? = state.withLock { state in
-            state.metrics.failedAttempts += 1
-            state.lastFailure = error
-            state.backoff = min(1_000_000_000, max(50_000_000, 2 * state.backoff))
-            let time = monotonicNow() + UInt64.random(in: state.backoff / 2...state.backoff)
-            state.retryAt = time
-            return time
-        }
-        logger?.warning("A connection could not be opened: \(error.description)")
-        perform(state.withLock { $0.machine.openFailed(isPermanent: isPermanent) })
-        if let retryAt { Poller.shared.wake(by: retryAt) }
-    }
-
-    private func died(_ connection: PooledConnection) {
-        perform(
-            state.withLock { state in
-                state.metrics.closed += 1
-                return state.machine.died(connection)
-            }
-        )
-    }
-
-    /// Closes the pool: nobody is lent a connection any more, those lent may be used until the deadline.
-    func close(timeout: Duration) async {
-        perform(state.withLock { $0.machine.close() })
-        let deadline = monotonicNow() &+ timeout.nanoseconds
-        while state.withLock({ $0.machine.openCount > 0 }), monotonicNow() < deadline {
-            try? await Task.sleep(for: .milliseconds(5))
-            if Task.isCancelled { break }
-        }
-        for connection in state.withLock({ $0.machine.connections }) {
-            connection.end(PostgresError(.closed, "The client was closed"))
+        } catch {
+            connection.end(PostgresError(.connectionLost, "The connection did not answer its test"))
         }
     }
 
-    // MARK: Poller
+    // MARK: Time and end
 
     func socketIsReady() {}
 
-    func deadlinesPassed(now: UInt64) -> UInt64? {
-        let (late, reaped, retries, next) = state.withLock { state in
-            let late = state.waiters.filter { $0.value.deadline <= now }.map(\.key)
-            let reaped = state.machine.reap(
-                now: now,
-                idleTimeout: configuration.pool.idleTimeout.nanoseconds,
-                minimum: configuration.pool.minimumConnections
-            )
-            var retries = 0
-            if let retryAt = state.retryAt, retryAt <= now {
-                state.retryAt = nil
-                while state.machine.wantsRetry() { retries += 1 }
-            }
-            var next = state.waiters.values.map(\.deadline).filter { $0 > now }.min() ?? .max
-            if let retryAt = state.retryAt { next = min(next, retryAt) }
-            if state.machine.idleCount > 0 { next = min(next, now + housekeeping) }
-            return (late, reaped, retries, next)
+    func deadlinePassed(_ now: MonotonicTime) -> MonotonicTime {
+        let next = change { state, actions in state.machine.tick(now: now, actions: &actions) }
+        let closeBy = state.withLock { $0.closeBy }
+        guard closeBy <= now else { return min(next, closeBy) }
+        for connection in state.withLock({ Array($0.connections.values) }) {
+            connection.end(PostgresError(.closed, "The client was closed while the statement ran"))
         }
-        for id in late { giveUp(id, timeoutError()) }
-        for connection in reaped { connection.end(PostgresError(.closed, "The connection was idle or old")) }
-        for _ in 0..<retries { open() }
         return next
     }
 
-    private func timeoutError() -> PostgresError {
-        let (metrics, failure) = (metrics, state.withLock { $0.lastFailure })
-        state.withLock { $0.metrics.timeouts += 1 }
-        return PostgresError(
-            .poolTimeout,
+    /// Serves nobody any more and waits until the connections in use are back, at most as long as `timeout`.
+    func close(timeout: Duration) async {
+        let deadline = MonotonicTime.now + timeout
+        await withCheckedContinuation { continuation in
+            change { state, actions in
+                state.machine.close(actions: &actions)
+                state.closers.append(continuation)
+                state.closeBy = min(state.closeBy, deadline)
+            }
+            Poller.shared.wake(by: deadline)
+        }
+    }
+
+    var metrics: PoolMetrics {
+        state.withLock { state in
+            var metrics = state.counters
+            metrics.waiting = state.machine.waiters.count
+            for connection in state.machine.connections {
+                switch connection.state {
+                case .connecting, .testing: metrics.connecting += 1
+                case .idle: metrics.idle += 1
+                case .shared: metrics.inUse += 1
+                case .leased:
+                    metrics.inUse += 1
+                    metrics.leased += 1
+                }
+            }
+            return metrics
+        }
+    }
+
+    // MARK: Actions
+
+    /// Changes the state under the mutex, then does what the machine decided.
+    private func change<T>(_ body: (inout State, inout PoolStateMachine.Actions) throws -> T) rethrows -> T {
+        var actions = PoolStateMachine.Actions()
+        var resumed: [(CheckedContinuation<Lease, any Error>, Result<Lease, any Error>)] = []
+        var closing: [PooledConnection] = []
+        var tested: [(Int, PooledConnection)] = []
+        var closers: [CheckedContinuation<Void, Never>] = []
+        var next = MonotonicTime.never
+        let result = try withoutActuallyEscaping(body) { body in
+            try state.withLock { state in
+                let result = try body(&state, &actions)
+                for assignment in actions.assign {
+                    guard let waiter = state.waiters.removeValue(forKey: assignment.waiter),
+                        let connection = state.connections[assignment.connection]
+                    else { continue }
+                    resumed.append((waiter, .success(Lease(id: assignment.connection, connection: connection))))
+                }
+                for refused in actions.refuse {
+                    guard let waiter = state.waiters.removeValue(forKey: refused.waiter) else { continue }
+                    if refused.refusal == .timedOut { state.counters.timeouts += 1 }
+                    resumed.append((waiter, .failure(error(refused.refusal, state))))
+                }
+                for id in actions.close {
+                    guard let connection = state.connections.removeValue(forKey: id) else { continue }
+                    state.counters.closed += 1
+                    closing.append(connection)
+                }
+                for id in actions.test {
+                    if let connection = state.connections[id] { tested.append((id, connection)) }
+                }
+                if state.machine.isClosing, state.machine.connections.isEmpty {
+                    closers = state.closers
+                    state.closers = []
+                    state.closeBy = .never
+                }
+                next = state.machine.isClosing ? .never : state.machine.nextTick(.now)
+                return result
+            }
+        }
+        if next != .never { Poller.shared.wake(by: next) }
+        for (waiter, result) in resumed { waiter.resume(with: result) }
+        for connection in closing { connection.end(PostgresError(.closed, "The connection was closed")) }
+        for closer in closers { closer.resume() }
+        // Detached: a connection belongs to no task, and takes over none of its values.
+        for id in actions.connect { Task.detached { [weak self] in try? await self?.connect(id) } }
+        for (id, connection) in tested { Task.detached { [weak self] in await self?.test(id, connection) } }
+        return result
+    }
+
+    /// Says why a caller got no connection, with the facts that help.
+    private func error(_ refusal: PoolStateMachine.Refusal, _ state: State) -> PostgresError {
+        let machine = state.machine
+        let leased = machine.connections.count { $0.state == .leased }
+        let facts = """
+            \(machine.connections.count) of \(options.maximumConnections) connections, \(leased) of them leased, \
+            \(machine.idle.count) idle; \(machine.waiters.count) tasks wait
             """
-            No connection became free within \(configuration.pool.acquireTimeout): \(metrics.inUse) in use, \
-            \(metrics.idle) idle, \(metrics.connecting) being opened, \(metrics.waiting) tasks waiting
-            """,
-            underlying: failure.map { [$0.description] } ?? []
-        )
+        switch refusal {
+        case .closed:
+            return PostgresError(.closed, "The client is closed")
+        case .overloaded:
+            return PostgresError(.poolOverloaded, "Too many tasks wait for a connection already (\(facts))")
+        case .nested:
+            return PostgresError(
+                .nestedAcquire,
+                "A task that holds a connection asked for another one while none was left (\(facts)); use the one it holds"
+            )
+        case .timedOut, .permanentFailure:
+            let isUnreachable = machine.connections.allSatisfy { $0.state == .connecting }
+            if isUnreachable, let failure = state.lastFailure {
+                return PostgresError(
+                    .connectionFailed, failure.message, sqlState: failure.sqlState, server: failure.server,
+                    underlying: failure.underlying)
+            }
+            return PostgresError(
+                .poolTimeout, "No connection became free within \(options.acquireTimeout) (\(facts))",
+                underlying: state.lastFailure.map { [$0.message] } ?? [])
+        }
+    }
+}
+
+extension PostgresError {
+    /// Whether trying again is of no use until somebody changes the configuration or the server.
+    fileprivate var isPermanent: Bool {
+        code == .invalidConfiguration || sqlState?.class == .invalidAuthorizationSpecification
+            || sqlState == .invalidCatalogName
     }
 }

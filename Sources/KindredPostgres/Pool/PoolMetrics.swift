@@ -2,18 +2,27 @@
 public struct PoolMetrics: Sendable, Hashable {
     /// Connections that are open and unused.
     public var idle = 0
-    /// Connections that a lease or running statements keep busy.
+    /// Connections that running statements or a lease keep busy.
     public var inUse = 0
-    /// Connections that are being opened.
+    /// Those among them that belong to a transaction or a lease.
+    public var leased = 0
+    /// Connections that are being opened or tested.
     public var connecting = 0
     /// Tasks that wait for a connection.
     public var waiting = 0
-    /// Connections opened so far.
-    public var opened = 0
-    /// Connections closed so far, or lost.
-    public var closed = 0
-    /// Attempts to connect that failed so far.
-    public var failedAttempts = 0
+
+    /// How often a connection was asked for so far.
+    public var acquisitions = 0
+    /// How often a task had to wait for one.
+    public var waits = 0
     /// Tasks that waited too long so far.
     public var timeouts = 0
+    /// Connections opened so far.
+    public var opened = 0
+    /// Attempts to connect that failed so far.
+    public var failedAttempts = 0
+    /// Connections that the client closed so far: because of idleness or age, or because it was closed itself.
+    public var closed = 0
+    /// Connections that ended by themselves so far.
+    public var lost = 0
 }

@@ -1,251 +1,226 @@
 import DequeModule
 
-/// Decides who gets which connection.
+/// The pool's decisions: which connection serves whom, when one is opened, when one is closed.
 ///
-/// Pure: events go in, actions come out; no clock, no lock, no connection inside.
-///
-/// One queue, first come first served. A request that may share a connection takes an idle one, the most recently used
-/// first; else a new one is opened while there is room; else it joins the connection with the fewest requests. Once
-/// somebody waits, nobody joins ahead of him.
-struct PoolStateMachine<Connection: Hashable & Sendable, Waiter: Hashable & Sendable>: Sendable {
-    enum Need: Sendable {
-        /// One request, beside others on the same connection.
+/// A value without clock, lock or input and output: events go in, `Actions` come out.
+/// The policy: an idle connection, the one used last; otherwise, for single statements, the least loaded shared one,
+/// while another connection is opened in the background as long as there may be more; otherwise one queue, first come
+/// first served.
+struct PoolStateMachine {
+    typealias ConnectionID = Int
+    typealias WaiterID = UInt64
+
+    /// What a caller needs a connection for.
+    enum Use: Sendable, Equatable {
+        /// A statement on its own, next to those of others.
         case shared
-        /// A connection of one's own.
+        /// A transaction or a lease: nobody else may use the connection.
         case exclusive
     }
 
-    enum Acquired: Equatable, Sendable {
-        case connection(Connection)
-        /// Wait; `connect` says that a connection has to be opened too.
-        case wait(connect: Bool)
-        /// Too many wait already.
-        case overloaded
-        case closed
+    enum Refusal: Equatable {
+        case closed, overloaded, timedOut, nested
+        /// The server refuses everybody, so waiting is of no use.
+        case permanentFailure
     }
 
-    /// What to do after an event.
-    struct Actions: Sendable {
-        var hand: [(waiter: Waiter, connection: Connection)] = []
-        var close: [Connection] = []
-        var connect = 0
-        /// Those who get the error of a failed attempt.
-        var fail: [Waiter] = []
+    enum Answer: Equatable {
+        case connection(ConnectionID)
+        case wait
+        case refused(Refusal)
     }
 
-    private enum Use {
-        case idle(since: UInt64)
-        case shared(Int)
-        case leased
-    }
+    struct Actions: Equatable {
+        var assign: [Assignment] = []
+        var refuse: [RefusedWaiter] = []
+        /// Open connections and report them under these numbers.
+        var connect: [ConnectionID] = []
+        /// Make sure that these still answer.
+        var test: [ConnectionID] = []
+        var close: [ConnectionID] = []
 
-    private struct Member {
-        var use: Use
-        let openedAt: UInt64
-        let diesAt: UInt64
-        /// Leaves as soon as nobody uses it any more.
-        var isRetired = false
-    }
-
-    let maximum: Int
-    let depth: Int
-    let connectConcurrency: Int
-    let maximumWaiters: Int
-
-    private var members: [Connection: Member] = [:]
-    /// Idle connections, the most recently used last.
-    private var idle: [Connection] = []
-    private var waiters: Deque<(waiter: Waiter, need: Need)> = []
-    private(set) var connecting = 0
-    private(set) var isClosed = false
-
-    init(maximum: Int, depth: Int, connectConcurrency: Int, maximumWaiters: Int) {
-        self.maximum = maximum
-        self.depth = depth
-        self.connectConcurrency = connectConcurrency
-        self.maximumWaiters = maximumWaiters
-    }
-
-    var idleCount: Int { idle.count }
-    var openCount: Int { members.count }
-    var waiterCount: Int { waiters.count }
-    var connections: [Connection] { Array(members.keys) }
-
-    /// How many members a lease or requests keep busy.
-    var busyCount: Int { members.count - idle.count }
-
-    /// A connection, if one can be had without waiting.
-    mutating func acquireNow(_ need: Need) -> Connection? {
-        guard waiters.isEmpty, !isClosed else { return nil }
-        if let connection = idle.popLast() {
-            use(connection, need)
-            return connection
+        struct Assignment: Equatable {
+            let waiter: WaiterID
+            let connection: ConnectionID
         }
-        guard case .shared = need, members.count + connecting >= maximum, let connection = leastLoaded() else {
-            return nil
+        struct RefusedWaiter: Equatable {
+            let waiter: WaiterID
+            let refusal: Refusal
         }
-        use(connection, .shared)
-        return connection
     }
 
-    /// Takes a place for a connection that nobody waits for yet.
-    mutating func reservePlace() -> Bool {
-        guard !isClosed, members.count + connecting < maximum else { return false }
-        connecting += 1
+    struct Connection {
+        enum State: Equatable {
+            case connecting
+            case testing
+            case idle(since: MonotonicTime)
+            case shared(load: Int)
+            case leased
+        }
+
+        let id: ConnectionID
+        var state = State.connecting
+        var expiresAt = MonotonicTime.never
+        /// When the last answer came, or the first of the requests now on the way was made.
+        var movedAt = MonotonicTime(nanoseconds: 0)
+        /// Whether it is closed as soon as nobody uses it.
+        var isDoomed = false
+    }
+
+    struct Waiter {
+        let id: WaiterID
+        let use: Use
+        let deadline: MonotonicTime
+    }
+
+    let options: PostgresConfiguration.PoolOptions
+    var connections: [Connection] = []
+    /// Idle connections, the one used last at the end.
+    var idle: [ConnectionID] = []
+    var waiters: Deque<Waiter> = []
+    var isClosing = false
+    var failures = 0
+    var retryAt = MonotonicTime(nanoseconds: 0)
+    /// Until then callers are refused at once if there is no connection at all.
+    var refusesUntil = MonotonicTime(nanoseconds: 0)
+    private var lastID = 0
+
+    init(options: PostgresConfiguration.PoolOptions) {
+        self.options = options
+    }
+
+    // MARK: Callers
+
+    /// Finds a connection at once, or says that the caller has to wait; with `waiter` it then stands in the queue.
+    mutating func acquire(
+        _ use: Use, waiter: Waiter?, isNested: Bool, now: MonotonicTime, actions: inout Actions
+    ) -> Answer {
+        if isClosing { return .refused(.closed) }
+        if waiters.isEmpty, let id = take(use, now, &actions) {
+            open(now, &actions)
+            return .connection(id)
+        }
+        if connections.allSatisfy({ $0.state == .connecting }), now < refusesUntil {
+            return .refused(.permanentFailure)
+        }
+        if isNested, connections.count >= options.maximumConnections,
+            connections.allSatisfy({ $0.state == .leased })
+        {
+            return .refused(.nested)
+        }
+        guard let waiter else { return .wait }
+        if waiters.count >= options.maximumWaiters { return .refused(.overloaded) }
+        waiters.append(waiter)
+        open(now, &actions)
+        return .wait
+    }
+
+    /// Takes a waiter out of the queue; false if it was served or refused before.
+    mutating func cancel(_ waiter: WaiterID, now: MonotonicTime, actions: inout Actions) -> Bool {
+        guard let index = waiters.firstIndex(where: { $0.id == waiter }) else { return false }
+        waiters.remove(at: index)
+        // It may have stood in the way of others.
+        serve(now, &actions)
         return true
     }
 
-    mutating func acquire(_ waiter: Waiter, _ need: Need) -> Acquired {
-        if isClosed { return .closed }
-        if let connection = acquireNow(need) { return .connection(connection) }
-        guard waiters.count < maximumWaiters else { return .overloaded }
-        waiters.append((waiter, need))
-        return .wait(connect: wantsToConnect())
-    }
-
-    /// The waiter gives up.
-    ///
-    /// False if he has a connection already.
-    mutating func cancel(_ waiter: Waiter) -> (wasWaiting: Bool, actions: Actions) {
-        guard let position = waiters.firstIndex(where: { $0.waiter == waiter }) else { return (false, Actions()) }
-        waiters.remove(at: position)
-        return (true, serve())
-    }
-
-    mutating func opened(_ connection: Connection, now: UInt64, diesAt: UInt64) -> Actions {
-        connecting -= 1
-        guard !isClosed else {
-            var actions = Actions()
-            actions.close = [connection]
-            return actions
+    /// Takes a connection back from one of its users.
+    mutating func release(_ id: ConnectionID, now: MonotonicTime, actions: inout Actions) {
+        guard let index = index(id) else { return }
+        connections[index].movedAt = now
+        switch connections[index].state {
+        case .shared(let load) where load > 1:
+            connections[index].state = .shared(load: load - 1)
+            if !waiters.isEmpty { serve(now, &actions) }
+        case .shared, .leased:
+            becomeIdle(index, now, &actions)
+        case .connecting, .testing, .idle:
+            break
         }
-        members[connection] = Member(use: .idle(since: now), openedAt: now, diesAt: diesAt)
-        idle.append(connection)
-        return serve()
     }
 
-    /// An attempt failed.
-    ///
-    /// With a permanent error everybody who waits for a connection to be opened gets it at once.
-    mutating func openFailed(isPermanent: Bool) -> Actions {
-        connecting -= 1
-        guard isPermanent || (members.isEmpty && connecting == 0 && isClosed) else { return Actions() }
-        var actions = Actions()
-        actions.fail = waiters.map(\.waiter)
-        waiters.removeAll()
-        return actions
-    }
+    // MARK: Choice
 
-    /// Whether another attempt should be made for those who wait.
-    mutating func wantsRetry() -> Bool { !waiters.isEmpty && wantsToConnect() }
-
-    /// A user is done.
-    ///
-    /// A connection that is not clean, or that is retired, is closed.
-    mutating func release(_ connection: Connection, isClean: Bool, now: UInt64) -> Actions {
-        guard var member = members[connection] else { return serve() }
-        switch member.use {
-        case .shared(let count) where count > 1:
-            member.use = .shared(count - 1)
-            member.isRetired = member.isRetired || !isClean
-            members[connection] = member
-        default:
-            if !isClean || member.isRetired || isClosed || member.diesAt <= now {
-                members[connection] = nil
-                var actions = serve()
-                actions.close.append(connection)
-                return actions
+    /// Takes a connection that can serve at once.
+    private mutating func take(_ use: Use, _ now: MonotonicTime, _ actions: inout Actions) -> ConnectionID? {
+        while let id = idle.popLast() {
+            guard let index = index(id), case .idle(let since) = connections[index].state else { continue }
+            if now.since(since) >= options.idleTestThreshold {
+                connections[index].state = .testing
+                actions.test.append(id)
+                continue
             }
-            member.use = .idle(since: now)
-            members[connection] = member
-            idle.append(connection)
+            connections[index].movedAt = now
+            connections[index].state = use == .shared ? .shared(load: 1) : .leased
+            return id
         }
-        return serve()
+        guard use == .shared, let index = leastLoaded(now), case .shared(let load) = connections[index].state
+        else { return nil }
+        connections[index].state = .shared(load: load + 1)
+        return connections[index].id
     }
 
-    /// A connection ended by itself.
-    mutating func died(_ connection: Connection) -> Actions {
-        guard members.removeValue(forKey: connection) != nil else { return Actions() }
-        idle.removeAll { $0 == connection }
-        return serve()
-    }
-
-    /// Closes idle connections that have been so for too long or are too old; keeps a minimum.
-    mutating func reap(now: UInt64, idleTimeout: UInt64, minimum: Int) -> [Connection] {
-        var reaped: [Connection] = []
-        for connection in idle {
-            guard let member = members[connection], case .idle(let since) = member.use else { continue }
-            let isIdleTooLong = now >= since + idleTimeout && members.count - reaped.count > minimum
-            if isIdleTooLong || member.diesAt <= now { reaped.append(connection) }
+    /// The best connection to share: one that moves before one that is stuck in a long statement, then the least loaded.
+    private func leastLoaded(_ now: MonotonicTime) -> Int? {
+        var best: (index: Int, isStuck: Bool, load: Int)?
+        for (index, connection) in connections.enumerated() {
+            guard case .shared(let load) = connection.state, load < options.pipelineDepth, !connection.isDoomed
+            else { continue }
+            let isStuck = now.since(connection.movedAt) > .milliseconds(20)
+            if let known = best, (known.isStuck ? 1 : 0, known.load) <= (isStuck ? 1 : 0, load) { continue }
+            best = (index, isStuck, load)
         }
-        for connection in reaped { members[connection] = nil }
-        idle.removeAll { reaped.contains($0) }
-        return reaped
+        return best?.index
     }
 
-    /// Since when an idle connection has been idle, just before it was taken.
-    func idleSince(_ connection: Connection) -> UInt64? {
-        if case .idle(let since) = members[connection]?.use { since } else { nil }
-    }
-
-    /// Takes no more work; idle connections close, the others when they are released.
-    mutating func close() -> Actions {
-        isClosed = true
-        var actions = Actions()
-        actions.close = idle
-        for connection in idle { members[connection] = nil }
-        idle = []
-        actions.fail = waiters.map(\.waiter)
-        waiters.removeAll()
-        return actions
-    }
-
-    // MARK: Decisions
-
-    private mutating func use(_ connection: Connection, _ need: Need) {
-        switch (need, members[connection]?.use) {
-        case (.exclusive, _): members[connection]?.use = .leased
-        case (.shared, .shared(let count)?): members[connection]?.use = .shared(count + 1)
-        case (.shared, _): members[connection]?.use = .shared(1)
-        }
-    }
-
-    private func leastLoaded() -> Connection? {
-        var best: (connection: Connection, count: Int)?
-        for (connection, member) in members {
-            guard case .shared(let count) = member.use, count < depth, !member.isRetired else { continue }
-            if best == nil || count < best?.count ?? 0 { best = (connection, count) }
-        }
-        return best?.connection
-    }
-
-    /// Takes a place for a new connection if there is one and somebody needs it.
-    private mutating func wantsToConnect() -> Bool {
-        guard !isClosed, members.count + connecting < maximum, connecting < connectConcurrency,
-            connecting < waiters.count
-        else { return false }
-        connecting += 1
-        return true
-    }
-
-    /// Serves those who wait, in their order, as far as there are connections.
-    private mutating func serve() -> Actions {
-        var actions = Actions()
-        while let first = waiters.first {
-            let connection: Connection?
-            if let last = idle.popLast() {
-                connection = last
-            } else if case .shared = first.need, members.count + connecting >= maximum {
-                connection = leastLoaded()
-            } else {
-                connection = nil
-            }
-            guard let connection else { break }
+    /// Serves the queue from its head as far as it goes.
+    mutating func serve(_ now: MonotonicTime, _ actions: inout Actions) {
+        while let waiter = waiters.first, let id = take(waiter.use, now, &actions) {
             waiters.removeFirst()
-            use(connection, first.need)
-            actions.hand.append((first.waiter, connection))
+            actions.assign.append(.init(waiter: waiter.id, connection: id))
         }
-        while !waiters.isEmpty && wantsToConnect() { actions.connect += 1 }
-        return actions
+        open(now, &actions)
+    }
+
+    mutating func becomeIdle(_ index: Int, _ now: MonotonicTime, _ actions: inout Actions) {
+        if isClosing || connections[index].isDoomed || connections[index].expiresAt <= now {
+            actions.close.append(connections.remove(at: index).id)
+        } else {
+            connections[index].state = .idle(since: now)
+            idle.append(connections[index].id)
+        }
+        serve(now, &actions)
+    }
+
+    /// Opens connections if there is use for more.
+    mutating func open(_ now: MonotonicTime, _ actions: inout Actions) {
+        guard !isClosing, connections.count < options.maximumConnections, now >= retryAt else { return }
+        var pending = 0
+        var wanted = waiters.count
+        for connection in connections {
+            switch connection.state {
+            case .connecting, .testing: pending += 1
+            case .shared(let load): wanted += load - 1
+            case .idle, .leased: break
+            }
+        }
+        wanted = max(wanted, options.minimumConnections - connections.count + pending)
+        // While the server is away one attempt at a time asks for it.
+        let limit = failures == 0 ? min(wanted, options.connectConcurrency) : min(wanted, 1)
+        while pending < limit, connections.count < options.maximumConnections {
+            actions.connect.append(addConnection())
+            pending += 1
+        }
+    }
+
+    /// Counts a connection that somebody opens from outside, to see whether the address is right.
+    mutating func addConnection() -> ConnectionID {
+        lastID += 1
+        connections.append(Connection(id: lastID))
+        return lastID
+    }
+
+    func index(_ id: ConnectionID) -> Int? {
+        connections.firstIndex { $0.id == id }
     }
 }

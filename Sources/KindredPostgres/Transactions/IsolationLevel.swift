@@ -7,17 +7,3 @@ public enum IsolationLevel: String, Sendable, Hashable, CaseIterable {
     /// As if transactions ran one after another; some fail and have to be run again.
     case serializable = "SERIALIZABLE"
 }
-
-/// Whether a transaction's closure is run again when the server gave up on it.
-public struct RetryPolicy: Sendable, Hashable {
-    /// How often the closure is run at most.
-    public let attempts: Int
-
-    /// Once.
-    public static let none = RetryPolicy(attempts: 1)
-
-    /// Up to so many times, after a serialization failure or a deadlock, with growing random pauses in between.
-    public static func attempts(_ count: Int) -> RetryPolicy {
-        RetryPolicy(attempts: max(1, count))
-    }
-}

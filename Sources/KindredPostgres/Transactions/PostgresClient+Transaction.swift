@@ -2,7 +2,7 @@ extension PostgresClient {
     /// Runs `body` in a transaction: everything that it and its child tasks send over this client goes through it.
     ///
     /// A call inside another is a savepoint. When `body` throws, the transaction or savepoint is rolled back and the error
-    /// is thrown unchanged.
+    /// is thrown unchanged. BEGIN travels with the first statement; if there is none, nothing is sent at all.
     ///
     /// - Parameters:
     ///   - isolation: the isolation level; nil is the server's default. Ignored by savepoints.
@@ -22,22 +22,25 @@ extension PostgresClient {
         var attempt = 1
         while true {
             do {
-                return try await transaction(begin(isolation, readOnly, deferrable), body)
-            } catch let error where attempt < retry.attempts && Self.mayRetry(error) {
-                // Full jitter: 5 ms, doubling, at most a quarter of a second.
-                let limit = min(250.0, 5 * Double(1 << min(attempt, 10)))
-                try await Task.sleep(for: .milliseconds(Double.random(in: 0...limit)))
+                return try await transaction(Self.begin(isolation, readOnly, deferrable), body)
+            } catch let error where attempt < retry.attempts && RetryPolicy.mayRetry(error) {
+                try await Task.sleep(for: RetryPolicy.pause(after: attempt))
                 attempt += 1
             }
         }
     }
 
-    private static func mayRetry(_ error: any Error) -> Bool {
-        guard let state = (error as? any SQLStateError)?.sqlState else { return false }
-        return state == .serializationFailure || state == .deadlockDetected
+    /// The task's own transaction on this client.
+    var currentTransaction: PostgresTransaction? {
+        var scope = PostgresTransaction.current
+        while let found = scope, found.client !== self { scope = found.outer }
+        return scope
     }
 
-    private func begin(_ isolation: IsolationLevel?, _ readOnly: Bool?, _ deferrable: Bool?) -> String {
+    /// Whether the task is in a transaction of this client.
+    package var isInTransaction: Bool { currentTransaction != nil }
+
+    private static func begin(_ isolation: IsolationLevel?, _ readOnly: Bool?, _ deferrable: Bool?) -> String {
         var text = "BEGIN"
         if let isolation { text += " ISOLATION LEVEL \(isolation.rawValue)" }
         if let readOnly { text += readOnly ? " READ ONLY" : " READ WRITE" }
@@ -46,122 +49,111 @@ extension PostgresClient {
     }
 
     private func transaction<T>(_ begin: String, _ body: (PostgresTransaction) async throws -> T) async throws -> T {
-        if let lease = Lease.current, lease.client === self {
-            return try await transaction(lease.connection, begin, body)
-        }
-        return try await withLease { try await transaction($0, begin, body) }
+        if let lease = currentLease { return try await transaction(on: lease.lent.connection, begin, body) }
+        return try await withExclusive { try await transaction(on: $0.connection, begin, body) }
     }
 
     private func transaction<T>(
-        _ connection: PooledConnection,
+        on connection: PooledConnection,
         _ begin: String,
         _ body: (PostgresTransaction) async throws -> T
     ) async throws -> T {
-        _ = try await control(begin, on: connection)
         let scope = PostgresTransaction(
-            client: self,
-            connection: connection,
-            outer: PostgresTransaction.current,
-            depth: 0
-        )
+            client: self, connection: connection, outer: PostgresTransaction.current, depth: 0, opening: begin)
         let result: T
         do {
             result = try await PostgresTransaction.$current.withValue(scope) { try await body(scope) }
         } catch {
-            scope.end()
-            await rollBack("ROLLBACK", on: connection)
+            if scope.end().isOpened { await undo(["ROLLBACK"], on: connection) }
             throw error
         }
-        scope.end()
-        // From here on the task's cancellation comes too late: the truth about the commit counts.
-        try await shielded { try await self.commit(connection, firstError: scope.firstError) }
+        let (isOpened, firstError) = scope.end()
+        if isOpened { try await commit(connection, firstError) }
         return result
     }
 
-    private func commit(_ connection: PooledConnection, firstError: PostgresError?) async throws {
+    /// Commits, whether the task is cancelled or not: from here on the truth about the commit counts.
+    private func commit(_ connection: PooledConnection, _ firstError: PostgresError?) async throws {
+        let tag: String?
         do {
-            let tag = try await control("COMMIT", on: connection)
-            guard tag == "COMMIT" else {
-                throw PostgresError(
-                    .transactionAborted,
-                    "The transaction was rolled back because a statement in it had failed",
-                    sqlState: firstError?.sqlState,
-                    server: firstError?.server,
-                    underlying: firstError.map { [$0.description] } ?? []
-                )
-            }
-        } catch let error as PostgresError where error.code == .connectionLost || error.code == .timeout {
-            connection.end(error)
+            tag = try await control(["COMMIT"], on: connection).first?.commandTag
+        } catch let error as PostgresError where error.code == .connectionLost {
+            if let firstError, firstError.code == .connectionLost { throw firstError }
             throw PostgresError(
                 .commitUnknown,
                 "The connection ended before the answer to COMMIT came: the transaction may have taken effect or not",
-                underlying: [error.description]
-            )
+                sqlState: error.sqlState, server: error.server, underlying: [error.description])
+        } catch is ConnectionGone {
+            // COMMIT was never sent, so the server has rolled back.
+            throw firstError
+                ?? PostgresError(.connectionLost, "The connection ended before COMMIT; the transaction was rolled back")
         }
+        guard tag == "COMMIT" else { throw Self.aborted(firstError) }
+    }
+
+    private static func aborted(_ firstError: PostgresError?) -> PostgresError {
+        PostgresError(
+            .transactionAborted,
+            "The transaction was rolled back because a statement in it had failed",
+            sqlState: firstError?.sqlState,
+            server: firstError?.server,
+            statement: firstError?.statement,
+            underlying: firstError.map { [$0.description] } ?? [])
     }
 
     private func savepoint<T>(
         in outer: PostgresTransaction,
         _ body: (PostgresTransaction) async throws -> T
     ) async throws -> T {
+        // The server keeps the first 64 of a session's subtransactions in shared memory; more make everybody slow.
         guard outer.depth < 64 else {
             throw PostgresError(.invalidParameter, "Transactions can be nested 64 deep, no deeper")
         }
-        return try await outer.withSavepoint {
-            let name = "kindred_\(outer.depth + 1)"
-            _ = try await control("SAVEPOINT \(name)", on: outer.connection)
-            let scope = PostgresTransaction(
-                client: self,
-                connection: outer.connection,
-                outer: PostgresTransaction.current,
-                depth: outer.depth + 1
-            )
-            do {
-                let result = try await PostgresTransaction.$current.withValue(scope) { try await body(scope) }
-                scope.end()
-                // A swallowed error has failed the transaction: releasing says so, and the savepoint is undone.
-                _ = try await shielded { try await self.control("RELEASE SAVEPOINT \(name)", on: outer.connection) }
-                return result
-            } catch {
-                scope.end()
-                await rollBack("ROLLBACK TO SAVEPOINT \(name)", on: outer.connection)
-                throw error
-            }
+        try await outer.beginSavepoint()
+        defer { outer.endSavepoint() }
+        let name = "kindred_\(outer.depth + 1)"
+        let scope = PostgresTransaction(
+            client: self, connection: outer.connection, outer: outer, depth: outer.depth + 1,
+            opening: "SAVEPOINT \(name)")
+        let undoing = ["ROLLBACK TO SAVEPOINT \(name)", "RELEASE SAVEPOINT \(name)"]
+        let result: T
+        do {
+            result = try await PostgresTransaction.$current.withValue(scope) { try await body(scope) }
+        } catch {
+            if scope.end().isOpened { await undo(undoing, on: outer.connection) }
+            throw error
         }
+        let (isOpened, firstError) = scope.end()
+        guard isOpened else { return result }
+        do {
+            try await control(["RELEASE SAVEPOINT \(name)"], on: outer.connection)
+        } catch {
+            await undo(undoing, on: outer.connection)
+            // A swallowed error has failed the savepoint; releasing it was refused because of that.
+            if let error = error as? PostgresError, error.sqlState == .inFailedTransaction {
+                throw Self.aborted(firstError ?? error)
+            }
+            throw error
+        }
+        return result
     }
 
     /// Rolls back whatever has happened, also in a task that was cancelled; a connection that cannot is closed.
-    private func rollBack(_ text: String, on connection: PooledConnection) async {
+    private func undo(_ texts: [String], on connection: PooledConnection) async {
         do {
-            _ = try await shielded { try await self.control(text, on: connection) }
+            try await control(texts, on: connection)
         } catch {
-            connection.end(error as? PostgresError ?? Session.gone)
+            connection.end(
+                error as? PostgresError ?? PostgresError(.connectionLost, "The transaction could not be rolled back"))
         }
     }
 
-    /// Runs transaction control, which takes at most five seconds; returns its command tag.
-    private func control(_ text: String, on connection: PooledConnection) async throws -> String {
-        let statement = Statement(text: StatementText(text), resultFormat: .binary)
-        let start = monotonicNow()
-        do {
-            let result = try await connection.run(.statements([statement]), deadline: start + 5_000_000_000)
-            observe([statement], start, [0], nil, kind: .transactionControl)
-            return result[0].commandTag
-        } catch {
-            observe([statement], start, [], error, kind: .transactionControl)
-            throw error
+    /// Runs transaction control, which the task's cancellation does not stop.
+    @discardableResult
+    private func control(_ texts: [String], on connection: PooledConnection) async throws -> [QueryResult] {
+        let statements = texts.map { Statement(text: StatementText($0), resultFormat: .binary) }
+        return try await observing(statements, kind: .transactionControl) {
+            try await connection.run(statements, timeout: configuration.statementTimeout, isShielded: true)
         }
     }
-
-    /// Runs `body` in a task of its own, which nobody cancels.
-    private func shielded<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
-        try await Task { try await body() }.value
-    }
 }
-
-/// An error that a SQLSTATE caused, of this layer or of one above it.
-package protocol SQLStateError: Error {
-    var sqlState: SQLState? { get }
-}
-
-extension PostgresError: SQLStateError {}

@@ -1,7 +1,9 @@
+import DequeModule
 import Synchronization
 
 /// A transaction, or a savepoint in one, bound to the task that runs its closure and to that task's children.
 ///
+/// BEGIN and SAVEPOINT travel with the first statement, so a scope in which nothing is done costs nothing.
 /// Statements of a scope wait while a sibling task has a savepoint open in it, so that they never end up inside.
 public final class PostgresTransaction: Sendable {
     @TaskLocal static var current: PostgresTransaction?
@@ -10,70 +12,142 @@ public final class PostgresTransaction: Sendable {
     let connection: PooledConnection
     /// The scope around this one, of the same client or of another.
     let outer: PostgresTransaction?
+    /// 0 for the transaction itself.
     let depth: Int
-    private let gate = AsyncGate()
-    private let state = Mutex<(isOver: Bool, firstError: PostgresError?)>((false, nil))
+    /// BEGIN or SAVEPOINT.
+    private let opening: Statement
+    private let state = Mutex(TransactionState())
 
-    init(client: PostgresClient, connection: PooledConnection, outer: PostgresTransaction?, depth: Int) {
+    init(
+        client: PostgresClient,
+        connection: PooledConnection,
+        outer: PostgresTransaction?,
+        depth: Int,
+        opening: String
+    ) {
         self.client = client
         self.connection = connection
         self.outer = outer
         self.depth = depth
+        self.opening = Statement(text: StatementText(opening), resultFormat: .binary)
     }
-
-    /// The error that failed the transaction, if one did.
-    var firstError: PostgresError? { state.withLock { $0.firstError } }
-
-    func end() { state.withLock { $0.isOver = true } }
-
-    /// A savepoint was rolled back to: what failed after it counts no more.
-    func forgetErrors() { state.withLock { $0.firstError = nil } }
 
     /// Runs a statement inside.
     ///
-    /// Throws `.transactionEnded` once the scope is over.
-    public func query(_ sql: SQL) async throws -> QueryResult {
-        try await client.query(sql)
+    /// Throws `PostgresError` `.transactionEnded` once the scope is over.
+    ///
+    /// - Parameter timeout: after which the statement is cancelled; nil is the configuration's.
+    @discardableResult
+    public func query(_ sql: SQL, timeout: Duration? = nil) async throws -> QueryResult {
+        let results = try await innermost.run([try sql.statement()], timeout: timeout)
+        guard let result = results.first else {
+            throw PostgresError(.protocolViolation, "The server gave no result for a statement")
+        }
+        return result
+    }
+
+    /// The savepoint inside of this scope that the task is in, or this scope itself.
+    var innermost: PostgresTransaction {
+        guard let current = client.currentTransaction else { return self }
+        var scope: PostgresTransaction? = current
+        while let found = scope, found !== self { scope = found.outer }
+        return scope == nil ? self : current
     }
 
     /// Runs statements under one Sync in this scope.
-    func run(_ content: Request.Content, deadline: UInt64) async throws -> [QueryResult] {
-        try await gate.withLock {
-            try requireOpen()
+    func run(_ statements: [Statement], timeout: Duration?) async throws -> [QueryResult] {
+        try await client.observing(statements) {
             do {
-                return try await connection.run(content, deadline: deadline)
-            } catch let error as PostgresError {
-                throw state.withLock { state in
-                    if error.sqlState == .inFailedTransaction, let first = state.firstError {
-                        return PostgresError(
-                            .transactionAborted,
-                            "The transaction has failed already: \(first.message)",
-                            sqlState: error.sqlState,
-                            server: error.server,
-                            statement: error.statement,
-                            underlying: [first.description]
-                        )
+                return try await connection.run(
+                    statements, timeout: timeout ?? client.configuration.statementTimeout, scope: self)
+            } catch {
+                throw state.withLock { $0.failed(error, statements.first?.text.text) }
+            }
+        }
+    }
+
+    // MARK: Order of requests
+
+    /// Sends a request with whatever opens the scope before it; or keeps it while a savepoint is open inside.
+    func send(_ request: Request, _ timeout: Duration?) {
+        state.withLock { state in
+            switch state.admit(request, timeout) {
+            case .wait: break
+            case .refuse: request.waiter?.resume(throwing: TransactionState.ended)
+            case .send: submit(request, timeout, &state)
+            }
+        }
+    }
+
+    /// Submits under the scope's mutex, so that nothing comes between the opening and the statement.
+    private func submit(_ request: Request, _ timeout: Duration?, _ state: inout TransactionState) {
+        var request = request
+        request.prefix(with: takeOpening(&state))
+        connection.submit(request, timeout)
+    }
+
+    /// The statements that open this scope and those around it, as far as they have not been sent.
+    private func takeOpening(_ state: inout TransactionState) -> [Statement] {
+        guard !state.isOpened else { return [] }
+        state.isOpened = true
+        var statements: [Statement] = []
+        // From the inside to the outside: nobody locks in the other direction.
+        if depth > 0, let outer { statements = outer.state.withLock { outer.takeOpening(&$0) } }
+        statements.append(opening)
+        client.observe([opening], rows: [0], kind: .transactionControl)
+        return statements
+    }
+
+    /// Takes a request out that waits for its turn; false if it does not wait.
+    func cancel(_ id: Request.ID) -> Bool {
+        guard let waiter = state.withLock({ $0.removeWaiting(id) }) else { return false }
+        waiter()
+        return true
+    }
+
+    // MARK: Begin and end
+
+    /// Waits until no other savepoint is open in this scope, and keeps others out until `endSavepoint`.
+    func beginSavepoint() async throws {
+        let id = Request.nextID()
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (turn: CheckedContinuation<Void, any Error>) in
+                if Task.isCancelled { return turn.resume(throwing: CancellationError()) }
+                state.withLock { state in
+                    switch state.admitSavepoint(id, turn) {
+                    case .wait: break
+                    case .refuse: turn.resume(throwing: TransactionState.ended)
+                    case .send: turn.resume()
                     }
-                    if state.firstError == nil { state.firstError = error }
-                    return error
+                }
+            }
+        } onCancel: {
+            _ = cancel(id)
+        }
+    }
+
+    /// Lets those go on who wait for the end of a savepoint, in their order, up to the next savepoint.
+    func endSavepoint() {
+        state.withLock { state in
+            state.hasSavepoint = false
+            while !state.hasSavepoint, let next = state.waiting.popFirst() {
+                switch next {
+                case .request(let request, let timeout): submit(request, timeout, &state)
+                case .savepoint(_, let turn):
+                    state.hasSavepoint = true
+                    turn.resume()
                 }
             }
         }
     }
 
-    /// Runs the closure of a savepoint while statements of this scope wait.
-    func withSavepoint<T>(_ body: () async throws -> T) async throws -> T {
-        try await gate.withLock {
-            try requireOpen()
-            return try await body()
+    /// Refuses everything from now on; returns whether anything was sent, and the first error.
+    func end() -> (isOpened: Bool, firstError: PostgresError?) {
+        state.withLock { state in
+            state.isOver = true
+            for waiting in state.waiting { waiting.refuse(TransactionState.ended) }
+            state.waiting = []
+            return (state.isOpened, state.firstError)
         }
-    }
-
-    private func requireOpen() throws {
-        guard state.withLock({ $0.isOver }) else { return }
-        throw PostgresError(
-            .transactionEnded,
-            "The transaction has ended; a task that outlives it cannot use it any more"
-        )
     }
 }

@@ -1,0 +1,109 @@
+extension PostgresClient {
+    /// Runs a statement: in the task's transaction if there is one, else on a connection that others may share.
+    ///
+    /// Interpolated values are sent as parameters. One round trip.
+    ///
+    /// - Parameter timeout: after which the statement is cancelled; nil is the configuration's.
+    /// - Throws: `PostgresError`: `.server` with its SQLSTATE, `.timeout`, `.poolTimeout`, `.connectionLost`;
+    ///   `CancellationError` if the task is cancelled, which stops the server's work too.
+    @discardableResult
+    public func query(_ sql: SQL, timeout: Duration? = nil) async throws -> QueryResult {
+        try await execute(try sql.statement(), timeout: timeout)
+    }
+
+    /// Runs a statement.
+    @discardableResult
+    package func execute(_ statement: Statement, timeout: Duration? = nil) async throws -> QueryResult {
+        let results = try await executeBatch([statement], timeout: timeout)
+        guard let result = results.first else {
+            throw PostgresError(.protocolViolation, "The server gave no result for a statement")
+        }
+        return result
+    }
+
+    /// Runs statements under one Sync, in one round trip: outside a transaction they take effect together or not at all.
+    ///
+    /// Throws the first error.
+    package func executeBatch(_ statements: [Statement], timeout: Duration? = nil) async throws -> [QueryResult] {
+        guard !statements.isEmpty else { return [] }
+        if let transaction = currentTransaction { return try await transaction.run(statements, timeout: timeout) }
+        if let lease = currentLease { return try await lease.run(statements, timeout: timeout) }
+        return try await observing(statements) {
+            if statements.contains(where: { $0.text.effect == .transactionControl || $0.text.effect == .session }) {
+                return try await runAlone(statements, timeout)
+            }
+            return try await runShared(statements, timeout)
+        }
+    }
+
+    /// Runs a script of several statements in the simple protocol, on a connection of its own.
+    ///
+    /// Nothing can be bound in it; for fixtures and installers, never with text that anybody else chose.
+    package func runScript(_ text: String) async throws {
+        guard !text.utf8.contains(0) else {
+            throw PostgresError(.invalidParameter, "A statement cannot hold a NUL character")
+        }
+        try await withExclusive { lease in
+            _ = try await lease.connection.run([], script: text, timeout: nil)
+        }
+    }
+
+    private func runShared(_ statements: [Statement], _ timeout: Duration?) async throws -> [QueryResult] {
+        let traits = Request.Traits(
+            isAutocommit: true, mayLeave: true, mayRepeat: statements.allSatisfy { $0.text.effect == .plain })
+        return try await withFreshConnection(.shared) { lease in
+            defer { pool.release(lease) }
+            return try await lease.connection.run(
+                statements, traits: traits, timeout: timeout ?? configuration.statementTimeout)
+        }
+    }
+
+    /// Runs statements that leave traces, on a connection that is cleaned afterwards.
+    private func runAlone(_ statements: [Statement], _ timeout: Duration?) async throws -> [QueryResult] {
+        try await withExclusive { lease in
+            let results = try await lease.connection.run(statements, timeout: timeout ?? configuration.statementTimeout)
+            guard lease.connection.condition != .inTransaction else {
+                throw PostgresError(
+                    .invalidParameter,
+                    "A transaction was begun and not ended; use withTransaction, or withConnection",
+                    statement: statements.first?.text.text)
+            }
+            return results
+        }
+    }
+
+    /// Lends a connection for exclusive use, and cleans it afterwards.
+    func withExclusive<T>(_ body: (ConnectionPool.Lease) async throws -> T) async throws -> T {
+        try await withFreshConnection(.exclusive) { lease in
+            do {
+                let result = try await body(lease)
+                await pool.releaseExclusive(lease)
+                return result
+            } catch {
+                await pool.releaseExclusive(lease)
+                throw error
+            }
+        }
+    }
+
+    /// Tries again with another connection as long as the one lent turns out to have ended before anything was sent.
+    private func withFreshConnection<T>(
+        _ use: PoolStateMachine.Use, _ body: (ConnectionPool.Lease) async throws -> T
+    ) async throws -> T {
+        let isNested = currentTransaction != nil || currentLease != nil
+        for _ in 0...configuration.pool.maximumConnections {
+            let lease = try await pool.acquire(use, isNested: isNested)
+            // What is lent for longer has to be alive before its user begins.
+            if use == .exclusive, !lease.connection.isAlive {
+                pool.release(lease)
+                continue
+            }
+            do {
+                return try await body(lease)
+            } catch is ConnectionGone {
+                continue
+            }
+        }
+        throw PostgresError(.connectionLost, "Connections end as fast as they are opened")
+    }
+}

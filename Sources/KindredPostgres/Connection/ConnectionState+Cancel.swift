@@ -1,0 +1,106 @@
+import CLibPQ
+import DequeModule
+
+extension ConnectionState {
+    /// A request to the server to stop what it does, which knows the session but not the statement.
+    ///
+    /// The server may have gone on to the next statement when the request gets there. So nothing new is sent while it is
+    /// under way, and what was sent before and is hit by mistake is repeated.
+    struct Cancellation {
+        let target: Request.ID
+        /// Whether the thread that talks to the server has not come back yet.
+        var isSending = true
+        /// The request is repeated then, in case it reached the server before the statement did.
+        var repeatAt = MonotonicTime.never
+        /// The connection is given up then.
+        let giveUpAt: MonotonicTime
+    }
+
+    /// How long the server may take to stop a statement.
+    private static let patience = Duration.seconds(5)
+
+    /// Stops a request whose caller no longer wants the answer, or may no longer wait for it.
+    mutating func stop(_ id: Request.ID, _ stop: Request.Stop, _ effects: inout Effects) {
+        if let index = held.firstIndex(where: { $0.id == id }) {
+            let request = held.remove(at: index)
+            if let waiter = request.waiter {
+                effects.completions.append(Completion(waiter: waiter, result: .failure(request.stopped(stop, nil))))
+            }
+            return
+        }
+        guard let index = inFlight.firstIndex(where: { $0.request.id == id }), inFlight[index].request.stop == nil
+        else { return }
+        inFlight[index].request.stop = stop
+        inFlight[index].request.deadline = .never
+        let request = inFlight[index].request
+        if index == 0 {
+            effects.sendsCancel = cancellation == nil
+        } else if request.traits.mayLeave, let waiter = request.waiter {
+            // It is cancelled when its turn comes.
+            inFlight[index].request.waiter = nil
+            effects.completions.append(Completion(waiter: waiter, result: .failure(request.stopped(stop, nil))))
+        }
+    }
+
+    /// Begins a cancellation of the first request; returns what the thread needs that sends it.
+    mutating func beginCancel(_ now: MonotonicTime, _ effects: inout Effects) -> CancelKey? {
+        guard let handle, let request = inFlight.first?.request, cancellation?.isSending != true else { return nil }
+        guard let key = PQgetCancel(handle) else { return nil }
+        let giveUpAt = cancellation.flatMap { $0.target == request.id ? $0.giveUpAt : nil } ?? now + Self.patience
+        cancellation = Cancellation(target: request.id, giveUpAt: giveUpAt)
+        effects.deadline = min(effects.deadline, giveUpAt)
+        return CancelKey(handle: key)
+    }
+
+    /// The server has taken the request: what is sent from now on cannot be hit.
+    mutating func cancelWasSent(_ now: MonotonicTime, _ effects: inout Effects) {
+        guard handle != nil, var current = cancellation else { return }
+        for index in inFlight.indices { inFlight[index].mayBeHit = true }
+        if inFlight.first?.request.id == current.target {
+            current.isSending = false
+            current.repeatAt = now + .milliseconds(250)
+            effects.deadline = min(effects.deadline, current.repeatAt)
+            cancellation = current
+        } else {
+            cancellation = nil
+            effects.sendsCancel = inFlight.first?.request.stop != nil
+        }
+        sendHeld(&effects)
+    }
+
+    /// Stops requests whose time is up; returns the next time to look.
+    mutating func deadlinePassed(_ now: MonotonicTime, _ effects: inout Effects) -> MonotonicTime {
+        guard handle != nil else { return .never }
+        let late = (inFlight.map(\.request) + held).filter { $0.deadline <= now }
+        for request in late { stop(request.id, .timedOut, &effects) }
+        if let cancellation {
+            if now >= cancellation.giveUpAt {
+                let reason = PostgresError(
+                    .connectionLost, "The server did not stop a statement in time; the connection was closed")
+                end(reason, &effects)
+                return .never
+            }
+            if !cancellation.isSending, now >= cancellation.repeatAt { effects.sendsCancel = true }
+        }
+        let own = cancellation.map { min($0.giveUpAt, $0.isSending ? .never : max($0.repeatAt, now)) } ?? .never
+        return (inFlight.map(\.request) + held).reduce(own) { min($0, $1.deadline) }
+    }
+}
+
+/// libpq's key to cancel what a session does, usable while the connection itself is in use elsewhere.
+struct CancelKey: Sendable {
+    // Used by one thread only: the one that sends the request, and frees it.
+    nonisolated(unsafe) let handle: OpaquePointer
+
+    /// Sends the request; blocks until the server has taken it.
+    func send() {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { message in
+            _ = PQcancel(handle, message.baseAddress, 256)
+        }
+        free()
+    }
+
+    func free() {
+        PQfreeCancel(handle)
+    }
+}

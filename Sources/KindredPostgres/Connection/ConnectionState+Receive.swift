@@ -1,0 +1,156 @@
+import CLibPQ
+import DequeModule
+
+extension ConnectionState {
+    /// Takes in what the server sent and hands out complete answers.
+    mutating func socketIsReady(_ effects: inout Effects) {
+        guard let handle else { return }
+        let isAlive = PQconsumeInput(handle) == 1
+        receive(&effects)
+        guard self.handle != nil else { return }
+        if !isAlive || PQstatus(handle) != CONNECTION_OK {
+            return end(lastWords ?? LibPQ.connectionLost(LibPQ.message(of: handle)), &effects)
+        }
+        // libpq shows the end of an idle connection only at the second look after the server's last words.
+        if inFlight.isEmpty, let lastWords { return end(lastWords, &effects) }
+        if wantsWrite { flush(&effects) }
+    }
+
+    private var lastWords: PostgresError? {
+        notices.lastWords.map { message in
+            PostgresError(.connectionLost, "The server ended the connection: \(message.message)", server: message)
+        }
+    }
+
+    /// Hands out the answers that are complete in libpq's memory.
+    mutating func receive(_ effects: inout Effects) {
+        guard let handle else { return }
+        while !inFlight.isEmpty, self.handle != nil, PQisBusy(handle) == 0 {
+            guard let result = PQgetResult(handle) else {
+                if isInScript { return finishScript(handle, &effects) }
+                // The end of a step's answer; libpq also says so when it has nothing at all.
+                guard inFlight[0].hasAnswer else { return }
+                inFlight[0].hasAnswer = false
+                inFlight[0].step += 1
+                continue
+            }
+            switch PQresultStatus(result) {
+            case PGRES_PIPELINE_SYNC:
+                PQclear(result)
+                finishFirst(&effects)
+            case PGRES_PIPELINE_ABORTED:
+                PQclear(result)
+                inFlight[0].hasAnswer = true
+                refused()
+            case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
+                inFlight[0].hasAnswer = true
+                accept(result)
+            case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
+                PQclear(result)
+                inFlight[0].fail(
+                    PostgresError(.invalidParameter, "COPY from or to the client cannot be sent as a query"), at: nil)
+                end(
+                    PostgresError(.connectionLost, "Another statement left the connection unusable"), &effects)
+            default:
+                inFlight[0].hasAnswer = true
+                fail(result)
+                PQclear(result)
+                // After the connection's end libpq repeats the error for ever.
+                if PQstatus(handle) != CONNECTION_OK { return }
+            }
+        }
+    }
+
+    /// Takes over the result of a step.
+    private mutating func accept(_ result: OpaquePointer) {
+        switch inFlight[0].currentStep {
+        case .prepare?, .discard?:
+            PQclear(result)
+        case .execute(let entry, let position)?:
+            let isBinary = PQfformat(result, 0) == 1
+            let known = entry?.columns.flatMap { columns in
+                columns.count == Int(PQnfields(result)) && (columns.first?.format == .binary) == isBinary
+                    ? columns : nil
+            }
+            let answer = QueryResult(taking: result, columns: known, types: context.types)
+            let statement = inFlight[0].request.statements[position]
+            if known == nil { entry?.columns = answer.columns }
+            if statement.resultFormat == nil, !answer.columns.isEmpty, entry.map({ $0.format == nil }) ?? true {
+                let format = context.format(of: statement.text)
+                let chosen = format ?? context.chooseFormat(of: statement.text, for: answer.columns)
+                entry?.format = chosen
+            }
+            inFlight[0].results.append(answer)
+        case nil where isInScript:
+            PQclear(result)
+        case nil:
+            PQclear(result)
+            inFlight[0].fail(PostgresError(.protocolViolation, "The server sent an answer too many"), at: nil)
+        }
+    }
+
+    /// Notes the error of a step.
+    private mutating func fail(_ result: OpaquePointer) {
+        let error = LibPQ.error(result)
+        var failed: Int?
+        if case .execute(let entry, let position)? = inFlight[0].currentStep {
+            failed = position
+            if let entry, Self.isStale(error, result) {
+                // 26000: the server does not have it, so there is nothing to deallocate.
+                cache.remove(entry, wasRefused: error.sqlState == .invalidStatementName)
+                if inFlight[0].error == nil { inFlight[0].isStale = true }
+            }
+        }
+        refused()
+        inFlight[0].fail(error, at: failed)
+    }
+
+    /// Forgets the statement whose preparation failed or was skipped.
+    private mutating func refused() {
+        if case .prepare(let entry)? = inFlight[0].currentStep { cache.remove(entry, wasRefused: true) }
+    }
+
+    /// Whether an error says that a prepared statement no longer fits the schema, or is gone.
+    private static func isStale(_ error: PostgresError, _ result: OpaquePointer) -> Bool {
+        switch error.sqlState {
+        case .invalidStatementName?: true
+        case .featureNotSupported?: LibPQ.field("R", of: result) == "RevalidateCachedQuery"
+        // A type that the statement was prepared with was dropped ("cache lookup failed for type …").
+        case .internalError?: true
+        default: false
+        }
+    }
+
+    /// Gives the first request's caller the answer, now that its Sync is confirmed.
+    private mutating func finishFirst(_ effects: inout Effects) {
+        guard let flight = inFlight.popFirst() else { return }
+        if cancellation?.target == flight.request.id, cancellation?.isSending == false { cancellation = nil }
+        if mayRepeat(flight) {
+            var request = flight.request
+            request.attempts += 1
+            submit(request, &effects)
+        } else if let waiter = flight.request.waiter {
+            effects.completions.append(Completion(waiter: waiter, result: flight.outcome))
+        }
+        if inFlight.first?.request.stop != nil, cancellation == nil { effects.sendsCancel = true }
+        if inFlight.isEmpty, !held.isEmpty, cancellation?.isSending != true { sendHeld(&effects) }
+    }
+
+    private mutating func finishScript(_ handle: OpaquePointer, _ effects: inout Effects) {
+        guard PQenterPipelineMode(handle) == 1 else {
+            return end(LibPQ.connectionLost(LibPQ.message(of: handle)), &effects)
+        }
+        finishFirst(&effects)
+    }
+
+    /// Whether a failure was not the request's own: a stale plan, or a cancellation that was meant for another one.
+    private func mayRepeat(_ flight: RequestInFlight) -> Bool {
+        let request = flight.request
+        guard let error = flight.error, request.stop == nil, request.attempts < 3, request.hiddenCount == 0,
+            request.traits.mayRepeat,
+            request.traits.isAutocommit || (inFlight.isEmpty && isInTransaction == false)
+        else { return false }
+        if error.sqlState == .queryCanceled { return flight.mayBeHit || cancellation?.isSending == true }
+        return request.attempts == 0 && flight.isStale
+    }
+}

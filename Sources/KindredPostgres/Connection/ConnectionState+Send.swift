@@ -1,0 +1,112 @@
+import CLibPQ
+import DequeModule
+
+extension ConnectionState {
+    /// Writes a request with its Sync into the pipeline.
+    mutating func send(_ request: Request, _ effects: inout Effects) {
+        guard let handle else { return submit(request, &effects) }
+        if let script = request.script { return send(script: script, request, &effects) }
+        var flight = RequestInFlight(request)
+        if request.traits.isAutocommit { discardOld(for: request, handle) }
+        for (position, statement) in request.statements.enumerated() {
+            guard append(statement, at: position, to: &flight, handle) else {
+                // The Sync still goes out, so that the answers of others stay in order.
+                flight.fail(
+                    PostgresError(
+                        .invalidParameter, "libpq could not send the statement",
+                        underlying: LibPQ.lines(of: LibPQ.message(of: handle))),
+                    at: position)
+                break
+            }
+        }
+        let isSent = PQpipelineSync(handle) == 1
+        inFlight.append(flight)
+        if isSent && PQstatus(handle) == CONNECTION_OK {
+            flush(&effects)
+        } else {
+            receive(&effects)
+            end(LibPQ.connectionLost(LibPQ.message(of: handle)), &effects)
+        }
+    }
+
+    /// Deallocates what left the cache, outside of any transaction because it fails in one that has failed.
+    mutating func discardOld(for request: Request? = nil, _ handle: OpaquePointer) {
+        if cache.isFull, !cache.isOff, let request, request.statements.contains(where: { cache.find($0) == nil }) {
+            cache.makeRoom()
+        }
+        guard !cache.discarded.isEmpty else { return }
+        var cleaning = RequestInFlight(Request(id: 0, statements: [], traits: .init(), waiter: nil))
+        for name in cache.takeDiscarded() {
+            guard PQsendQueryParams(handle, "DEALLOCATE \(name)", 0, nil, nil, nil, nil, 0) == 1 else { break }
+            cleaning.steps.append(.discard)
+        }
+        guard PQpipelineSync(handle) == 1 else { return }
+        inFlight.append(cleaning)
+    }
+
+    /// Sends a script in the simple protocol, for which the connection leaves pipeline mode until it is answered.
+    private mutating func send(script: String, _ request: Request, _ effects: inout Effects) {
+        guard let handle else { return }
+        isTainted = true
+        inFlight.append(RequestInFlight(request))
+        if PQexitPipelineMode(handle) == 1, PQsendQuery(handle, script) == 1 {
+            flush(&effects)
+        } else {
+            end(LibPQ.connectionLost(LibPQ.message(of: handle)), &effects)
+        }
+    }
+
+    /// Writes a statement, after its preparation if it has none.
+    private mutating func append(
+        _ statement: Statement, at position: Int, to flight: inout RequestInFlight, _ handle: OpaquePointer
+    ) -> Bool {
+        let count = Int32(truncatingIfNeeded: statement.bindings.count)
+        if statement.text.effect == .session { isTainted = true }
+        if cache.isOff {
+            let format = statement.resultFormat ?? context.format(of: statement.text) ?? .text
+            flight.steps.append(.execute(nil, position: position))
+            return statement.bindings.withCArrays { types, values, lengths, formats in
+                PQsendQueryParams(
+                    handle, statement.text.text, count, types, values, lengths, formats, format == .binary ? 1 : 0) == 1
+            }
+        }
+        let entry: StatementCache.Entry
+        if let known = cache.find(statement) {
+            entry = known
+        } else {
+            entry = cache.insert(statement)
+            entry.format = context.format(of: statement.text)
+            flight.steps.append(.prepare(entry))
+            let isPrepared = statement.bindings.withCArrays { types, _, _, _ in
+                PQsendPrepare(handle, entry.name, statement.text.text, count, types) == 1
+            }
+            guard isPrepared else {
+                cache.remove(entry, wasRefused: true)
+                flight.steps.removeLast()
+                return false
+            }
+        }
+        flight.steps.append(.execute(entry, position: position))
+        // The first results come as text, which every type can be read from, without asking for the columns before.
+        let format = statement.resultFormat ?? entry.format ?? .text
+        let isSent = statement.bindings.withCArrays { _, values, lengths, formats in
+            PQsendQueryPrepared(
+                handle, entry.name, count, values, lengths, formats, format == .binary ? 1 : 0) == 1
+        }
+        if !isSent { flight.steps.removeLast() }
+        return isSent
+    }
+
+    /// Writes what waits to be written, as far as the socket takes it.
+    mutating func flush(_ effects: inout Effects) {
+        guard let handle else { return }
+        let status = PQflush(handle)
+        let wants = status == 1
+        if wants != wantsWrite {
+            wantsWrite = wants
+            Poller.shared.setWantsWrite(wants, socket: socket)
+        }
+        // A connection that takes nothing any more may still have said why; reading finds its end.
+        if status < 0 { socketIsReady(&effects) }
+    }
+}

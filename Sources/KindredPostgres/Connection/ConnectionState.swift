@@ -1,0 +1,113 @@
+import CLibPQ
+import DequeModule
+
+/// A libpq connection in pipeline mode with the requests on their way; guarded by the mutex of its `PooledConnection`.
+///
+/// Methods collect what is to be done once the mutex is free in an `Effects` value.
+struct ConnectionState: @unchecked Sendable {
+    // Unchecked: libpq's pointer and the cache's entries never leave the mutex that the only copy of this value is in;
+    // the pointer comes out once, in `Effects.death`, when nothing else uses it any more.
+
+    /// What to do after the mutex is released.
+    struct Effects {
+        var completions: [Completion] = []
+        /// Ask the server to cancel the first request.
+        var sendsCancel = false
+        /// The connection has ended: free it and tell why.
+        var death: (handle: OpaquePointer, reason: PostgresError)?
+        var deadline = MonotonicTime.never
+    }
+
+    /// nil once the connection has ended.
+    var handle: OpaquePointer?
+    let socket: Int32
+    let context: ConnectionContext
+    let notices: NoticeSink
+    var cache: StatementCache
+    /// Requests that were sent, in the order in which their answers come.
+    var inFlight: Deque<RequestInFlight> = []
+    /// Requests that wait until no cancellation can hit them.
+    var held: Deque<Request> = []
+    var cancellation: Cancellation?
+    var wantsWrite = false
+    /// Whether statements have left traces in the session that the next user should not find.
+    var isTainted = false
+
+    init(_ opened: Connector.Opened, context: ConnectionContext) {
+        handle = opened.handle
+        notices = opened.notices
+        socket = PQsocket(opened.handle)
+        self.context = context
+        cache = StatementCache(capacity: context.configuration.statementCacheCapacity)
+    }
+
+    var isQuiet: Bool { inFlight.isEmpty && held.isEmpty && cancellation == nil }
+
+    /// Sends a request, or holds it back while a cancellation is under way.
+    mutating func submit(_ request: Request, _ effects: inout Effects) {
+        guard self.handle != nil else {
+            if let waiter = request.waiter {
+                effects.completions.append(Completion(waiter: waiter, result: .failure(ConnectionGone())))
+            }
+            return
+        }
+        effects.deadline = min(effects.deadline, request.deadline)
+        if cancellation?.isSending == true || isInScript || !held.isEmpty
+            || (request.script != nil && !inFlight.isEmpty)
+        {
+            held.append(request)
+            return
+        }
+        // What the server said while the connection was idle comes first: it may have ended the session.
+        if inFlight.isEmpty { socketIsReady(&effects) }
+        if self.handle == nil {
+            submit(request, &effects)
+        } else {
+            send(request, &effects)
+        }
+    }
+
+    /// Whether the connection is out of pipeline mode; nothing else can be sent then.
+    var isInScript: Bool { inFlight.first?.request.script != nil }
+
+    /// Whether a transaction is open or failed; nil while something is on its way.
+    var isInTransaction: Bool? {
+        guard let handle else { return false }
+        switch PQtransactionStatus(handle) {
+        case PQTRANS_IDLE: return false
+        case PQTRANS_INTRANS, PQTRANS_INERROR: return true
+        default: return nil
+        }
+    }
+
+    /// Sends what was held back, as far as it may go now.
+    mutating func sendHeld(_ effects: inout Effects) {
+        let waiting = held
+        held = []
+        for request in waiting { submit(request, &effects) }
+    }
+
+    /// Ends the connection: nobody gets an answer any more.
+    mutating func end(_ reason: PostgresError, _ effects: inout Effects) {
+        guard let handle else { return }
+        self.handle = nil
+        effects.death = (handle, reason)
+        for (position, flight) in inFlight.enumerated() {
+            guard let waiter = flight.request.waiter else { continue }
+            // What the server said last belongs to the request that it was working on.
+            let failure = position == 0 ? flight.error ?? reason : reason
+            let error =
+                flight.request.stop.map { flight.request.stopped($0, failure) }
+                ?? failure.of(statement: flight.request.text())
+            effects.completions.append(Completion(waiter: waiter, result: .failure(error)))
+        }
+        for case let waiter? in held.map(\.waiter) {
+            effects.completions.append(Completion(waiter: waiter, result: .failure(ConnectionGone())))
+        }
+        inFlight = []
+        held = []
+    }
+}
+
+/// A request was not sent because its connection had ended before; it can be made on another one.
+struct ConnectionGone: Error {}

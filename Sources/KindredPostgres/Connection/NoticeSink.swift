@@ -1,0 +1,38 @@
+import CLibPQ
+import Logging
+import Synchronization
+
+/// Where a connection's notices go: to the log, never to standard error.
+///
+/// A server that ends an idle session says why in a notice, so the last such words are kept.
+final class NoticeSink: Sendable {
+    private let logger: Logger?
+    private let fatal = Mutex<ServerMessage?>(nil)
+
+    init(logger: Logger?) {
+        self.logger = logger
+    }
+
+    /// Why the server ended the session, if it said so.
+    var lastWords: ServerMessage? { fatal.withLock { $0 } }
+
+    /// Sends the connection's notices here. The sink has to live as long as the connection.
+    func install(on connection: OpaquePointer) {
+        PQsetNoticeReceiver(
+            connection,
+            { argument, result in
+                guard let argument, let result, let message = LibPQ.serverMessage(result) else { return }
+                Unmanaged<NoticeSink>.fromOpaque(argument).takeUnretainedValue().receive(message)
+            },
+            Unmanaged.passUnretained(self).toOpaque()
+        )
+    }
+
+    private func receive(_ message: ServerMessage) {
+        // A crash of another session is told as a warning, just before the server ends this one.
+        if message.isFatal || message.sqlState == .crashShutdown { fatal.withLock { $0 = message } }
+        logger?.debug(
+            "notice from the server",
+            metadata: ["severity": "\(message.severity)", "sqlstate": "\(message.sqlState?.rawValue ?? "")"])
+    }
+}

@@ -1,0 +1,52 @@
+/// A request that was sent, and how far its answer has come.
+struct RequestInFlight {
+    /// Part of a request that the server answers by itself.
+    enum Step {
+        case prepare(StatementCache.Entry)
+        /// `position` counts the request's statements.
+        case execute(StatementCache.Entry?, position: Int)
+        /// Something that the connection does for itself.
+        case discard
+    }
+
+    var request: Request
+    var steps: [Step] = []
+    /// The step whose answer comes next.
+    var step = 0
+    /// Whether that step's answer has begun.
+    var hasAnswer = false
+    var results: [QueryResult] = []
+    /// The first error.
+    var error: PostgresError?
+    /// The statement that failed with the first error.
+    var failedPosition: Int?
+    /// Whether another request's cancellation may have hit this one.
+    var mayBeHit = false
+    /// Whether it failed only because a prepared statement no longer fits the schema or is gone.
+    var isStale = false
+
+    init(_ request: Request) {
+        self.request = request
+    }
+
+    var currentStep: Step? { step < steps.count ? steps[step] : nil }
+
+    /// The first error of a request is its error; what follows is a consequence.
+    mutating func fail(_ error: PostgresError, at position: Int?) {
+        guard self.error == nil else { return }
+        self.error = error
+        failedPosition = position
+    }
+
+    /// What the caller gets once everything has been answered.
+    var outcome: Result<[QueryResult], any Error> {
+        guard let error else {
+            let hidden = request.hiddenCount
+            return .success(hidden == 0 ? results : Array(results.dropFirst(hidden)))
+        }
+        if let stop = request.stop, error.sqlState == .queryCanceled || error.code == .connectionLost {
+            return .failure(request.stopped(stop, error))
+        }
+        return .failure(error.of(statement: request.text(at: failedPosition)))
+    }
+}

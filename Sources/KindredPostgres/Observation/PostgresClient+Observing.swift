@@ -1,0 +1,50 @@
+import Logging
+
+extension PostgresClient {
+    /// Runs statements and tells about them to whoever wants to know.
+    func observing(
+        _ statements: [Statement],
+        kind: StatementEvent.Kind = .statement,
+        _ body: () async throws -> [QueryResult]
+    ) async throws -> [QueryResult] {
+        guard isObserved else { return try await body() }
+        let start = MonotonicTime.now
+        do {
+            let results = try await body()
+            observe(statements, since: start, rows: results.map { max($0.count, $0.affectedRows) }, kind: kind)
+            return results
+        } catch {
+            observe(statements, since: start, error: error, kind: kind)
+            throw error
+        }
+    }
+
+    private var isObserved: Bool {
+        StatementRecorder.current != nil || logger.map { $0.logLevel <= .trace } ?? false
+    }
+
+    func observe(
+        _ statements: [Statement],
+        since start: MonotonicTime = .now,
+        rows: [Int] = [],
+        error: (any Error)? = nil,
+        kind: StatementEvent.Kind
+    ) {
+        guard isObserved else { return }
+        let duration = MonotonicTime.now.since(start)
+        for (index, statement) in statements.enumerated() {
+            let event = StatementEvent(
+                sql: statement.text.text,
+                kind: kind,
+                duration: duration,
+                rows: rows.indices.contains(index) ? rows[index] : nil,
+                error: error as? PostgresError
+            )
+            StatementRecorder.current?.record(event)
+            logger?.trace(
+                "\(event.sql)",
+                metadata: ["duration": "\(duration)", "rows": "\(event.rows.map(String.init) ?? "failed")"]
+            )
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import DequeModule
+
+extension PoolStateMachine {
+    // MARK: Connections
+
+    /// A connection was opened, or passed its test. `jitter` from -1 to 1 spreads the ends of their lives.
+    mutating func connected(_ id: ConnectionID, jitter: Double, now: MonotonicTime, actions: inout Actions) {
+        guard let index = index(id) else {
+            actions.close.append(id)
+            return
+        }
+        switch connections[index].state {
+        case .connecting:
+            failures = 0
+            retryAt = MonotonicTime(nanoseconds: 0)
+            refusesUntil = retryAt
+            connections[index].expiresAt = now + options.maximumLifetime * (1 + 0.1 * min(1, max(-1, jitter)))
+        case .testing:
+            break
+        case .idle, .shared, .leased:
+            return
+        }
+        becomeIdle(index, now, &actions)
+    }
+
+    /// A connection could not be opened. `jitter` from 0 to 1 spreads the attempts of several clients.
+    mutating func connectFailed(
+        _ id: ConnectionID, isPermanent: Bool, jitter: Double, now: MonotonicTime, actions: inout Actions
+    ) {
+        guard let index = index(id) else { return }
+        connections.remove(at: index)
+        failures += 1
+        let ceiling = Duration.milliseconds(min(1_000, 50 << min(failures - 1, 5)))
+        retryAt = now + (isPermanent ? .seconds(5) : ceiling * (0.5 + 0.5 * min(1, max(0, jitter))))
+        if isPermanent, connections.allSatisfy({ $0.state == .connecting }) {
+            refusesUntil = retryAt
+            actions.refuse += waiters.map { .init(waiter: $0.id, refusal: .permanentFailure) }
+            waiters = []
+        }
+        open(now, &actions)
+    }
+
+    /// A connection ended by itself, whatever it was doing.
+    mutating func ended(_ id: ConnectionID, now: MonotonicTime, actions: inout Actions) {
+        guard let index = index(id) else { return }
+        connections.remove(at: index)
+        idle.removeAll { $0 == id }
+        serve(now, &actions)
+    }
+
+    // MARK: Time
+
+    /// Refuses those who waited too long and closes what is old; returns when to look again.
+    mutating func tick(now: MonotonicTime, actions: inout Actions) -> MonotonicTime {
+        let late = waiters.filter { $0.deadline <= now }
+        if !late.isEmpty {
+            waiters.removeAll { $0.deadline <= now }
+            actions.refuse += late.map { .init(waiter: $0.id, refusal: .timedOut) }
+        }
+        var surplus = connections.count - options.minimumConnections
+        // The one that was used last stays the longest.
+        for id in idle {
+            guard let index = index(id), case .idle(let since) = connections[index].state else { continue }
+            let isTooLong = surplus > 0 && now.since(since) >= options.idleTimeout
+            guard isTooLong || connections[index].expiresAt <= now else { continue }
+            surplus -= 1
+            connections.remove(at: index)
+            idle.removeAll { $0 == id }
+            actions.close.append(id)
+        }
+        for index in connections.indices where connections[index].expiresAt <= now {
+            connections[index].isDoomed = true
+        }
+        serve(now, &actions)
+        return nextTick(now)
+    }
+
+    /// When something is due by time alone.
+    func nextTick(_ now: MonotonicTime) -> MonotonicTime {
+        var next = MonotonicTime.never
+        for connection in connections {
+            if connection.expiresAt > now { next = min(next, connection.expiresAt) }
+            if case .idle(let since) = connection.state, connections.count > options.minimumConnections {
+                next = min(next, since + options.idleTimeout)
+            }
+        }
+        for waiter in waiters { next = min(next, waiter.deadline) }
+        let wants = !waiters.isEmpty || connections.count < options.minimumConnections
+        if retryAt > now, wants, !isClosing { next = min(next, retryAt) }
+        return next
+    }
+
+    // MARK: Closing
+
+    /// Serves nobody from now on; connections in use are closed when they come back.
+    mutating func close(actions: inout Actions) {
+        isClosing = true
+        actions.refuse += waiters.map { .init(waiter: $0.id, refusal: .closed) }
+        waiters = []
+        actions.close += idle
+        connections.removeAll { connection in
+            if case .idle = connection.state { return true }
+            return connection.state == .connecting
+        }
+        idle = []
+    }
+}

@@ -1,0 +1,93 @@
+import DequeModule
+
+/// What a transaction's scope knows of itself; guarded by its mutex.
+struct TransactionState {
+    /// Somebody who waits until a sibling's savepoint ends.
+    enum Waiting: Sendable {
+        case request(Request, timeout: Duration?)
+        case savepoint(Request.ID, CheckedContinuation<Void, any Error>)
+
+        var id: Request.ID {
+            switch self {
+            case .request(let request, _): request.id
+            case .savepoint(let id, _): id
+            }
+        }
+
+        func refuse(_ error: any Error) {
+            switch self {
+            case .request(let request, _): request.waiter?.resume(throwing: error)
+            case .savepoint(_, let turn): turn.resume(throwing: error)
+            }
+        }
+    }
+
+    enum Admission {
+        case send, wait, refuse
+    }
+
+    var isOver = false
+    /// Whether BEGIN or SAVEPOINT was sent.
+    var isOpened = false
+    /// Whether a savepoint is open inside.
+    var hasSavepoint = false
+    var waiting: Deque<Waiting> = []
+    /// What failed the transaction.
+    private(set) var firstError: PostgresError?
+
+    static var ended: PostgresError {
+        PostgresError(.transactionEnded, "The transaction has ended; a task that outlives it cannot use it any more")
+    }
+
+    mutating func admit(_ request: Request, _ timeout: Duration?) -> Admission {
+        if isOver { return .refuse }
+        guard hasSavepoint else { return .send }
+        waiting.append(.request(request, timeout: timeout))
+        return .wait
+    }
+
+    mutating func admitSavepoint(_ id: Request.ID, _ turn: CheckedContinuation<Void, any Error>) -> Admission {
+        if isOver { return .refuse }
+        guard hasSavepoint else {
+            hasSavepoint = true
+            return .send
+        }
+        waiting.append(.savepoint(id, turn))
+        return .wait
+    }
+
+    /// Takes somebody out of the queue; returns how to tell him.
+    mutating func removeWaiting(_ id: Request.ID) -> (@Sendable () -> Void)? {
+        guard let index = waiting.firstIndex(where: { $0.id == id }) else { return nil }
+        let removed = waiting.remove(at: index)
+        return { removed.refuse(CancellationError()) }
+    }
+
+    /// Notes the failure of a statement; returns what its caller gets.
+    ///
+    /// The first error is the transaction's; that later statements are refused is its consequence.
+    mutating func failed(_ error: any Error, _ statement: String?) -> any Error {
+        if error is ConnectionGone {
+            let lost = PostgresError(.connectionLost, "The connection has ended", statement: statement)
+            if firstError == nil { firstError = lost }
+            return lost
+        }
+        guard let error = error as? PostgresError else {
+            if firstError == nil {
+                firstError = PostgresError(
+                    .server, "A statement was cancelled", sqlState: .queryCanceled, statement: statement)
+            }
+            return error
+        }
+        guard error.sqlState == .inFailedTransaction, let firstError else {
+            if firstError == nil, error.code != .transactionEnded, error.code != .invalidParameter {
+                firstError = error
+            }
+            return error
+        }
+        return PostgresError(
+            .transactionAborted, "The transaction has failed already: \(firstError.message)",
+            sqlState: error.sqlState, server: error.server, statement: error.statement,
+            underlying: [firstError.description])
+    }
+}
