@@ -52,9 +52,8 @@ extension PostgresClient {
         let traits = Request.Traits(
             isAutocommit: true, mayLeave: true, mayRepeat: statements.allSatisfy { $0.text.effect == .plain })
         return try await withFreshConnection(.shared) { lease in
-            defer { pool.release(lease) }
-            return try await lease.connection.run(
-                statements, traits: traits, timeout: timeout ?? configuration.statementTimeout)
+            try await lease.connection.run(
+                statements, traits: traits, lease: lease, timeout: timeout ?? configuration.statementTimeout)
         }
     }
 

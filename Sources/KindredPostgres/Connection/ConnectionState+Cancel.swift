@@ -23,22 +23,21 @@ extension ConnectionState {
     mutating func stop(_ id: Request.ID, _ stop: Request.Stop, _ effects: inout Effects) {
         if let index = held.firstIndex(where: { $0.id == id }) {
             let request = held.remove(at: index)
-            if let waiter = request.waiter {
-                effects.completions.append(Completion(waiter: waiter, result: .failure(request.stopped(stop, nil))))
-            }
+            effects.completions.append(Completion(request: request, result: .failure(request.stopped(stop, nil))))
             return
         }
         guard let index = inFlight.firstIndex(where: { $0.request.id == id }), inFlight[index].request.stop == nil
         else { return }
         inFlight[index].request.stop = stop
         inFlight[index].request.deadline = .never
-        let request = inFlight[index].request
+        var request = inFlight[index].request
         if index == 0 {
             effects.sendsCancel = cancellation == nil
-        } else if request.traits.mayLeave, let waiter = request.waiter {
-            // It is cancelled when its turn comes.
+        } else if request.traits.mayLeave, request.waiter != nil {
+            // It is cancelled when its turn comes, and keeps its share of the connection until then.
             inFlight[index].request.waiter = nil
-            effects.completions.append(Completion(waiter: waiter, result: .failure(request.stopped(stop, nil))))
+            request.lease = nil
+            effects.completions.append(Completion(request: request, result: .failure(request.stopped(stop, nil))))
         }
     }
 

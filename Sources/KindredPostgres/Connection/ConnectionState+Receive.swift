@@ -129,8 +129,8 @@ extension ConnectionState {
             var request = flight.request
             request.attempts += 1
             submit(request, &effects)
-        } else if let waiter = flight.request.waiter {
-            effects.completions.append(Completion(waiter: waiter, result: flight.outcome))
+        } else {
+            effects.completions.append(Completion(request: flight.request, result: flight.outcome))
         }
         if inFlight.first?.request.stop != nil, cancellation == nil { effects.sendsCancel = true }
         if inFlight.isEmpty, !held.isEmpty, cancellation?.isSending != true { sendHeld(&effects) }

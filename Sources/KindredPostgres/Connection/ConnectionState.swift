@@ -46,9 +46,7 @@ struct ConnectionState: @unchecked Sendable {
     /// Sends a request, or holds it back while a cancellation is under way.
     mutating func submit(_ request: Request, _ effects: inout Effects) {
         guard self.handle != nil else {
-            if let waiter = request.waiter {
-                effects.completions.append(Completion(waiter: waiter, result: .failure(ConnectionGone())))
-            }
+            effects.completions.append(Completion(request: request, result: .failure(ConnectionGone())))
             return
         }
         effects.deadline = min(effects.deadline, request.deadline)
@@ -93,16 +91,15 @@ struct ConnectionState: @unchecked Sendable {
         self.handle = nil
         effects.death = (handle, reason)
         for (position, flight) in inFlight.enumerated() {
-            guard let waiter = flight.request.waiter else { continue }
             // What the server said last belongs to the request that it was working on.
             let failure = position == 0 ? flight.error ?? reason : reason
             let error =
                 flight.request.stop.map { flight.request.stopped($0, failure) }
                 ?? failure.of(statement: flight.request.text())
-            effects.completions.append(Completion(waiter: waiter, result: .failure(error)))
+            effects.completions.append(Completion(request: flight.request, result: .failure(error)))
         }
-        for case let waiter? in held.map(\.waiter) {
-            effects.completions.append(Completion(waiter: waiter, result: .failure(ConnectionGone())))
+        for request in held {
+            effects.completions.append(Completion(request: request, result: .failure(ConnectionGone())))
         }
         inFlight = []
         held = []

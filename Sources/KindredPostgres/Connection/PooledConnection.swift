@@ -36,6 +36,7 @@ final class PooledConnection: PolledSource {
     ///
     /// - Parameters:
     ///   - script: a script to run in the simple protocol, instead of statements.
+    ///   - lease: the share of the connection that is given back with the answer, whatever it is.
     ///   - timeout: how long to wait before the server is asked to stop; counted from the sending.
     ///   - isShielded: whether the task's cancellation is of no interest, as it is when cleaning up.
     ///   - scope: the transaction that says when the request may be sent, and what has to be sent before it.
@@ -43,13 +44,14 @@ final class PooledConnection: PolledSource {
         _ statements: [Statement],
         script: String? = nil,
         traits: Request.Traits = .init(),
+        lease: ConnectionPool.Lease? = nil,
         timeout: Duration?,
         isShielded: Bool = false,
         scope: PostgresTransaction? = nil
     ) async throws -> [QueryResult] {
         let id = Request.nextID()
         func request(_ waiter: CheckedContinuation<[QueryResult], any Error>) -> Request {
-            Request(id: id, statements: statements, script: script, traits: traits, waiter: waiter)
+            Request(id: id, statements: statements, script: script, traits: traits, lease: lease, waiter: waiter)
         }
         if isShielded {
             return try await withCheckedThrowingContinuation { submit(request($0), timeout) }
@@ -57,11 +59,13 @@ final class PooledConnection: PolledSource {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiter in
                 // A cancellation from here on finds the request; an earlier one shows here.
-                if Task.isCancelled { return waiter.resume(throwing: CancellationError()) }
-                if let scope {
-                    scope.send(request(waiter), timeout)
+                let request = request(waiter)
+                if Task.isCancelled {
+                    Completion(request: request, result: .failure(CancellationError())).finish()
+                } else if let scope {
+                    scope.send(request, timeout)
                 } else {
-                    submit(request(waiter), timeout)
+                    submit(request, timeout)
                 }
             }
         } onCancel: {
@@ -148,7 +152,7 @@ final class PooledConnection: PolledSource {
         var effects = ConnectionState.Effects()
         state.withLock { body(&$0, &effects) }
         if effects.deadline != .never { Poller.shared.wake(by: effects.deadline) }
-        for completion in effects.completions { completion.resume() }
+        for completion in effects.completions { completion.finish() }
         if effects.sendsCancel { sendCancel() }
         if let death = effects.death {
             // In this order: once the socket is closed, a new one may get its number.

@@ -25,6 +25,8 @@ struct Request: Sendable {
     /// A script of several statements to send in the simple protocol, instead of statements.
     let script: String?
     let traits: Traits
+    /// The share of a connection to give back with the answer.
+    var lease: ConnectionPool.Lease?
     /// How many statements at the beginning are not the caller's, who does not see their results.
     private(set) var hiddenCount = 0
     /// When the statement is cancelled.
@@ -40,12 +42,14 @@ struct Request: Sendable {
         statements: [Statement],
         script: String? = nil,
         traits: Traits,
+        lease: ConnectionPool.Lease? = nil,
         waiter: CheckedContinuation<[QueryResult], any Error>?
     ) {
         self.id = id
         self.statements = statements
         self.script = script
         self.traits = traits
+        self.lease = lease
         self.waiter = waiter
     }
 
@@ -81,12 +85,16 @@ struct Request: Sendable {
     }
 }
 
-/// A waiter and what it gets, collected under the mutex and handed out after it.
+/// A request and what came of it, collected under the mutex and handed out after it.
 struct Completion {
-    let waiter: CheckedContinuation<[QueryResult], any Error>
+    let request: Request
     let result: Result<[QueryResult], any Error>
 
-    func resume() {
-        waiter.resume(with: result)
+    /// Gives the connection back, if the request had only a share of it, and then the answer to the caller.
+    ///
+    /// In this order and on this thread, so that the next in the queue does not depend on the caller's task.
+    func finish() {
+        if let lease = request.lease { lease.pool.release(lease) }
+        request.waiter?.resume(with: result)
     }
 }

@@ -9,6 +9,7 @@ final class ConnectionPool: PolledSource {
     struct Lease: Sendable {
         let id: Int
         let connection: PooledConnection
+        let pool: ConnectionPool
     }
 
     private struct State {
@@ -70,7 +71,7 @@ final class ConnectionPool: PolledSource {
         try change { state, actions in
             state.counters.acquisitions += 1
             switch state.machine.acquire(use, waiter: nil, isNested: isNested, now: now, actions: &actions) {
-            case .connection(let id): return state.connections[id].map { Lease(id: id, connection: $0) }
+            case .connection(let id): return state.connections[id].map { Lease(id: id, connection: $0, pool: self) }
             case .wait: return nil
             case .refused(let refusal): throw error(refusal, state)
             }
@@ -87,7 +88,7 @@ final class ConnectionPool: PolledSource {
                 waiter.use, waiter: waiter, isNested: isNested, now: .now, actions: &actions)
             switch answer {
             case .connection(let id):
-                return state.connections[id].map { .success(Lease(id: id, connection: $0)) }
+                return state.connections[id].map { .success(Lease(id: id, connection: $0, pool: self)) }
                     ?? .failure(error(.timedOut, state))
             case .refused(let refusal):
                 return .failure(error(refusal, state))
@@ -232,7 +233,8 @@ final class ConnectionPool: PolledSource {
                     guard let waiter = state.waiters.removeValue(forKey: assignment.waiter),
                         let connection = state.connections[assignment.connection]
                     else { continue }
-                    resumed.append((waiter, .success(Lease(id: assignment.connection, connection: connection))))
+                    resumed.append(
+                        (waiter, .success(Lease(id: assignment.connection, connection: connection, pool: self))))
                 }
                 for refused in actions.refuse {
                     guard let waiter = state.waiters.removeValue(forKey: refused.waiter) else { continue }
