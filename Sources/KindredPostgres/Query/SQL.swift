@@ -1,11 +1,16 @@
 /// Raw SQL whose interpolated values are bound as parameters, never spliced into the text.
 ///
 /// ```swift
-/// let rows = try await client.query("SELECT name FROM person WHERE id = \(id)")   // … WHERE id = $1
+/// let rows = try await client.query("SELECT name FROM person WHERE id = \(id)")
+/// // SELECT name FROM person WHERE id = $1
 /// ```
 ///
-/// `\(identifier: name)` quotes a name, `\(sql)` takes over another `SQL` with its parameters. A text of your own that
-/// holds `$1` beside interpolations would count twice; write the values as interpolations instead.
+/// `\(identifier: name)` quotes a name, and `\(sql)` takes over another `SQL` with its parameters. A literal is known when
+/// the program is compiled: text that was made while it ran has to say so with `\(unsafeRaw: text)`.
+///
+/// An array is one parameter: `WHERE id = ANY(\(ids))`. Strings go without a type, so that the server infers it from
+/// where they stand; `\(name)::text` says it where it cannot. A value inside quotes, and a `$1` of your own beside
+/// interpolations, are errors before anything is sent.
 public struct SQL: Sendable {
     fileprivate enum Segment: Sendable {
         case text(String)
@@ -15,6 +20,13 @@ public struct SQL: Sendable {
     fileprivate var segments: [Segment]
     /// The first interpolation that could not be taken; thrown when the statement is used, before it is sent.
     fileprivate var failure: PostgresError?
+
+    /// SQL that was made while the program ran, without parameters.
+    ///
+    /// Nothing that anybody else chose may come here.
+    public init(unsafeRaw text: String) {
+        segments = [.text(text)]
+    }
 
     /// Joins two pieces of SQL, their parameters numbered through.
     public static func + (left: SQL, right: SQL) -> SQL {
@@ -44,20 +56,37 @@ public struct SQL: Sendable {
     /// Throws what an interpolation could not take.
     package func statement() throws -> Statement {
         if let failure { throw failure }
-        let text = text
-        guard !text.utf8.contains(0) else {
-            throw PostgresError(.invalidParameter, "A statement cannot hold a NUL character")
-        }
         var bindings = Bindings()
-        for case .parameter(let value) in segments { try bindings.append(value) }
+        var scanner = SQLScanner()
+        var numbered: PostgresError?
+        for segment in segments {
+            switch segment {
+            case .text(let text):
+                guard !text.utf8.contains(0) else {
+                    throw PostgresError(.invalidParameter, "A statement cannot hold a NUL character")
+                }
+                if scanner.scan(text) { numbered = Self.numberedParameter }
+            case .parameter(let value):
+                if let reason = scanner.reasonAgainstParameter {
+                    throw PostgresError(.invalidParameter, reason, statement: text)
+                }
+                try bindings.append(value)
+            }
+        }
+        if bindings.count > 0, let numbered { throw numbered.of(statement: text) }
         return Statement(text: StatementText(text), bindings: bindings)
     }
+
+    private static let numberedParameter = PostgresError(
+        .invalidParameter,
+        "The text of a statement holds a numbered parameter beside interpolated ones; interpolate its value too"
+    )
 }
 
 extension SQL: ExpressibleByStringInterpolation {
     /// SQL without parameters.
-    public init(stringLiteral text: String) {
-        segments = [.text(text)]
+    public init(stringLiteral text: StaticString) {
+        segments = [.text(text.description)]
     }
 
     /// SQL with the values of its interpolations bound.
@@ -77,8 +106,8 @@ extension SQL: ExpressibleByStringInterpolation {
         }
 
         /// Takes over a piece of the text.
-        public mutating func appendLiteral(_ literal: String) {
-            segments.append(.text(literal))
+        public mutating func appendLiteral(_ literal: StaticString) {
+            segments.append(.text(literal.description))
         }
 
         /// Binds a value.

@@ -5,25 +5,27 @@ public enum SQLIdentifier {
 
     /// Returns the name as a quoted identifier.
     ///
-    /// Throws `PostgresError` `.invalidParameter` for a name that is empty, holds a NUL, or is longer than 63 bytes.
+    /// Throws `PostgresError` `.invalidParameter` for a name that is empty, holds a NUL, or is longer than 63 bytes of
+    /// UTF-8.
     public static func quote(_ name: String) throws -> String {
-        var quoted = "\""
-        var length = 0
-        for byte in name.utf8 {
-            guard byte != 0 else { throw PostgresError(.invalidParameter, "An identifier cannot hold a NUL character") }
-            length += 1
-        }
-        guard length > 0 else { throw PostgresError(.invalidParameter, "An identifier cannot be empty") }
-        guard length <= maximumBytes else {
+        let bytes = name.utf8
+        guard !bytes.isEmpty else { throw PostgresError(.invalidParameter, "An identifier cannot be empty") }
+        guard bytes.count <= maximumBytes else {
             throw PostgresError(
                 .invalidParameter,
-                "An identifier is at most \(maximumBytes) bytes long; this one has \(length)"
+                "An identifier is at most \(maximumBytes) bytes long; this one has \(bytes.count)"
             )
         }
+        guard !bytes.contains(0) else {
+            throw PostgresError(.invalidParameter, "An identifier cannot hold a NUL character")
+        }
+        var quoted = "\""
+        quoted.reserveCapacity(bytes.count + 2)
         for scalar in name.unicodeScalars {
             if scalar == "\"" { quoted.unicodeScalars.append("\"") }
             quoted.unicodeScalars.append(scalar)
         }
-        return quoted + "\""
+        quoted.append("\"")
+        return quoted
     }
 }

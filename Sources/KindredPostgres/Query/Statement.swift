@@ -11,3 +11,16 @@ package struct Statement: Sendable {
         self.resultFormat = resultFormat
     }
 }
+
+extension Statement: CustomStringConvertible {
+    /// The text, without the parameters' values.
+    package var description: String { text.text }
+}
+
+extension Bindings: CustomStringConvertible, CustomReflectable {
+    /// How many parameters there are, without their values.
+    package var description: String { "\(count) parameters of \(totalBytes) bytes" }
+
+    /// Shows the types only.
+    package var customMirror: Mirror { Mirror(self, children: ["types": slots.map(\.type.description)]) }
+}

@@ -1,0 +1,109 @@
+/// Follows quotes and comments through the pieces of a statement, as the server's scanner does, to know where a parameter
+/// may stand.
+struct SQLScanner {
+    private enum State: Equatable {
+        case plain
+        /// Between single quotes, where a backslash may take the next character with it.
+        case quoted(hasEscapes: Bool)
+        case identifier
+        case lineComment
+        /// Comments of this kind nest.
+        case blockComment(depth: Int)
+        /// Between two `$tag$`, which are kept with their dollars.
+        case dollarQuoted([UInt8])
+    }
+
+    private var state = State.plain
+    /// The last two characters outside of quotes and comments.
+    private var last: (before: UInt8, at: UInt8) = (0, 0)
+
+    /// Why no parameter may stand here.
+    var reasonAgainstParameter: String? {
+        switch state {
+        case .plain: nil
+        case .quoted, .dollarQuoted: "A value stands inside quotes; it is bound, not spliced in: leave the quotes out"
+        case .identifier: "A value stands inside a quoted name; interpolate names with \\(identifier:)"
+        case .lineComment, .blockComment: "A value stands inside a comment, where the server does not see it"
+        }
+    }
+
+    /// Goes on with a piece of text; returns whether it holds a numbered parameter such as `$1`.
+    mutating func scan(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            var hasNumbered = false
+            var position = 0
+            while position < bytes.count {
+                position += step(bytes[position...], &hasNumbered)
+            }
+            return hasNumbered
+        }
+    }
+
+    /// Takes in at least one character; returns how many.
+    private mutating func step(_ rest: Slice<UnsafeBufferPointer<UInt8>>, _ hasNumbered: inout Bool) -> Int {
+        guard let byte = rest.first else { return 1 }
+        switch state {
+        case .plain: return plainStep(rest, &hasNumbered)
+        case .quoted(let hasEscapes):
+            if byte == UInt8(ascii: "\\"), hasEscapes { return 2 }
+            if byte == UInt8(ascii: "'") { state = .plain }
+        case .identifier:
+            if byte == UInt8(ascii: "\"") { state = .plain }
+        case .lineComment:
+            if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") { state = .plain }
+        case .blockComment(let depth):
+            if rest.starts(with: "*/".utf8) {
+                state = depth == 1 ? .plain : .blockComment(depth: depth - 1)
+                return 2
+            }
+            if rest.starts(with: "/*".utf8) {
+                state = .blockComment(depth: depth + 1)
+                return 2
+            }
+        case .dollarQuoted(let tag):
+            if rest.starts(with: tag) {
+                state = .plain
+                return tag.count
+            }
+        }
+        return 1
+    }
+
+    private mutating func plainStep(_ rest: Slice<UnsafeBufferPointer<UInt8>>, _ hasNumbered: inout Bool) -> Int {
+        guard let byte = rest.first else { return 1 }
+        let previous = last
+        last = (previous.at, byte)
+        switch byte {
+        case UInt8(ascii: "'"):
+            let isEscape = previous.at | 0x20 == UInt8(ascii: "e") && !Self.isPartOfName(previous.before)
+            state = .quoted(hasEscapes: isEscape)
+        case UInt8(ascii: "\""): state = .identifier
+        case UInt8(ascii: "-") where rest.starts(with: "--".utf8):
+            state = .lineComment
+            return 2
+        case UInt8(ascii: "/") where rest.starts(with: "/*".utf8):
+            state = .blockComment(depth: 1)
+            return 2
+        case UInt8(ascii: "$") where !Self.isPartOfName(previous.at):
+            let tag = rest.dropFirst().prefix { Self.isPartOfName($0) && $0 != UInt8(ascii: "$") }
+            if let first = tag.first, Self.isDigit(first) {
+                hasNumbered = true
+            } else if rest.dropFirst(1 + tag.count).first == UInt8(ascii: "$") {
+                state = .dollarQuoted([UInt8(ascii: "$")] + tag + [UInt8(ascii: "$")])
+                return 2 + tag.count
+            }
+        default: break
+        }
+        return 1
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+
+    private static func isPartOfName(_ byte: UInt8) -> Bool {
+        isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte == UInt8(ascii: "_")
+            || byte == UInt8(ascii: "$") || byte >= 0x80
+    }
+}
