@@ -51,6 +51,16 @@ extension PostgresConfiguration {
         return configuration
     }
 
+    private static let knownKeywords = passedOnKeywords.union([
+        "host", "hostaddr", "port", "user", "password", "dbname", "application_name", "options", "sslmode",
+        "sslrootcert", "sslcert", "sslkey", "sslcrl", "connect_timeout", "target_session_attrs", "client_encoding",
+    ])
+
+    /// A number of plain digits, which Swift's own parsing would let have a sign.
+    static func number(_ text: String) -> Int? {
+        text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int(text) : nil
+    }
+
     static func endpoints(hosts: String?, addresses: String?, ports: String?) throws -> [Endpoint] {
         func list(_ text: String?) -> [String] {
             text.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) } ?? []
@@ -68,16 +78,14 @@ extension PostgresConfiguration {
         }
         return try (0..<count).map { index in
             let portText = ports.isEmpty ? "" : ports.count == 1 ? ports[0] : ports[index]
-            guard let port = portText.isEmpty ? 5432 : UInt16(portText), port > 0 else {
-                throw PostgresError(.invalidConfiguration, "\"\(portText)\" is not a port; use 1 to 65535")
+            // What stands in its place may be part of a password that was not encoded: it is never repeated.
+            guard let port = portText.isEmpty ? 5432 : number(portText).flatMap(UInt16.init(exactly:)), port > 0 else {
+                throw PostgresError(.invalidConfiguration, "A port is not a number from 1 to 65535")
             }
             let host = hosts.isEmpty ? "" : hosts[index]
             let address = addresses.isEmpty || addresses[index].isEmpty ? nil : addresses[index]
             if address == nil && (host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@")) {
                 return .socket(folder: host.isEmpty ? defaultSocketFolder : host, port: port)
-            }
-            guard !host.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0.value < 0x20 }) else {
-                throw PostgresError(.invalidConfiguration, "A host's name holds a space or a control character")
             }
             return .tcp(host: host.isEmpty ? address ?? "" : host, port: port, address: address)
         }
@@ -110,7 +118,9 @@ extension PostgresConfiguration {
         case "sslkey": tls.key = value
         case "sslcrl": tls.revocationList = value
         case "connect_timeout":
-            guard let seconds = Int(value), (1...86_400).contains(seconds) else { throw invalid("a number of seconds") }
+            guard let seconds = Self.number(value), (1...86_400).contains(seconds) else {
+                throw invalid("a number of seconds")
+            }
             connectTimeout = .seconds(seconds)
         case "target_session_attrs":
             guard let target = TargetSession(rawValue: value) else {
@@ -124,7 +134,10 @@ extension PostgresConfiguration {
         case let keyword where Self.passedOnKeywords.contains(keyword):
             guard passedOn.updateValue(value, forKey: keyword) == nil else { throw invalid("given once") }
         default:
-            throw PostgresError(.invalidConfiguration, "There is no connection parameter \"\(keyword.prefix(63))\"")
+            throw PostgresError(
+                .invalidConfiguration,
+                "A connection parameter is not among \(Self.knownKeywords.sorted().joined(separator: ", "))"
+            )
         }
     }
 }

@@ -120,9 +120,9 @@ extension PostgresConfiguration {
 
     /// The server splits options at spaces; a backslash takes the next character as it is.
     private static func escaped(_ text: String) -> String {
-        text.reduce(into: "") { result, character in
-            if character == "\\" || character.isWhitespace { result.append("\\") }
-            result.append(character)
+        text.unicodeScalars.reduce(into: "") { result, scalar in
+            if scalar == "\\" || scalar == " " || (9...13).contains(scalar.value) { result.unicodeScalars.append("\\") }
+            result.unicodeScalars.append(scalar)
         }
     }
 }

@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 extension PostgresConfiguration {
     /// A configuration from a connection URI, in libpq's form:
     /// `postgresql://user:password@host:port,host:port/database?parameter=value`.
@@ -19,10 +27,10 @@ extension PostgresConfiguration {
             throw invalid("it does not begin with postgres:// or postgresql://")
         }
         let rest = uri.dropFirst(scheme.count)
-        guard !rest.contains("#") else { throw invalid("it holds a #, which has to be written %23") }
-        let halves = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let path = halves[0].split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        let authority = path[0].split(separator: "@", omittingEmptySubsequences: false)
+        guard !rest.utf8.contains(UInt8(ascii: "#")) else { throw invalid("it holds a #, which has to be written %23") }
+        let halves = rest.split(at: "?", maxSplits: 1)
+        let path = halves[0].split(at: "/", maxSplits: 1)
+        let authority = path[0].split(at: "@")
         guard authority.count <= 2 else { throw invalid("it holds several @; write %40 inside names and passwords") }
         var parameters: [String: String] = [:]
         func add(_ name: String, _ encoded: Substring) throws {
@@ -30,10 +38,10 @@ extension PostgresConfiguration {
             guard parameters.updateValue(value, forKey: name) == nil else { throw invalid("\(name) is given twice") }
         }
         if authority.count == 2 {
-            let credentials = authority[0].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            let credentials = authority[0].split(at: ":", maxSplits: 1)
             try add("user", credentials[0])
             if credentials.count == 2 {
-                guard !credentials[1].contains(":") else {
+                guard !credentials[1].utf8.contains(UInt8(ascii: ":")) else {
                     throw invalid("the password holds a :, which has to be written %3A")
                 }
                 try add("password", credentials[1])
@@ -43,14 +51,14 @@ extension PostgresConfiguration {
         if !hosts.names.allSatisfy(\.isEmpty) { parameters["host"] = hosts.names.joined(separator: ",") }
         if !hosts.ports.allSatisfy(\.isEmpty) { parameters["port"] = hosts.ports.joined(separator: ",") }
         if path.count == 2, !path[1].isEmpty {
-            guard !path[1].contains("/") else {
+            guard !path[1].utf8.contains(UInt8(ascii: "/")) else {
                 throw invalid("the database's name holds a /, which has to be written %2F")
             }
             try add("dbname", path[1])
         }
         if halves.count == 2 && !halves[1].isEmpty {
-            for pair in halves[1].split(separator: "&", omittingEmptySubsequences: false) {
-                let parts = pair.split(separator: "=", omittingEmptySubsequences: false)
+            for pair in halves[1].split(at: "&") {
+                let parts = pair.split(at: "=")
                 guard parts.count == 2, let name = Self.decode(parts[0]), !name.isEmpty else {
                     throw invalid("a part after the question mark is not parameter=value")
                 }
@@ -71,14 +79,14 @@ extension PostgresConfiguration {
     ) throws -> (names: [String], ports: [String]) {
         var names: [String] = []
         var ports: [String] = []
-        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+        for part in text.split(at: ",") {
             var name = part
             var port = Substring()
             if part.hasPrefix("[") {
                 guard let end = part.firstIndex(of: "]") else { throw invalid("an address in brackets does not end") }
                 name = part[part.index(after: part.startIndex)..<end]
                 port = part[part.index(after: end)...]
-                guard port.isEmpty || port.hasPrefix(":"), name.contains(":") else {
+                guard port.isEmpty || port.hasPrefix(":"), isIPv6(name) else {
                     throw invalid("what stands in brackets is no IPv6 address")
                 }
                 port = port.dropFirst()
@@ -93,6 +101,13 @@ extension PostgresConfiguration {
             ports.append(String(port))
         }
         return (names, ports)
+    }
+
+    /// Whether a text is an IPv6 address, with a zone or without.
+    private static func isIPv6(_ text: Substring) -> Bool {
+        let address = text.split(at: "%", maxSplits: 1)[0]
+        var bytes = in6_addr()
+        return inet_pton(AF_INET6, String(address), &bytes) == 1
     }
 
     /// Decodes percent-encoded text; nil for a bad sequence, a NUL or invalid UTF-8.
@@ -112,5 +127,13 @@ extension PostgresConfiguration {
             rest = rest.dropFirst(2)
         }
         return String(validating: bytes, as: UTF8.self)
+    }
+}
+
+extension Substring {
+    /// The parts between separators, byte by byte: a combining mark after a separator does not hide it.
+    fileprivate func split(at separator: Unicode.Scalar, maxSplits: Int = .max) -> [Substring] {
+        utf8.split(separator: UInt8(ascii: separator), maxSplits: maxSplits, omittingEmptySubsequences: false)
+            .map(Substring.init)
     }
 }

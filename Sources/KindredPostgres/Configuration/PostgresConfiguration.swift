@@ -170,11 +170,30 @@ extension PostgresConfiguration {
     package func validate() throws {
         func invalid(_ reason: String) -> PostgresError { PostgresError(.invalidConfiguration, reason) }
         if endpoints.isEmpty { throw invalid("No server is given") }
-        for case .socket(let folder, _) in endpoints where folder.utf8.count > 90 {
-            throw invalid("The socket's folder has \(folder.utf8.count) bytes; its path may have at most 107 in all")
+        for endpoint in endpoints {
+            switch endpoint {
+            case .socket(let folder, _):
+                if folder.utf8.count > 90 {
+                    throw invalid(
+                        "The socket's folder has \(folder.utf8.count) bytes; its path may have at most 107 in all")
+                }
+                guard folder.isPlain, folder.hasPrefix("/") || folder.hasPrefix("@") else {
+                    throw invalid("A socket's folder is no absolute path, or holds a comma or a control character")
+                }
+            case .tcp(let host, _, let address):
+                for name in [host, address ?? host] {
+                    guard name.isPlain, !name.isEmpty, !name.utf8.contains(UInt8(ascii: " ")), !name.hasPrefix("/")
+                    else {
+                        throw invalid("A host's name is empty, or holds a comma, a space or a control character")
+                    }
+                }
+            }
         }
-        let own = [user, password?.text, database, applicationName, options].compactMap { $0 }
-        let texts = own + settings.keys + settings.values
+        let own = [
+            user, password?.text, database, applicationName, options, tls.rootCertificate, tls.certificate, tls.key,
+            tls.revocationList,
+        ].compactMap { $0 }
+        let texts = own + settings.keys + settings.values + passedOn.values
         if texts.contains(where: { $0.utf8.contains(0) }) { throw invalid("A parameter holds a NUL character") }
         if let name = [user, database].compactMap({ $0 }).first(where: { $0.utf8.count > SQLIdentifier.maximumBytes }) {
             throw invalid("A role or database name has \(name.utf8.count) bytes; PostgreSQL cuts names at 63")
@@ -214,6 +233,12 @@ extension PostgresConfiguration: CustomStringConvertible {
 extension String {
     fileprivate var isLoopbackIPv4: Bool {
         let parts = split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+        return parts.count == 4 && parts[0] == "127"
+            && parts.allSatisfy { PostgresConfiguration.number(String($0)).flatMap(UInt8.init(exactly:)) != nil }
+    }
+
+    /// Whether libpq takes the text as one name: its lists are divided by commas.
+    fileprivate var isPlain: Bool {
+        utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ",") }
     }
 }
