@@ -49,7 +49,10 @@ public struct FetchRequest<Object: DatabaseObject>: Sendable {
     /// Throws `KindredError` `.unknownKey` with the nearest keys.
     public func sorted(_ keyPath: String, ascending: Bool = true) throws -> FetchRequest {
         var request = self
-        request.query.sort.append(SortTerm(path: keyPath.split(separator: ".").map(String.init), ascending: ascending))
+        request.query.sort.append(
+            SortTerm(
+                path: keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init),
+                ascending: ascending))
         try request.query.validate(in: context.schema)
         return request
     }

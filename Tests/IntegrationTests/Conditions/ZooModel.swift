@@ -149,7 +149,7 @@ struct Zoo {
                 """
                 INSERT INTO person VALUES (\(person.id), \(person.name), \(person.code), \(person.age), \(person.rank),
                     \(person.score), \(person.active), \(person.mood), \(person.tags), \(person.boss?.id),
-                    \(person.house?.street), \(person.house?.number))
+                    \(person.house?.street ?? (person.id % 2 == 0 ? "nowhere" : nil)), \(person.house?.number))
                 """
             )
             if let label = person.badge {

@@ -81,4 +81,29 @@ import Testing
             #expect(Set(email.dictionary.keys) == ["id", "address", "person_id"])
         }
     }
+
+    @Test(.database(.sql(shopSchema))) func aCompositeKeyThatIsNullInPartLeadsNowhere() async throws {
+        try await withDatabase { (database, context, other) async throws in
+            func ids(_ format: String) async throws -> [String] {
+                try await context.fetch("purchase").where(format).sorted("tenant").sorted("id").all()
+                    .map { "\($0["tenant"]?.description ?? "").\($0["id"]?.description ?? "")" }
+            }
+            #expect(try await ids("customer.tenant == 1") == ["1.1", "1.2", "1.3"])
+            #expect(try await ids("customer.tenant == nil") == ["1.4"])
+            #expect(try await ids("NOT customer.tenant == 1") == ["1.4", "2.1"])
+            #expect(try await ids("customer == nil") == ["1.4"])
+            #expect(try await ids("customer.purchaseSet.@count == 2") == ["1.1", "1.2"])
+            #expect(try await ids("customer.purchaseSet.@count == nil") == ["1.4"])
+        }
+    }
+
+    @Test(.database(.sql(referenceSchema))) func aRegularExpressionKeepsItsAnchors() async throws {
+        try await withDatabase { database, context, other in
+            let people = try context.fetch("person")
+            #expect(try await people.where("surname MATCHES %@", "S.*h").count() == 1)
+            #expect(try await people.where("surname MATCHES %@", "mit").count() == 0)
+            await expectError(.invalidCondition) { _ = try await people.where("surname MATCHES %@", "A)|(.*").count() }
+            await expectError(.unknownKey) { _ = try people.sorted("surname.") }
+        }
+    }
 }

@@ -108,11 +108,15 @@ extension ConditionRenderer {
                 key: path.joined(separator: ".")
             )
         }
+        // Who is missing has no members, not none of them.
+        let own = try relationship.columns.map { try column($0, of: owner) }.filter { _ in places[owner].isOptional }
         let (_, from, link) = try members(of: owner, relationship)
+        let count = "(SELECT count(*) FROM \(from) WHERE \(link))"
+        let isThere = own.map { "\($0.sql) IS NOT NULL" }.joined(separator: " AND ")
         return Scalar(
-            sql: "(SELECT count(*) FROM \(from) WHERE \(link))",
+            sql: own.isEmpty ? count : "CASE WHEN \(isThere) THEN \(count) END",
             type: ValueType(.int8),
-            mayBeNull: false,
+            mayBeNull: !own.isEmpty,
             label: "\(path.joined(separator: ".")).@count"
         )
     }

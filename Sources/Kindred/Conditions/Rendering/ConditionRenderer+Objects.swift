@@ -29,7 +29,7 @@ extension ConditionRenderer {
     /// Whether a to-one path leads to no row.
     private mutating func isMissing(_ row: Int) throws -> Rendered {
         guard let link = places[row].link, places[row].isOptional else { return .never }
-        let columns = try link.relationship.destinationColumns.map { try column($0, of: row).sql }
+        let columns = try link.relationship.destinationColumns.map { try keyColumn($0, of: row).sql }
         return Rendered(
             sql: columns.map { "\($0) IS NULL" }.joined(separator: " OR "),
             isTwoValued: true,
@@ -45,7 +45,7 @@ extension ConditionRenderer {
         for name in columns {
             // An object without its key's values is referred to by nothing.
             guard let value = try object.attributeValue(named: name) else { return .never }
-            let scalar = try column(name, of: row)
+            let scalar = try keyColumn(name, of: row)
             if !sql.isEmpty { sql += " AND " }
             sql += "\(scalar.sql) = \(try bind(value, as: scalar))"
             isNullable = isNullable || scalar.mayBeNull
@@ -83,7 +83,7 @@ extension ConditionRenderer {
         guard case .row(let row) = element else { return .never }
         for object in objects { try check(object, for: row) }
         let names = try keyColumns(of: row)
-        let columns = try names.map { try column($0, of: row) }
+        let columns = try names.map { try keyColumn($0, of: row) }
         var keys: [[PostgresValue]] = Array(repeating: [], count: names.count)
         for object in objects {
             let values = try names.compactMap { try object.attributeValue(named: $0) }

@@ -56,6 +56,13 @@ extension ConditionRenderer {
                 place.known[referenced] = try self.column(column, of: parent)
                 place.known[referenced]?.label = "\(place.label).\(referenced)"
             }
+            for referenced in relationship.destinationColumns {
+                let others = relationship.destinationColumns.filter { $0 != referenced }
+                    .compactMap { place.known[$0] }.filter(\.mayBeNull)
+                if !others.isEmpty {
+                    place.guards[referenced] = others.map { "\($0.sql) IS NOT NULL" }.joined(separator: " AND ")
+                }
+            }
         }
         places.append(place)
         places[parent].children[relationship.name] = places.count - 1
@@ -77,7 +84,22 @@ extension ConditionRenderer {
 
     /// A column of a row, joined if need be.
     mutating func column(_ name: String, of place: Int, _ attribute: Attribute? = nil) throws -> Scalar {
-        if !places[place].known.isEmpty, let known = places[place].known[name] { return known }
+        if !places[place].known.isEmpty, var known = places[place].known[name] {
+            if let others = places[place].guards[name] {
+                known.sql = "CASE WHEN \(others) THEN \(known.sql) END"
+                known.mayBeNull = true
+            }
+            return known
+        }
+        return try joinedColumn(name, of: place, attribute)
+    }
+
+    /// A column of the key that objects are compared by: all of them are, so that none needs a guard.
+    mutating func keyColumn(_ name: String, of place: Int) throws -> Scalar {
+        try places[place].known[name] ?? joinedColumn(name, of: place, nil)
+    }
+
+    private mutating func joinedColumn(_ name: String, of place: Int, _ attribute: Attribute?) throws -> Scalar {
         let alias = try joined(place)
         let attribute = attribute ?? places[place].entity.attribute(named: name)
         return Scalar(

@@ -114,9 +114,33 @@ struct TextPattern {
         case .contains: text = "%\(Self.escaped(value))%"
         case .like: text = Self.translated(value)
         // The whole text must match, as in NSPredicate.
-        case .matches: text = "^(?:\(value))$"
+        case .matches:
+            guard Self.isBalanced(value) else {
+                throw KindredError(.invalidCondition, "The regular expression's parentheses are not balanced")
+            }
+            text = "^(?:\(value))$"
         default: text = value
         }
+    }
+
+    /// Whether each parenthesis of a regular expression has its partner, so that it cannot close the one around it.
+    private static func isBalanced(_ pattern: String) -> Bool {
+        var depth = 0
+        var isInBrackets = false
+        var scalars = pattern.unicodeScalars.makeIterator()
+        while let scalar = scalars.next() {
+            switch scalar {
+            case "\\": _ = scalars.next()
+            case "[": isInBrackets = true
+            case "]": isInBrackets = false
+            case "(" where !isInBrackets: depth += 1
+            case ")" where !isInBrackets:
+                depth -= 1
+                if depth < 0 { return false }
+            default: break
+            }
+        }
+        return depth == 0 && !isInBrackets
     }
 
     private static func escaped(_ value: String) -> String {

@@ -19,6 +19,9 @@ struct Place {
     /// Columns that are at hand without a join: the foreign key's, under the names of the columns they refer to.
     var known: [String: Scalar] = [:]
     /// The path from the scope's row, for error messages.
+    ///
+    /// For columns at hand: what has to hold besides, because a composite key that is NULL in part leads to no row.
+    var guards: [String: String] = [:]
     let label: String
     /// nil for the row that a FROM clause begins with.
     var link: Link?
