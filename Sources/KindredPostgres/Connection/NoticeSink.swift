@@ -16,7 +16,9 @@ final class NoticeSink: Sendable {
     /// Why the server ended the session, if it said so.
     var lastWords: ServerMessage? { fatal.withLock { $0 } }
 
-    /// Sends the connection's notices here. The sink has to live as long as the connection.
+    /// Sends the connection's notices here.
+    ///
+    /// The sink has to live as long as the connection.
     func install(on connection: OpaquePointer) {
         PQsetNoticeReceiver(
             connection,

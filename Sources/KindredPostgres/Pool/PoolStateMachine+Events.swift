@@ -3,7 +3,9 @@ import DequeModule
 extension PoolStateMachine {
     // MARK: Connections
 
-    /// A connection was opened, or passed its test. `jitter` from -1 to 1 spreads the ends of their lives.
+    /// A connection was opened, or passed its test.
+    ///
+    /// `jitter` from -1 to 1 spreads the ends of their lives.
     mutating func connected(_ id: ConnectionID, jitter: Double, now: MonotonicTime, actions: inout Actions) {
         guard let index = index(id) else {
             actions.close.append(id)
@@ -23,7 +25,9 @@ extension PoolStateMachine {
         becomeIdle(index, now, &actions)
     }
 
-    /// A connection could not be opened. `jitter` from 0 to 1 spreads the attempts of several clients.
+    /// A connection could not be opened.
+    ///
+    /// `jitter` from 0 to 1 spreads the attempts of several clients.
     mutating func connectFailed(
         _ id: ConnectionID, isPermanent: Bool, jitter: Double, now: MonotonicTime, actions: inout Actions
     ) {
