@@ -78,6 +78,7 @@ extension PostgresClient {
     /// For settings, temporary tables and advisory locks. A connection that comes back with an open transaction is rolled
     /// back; after SET, LISTEN, temporary tables and their like it is reset by DISCARD ALL.
     /// Inside a transaction, and inside another call, it is the connection the task has already.
+    @discardableResult
     public func withConnection<T>(_ body: (PostgresConnection) async throws -> T) async throws -> T {
         if let transaction = currentTransaction {
             return try await body(PostgresConnection(client: self, owner: .transaction(transaction)))

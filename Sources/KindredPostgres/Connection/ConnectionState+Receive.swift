@@ -11,8 +11,12 @@ extension ConnectionState {
         if !isAlive || PQstatus(handle) != CONNECTION_OK {
             return end(lastWords ?? LibPQ.connectionLost(LibPQ.message(of: handle)), &effects)
         }
-        // libpq shows the end of an idle connection only at the second look after the server's last words.
-        if inFlight.isEmpty, let lastWords { return end(lastWords, &effects) }
+        if inFlight.isEmpty {
+            // Takes in what the server said on its own. libpq shows the end of an idle connection only at the second
+            // look after the server's last words, which it takes for a notice.
+            _ = PQisBusy(handle)
+            if let lastWords { return end(lastWords, &effects) }
+        }
         if wantsWrite { flush(&effects) }
     }
 

@@ -11,6 +11,7 @@ extension PostgresClient {
     ///   - retry: whether `body` runs again after a serialization failure or a deadlock. Ignored by savepoints.
     /// - Throws: `PostgresError`: `.commitUnknown` if the answer to COMMIT was lost, `.transactionAborted` if `body` swallowed
     ///   an error that had failed the transaction.
+    @discardableResult
     public func withTransaction<T>(
         isolation: IsolationLevel? = nil,
         readOnly: Bool? = nil,

@@ -1,0 +1,174 @@
+import KindredPostgres
+import KindredTesting
+import Testing
+
+@Suite(.database("CREATE TABLE note (id bigint PRIMARY KEY)"))
+struct ConnectionFaultTests {
+    /// Ends the sessions of one client, over another one, and waits until they are gone.
+    private func kill(_ pids: [Int], over other: PostgresClient) async throws {
+        for pid in pids { try await other.query("SELECT pg_terminate_backend(\(pid)::int4)") }
+        try await eventually("the sessions end") {
+            let rows = try await other.query("SELECT count(*) FROM pg_stat_activity WHERE pid = ANY(\(pids)::int4[])")
+            return try rows[0][0] == 0
+        }
+    }
+
+    private func processID(_ client: PostgresClient) async throws -> Int {
+        try #require(try await client.query("SELECT pg_backend_pid()")[0].decode(0, as: Int.self))
+    }
+
+    @Test func aConnectionKilledWhileIdleIsNotNoticed() async throws {
+        try await withClient(maximumConnections: 1) { client in
+            try await withClient { other in
+                for _ in 0..<5 {
+                    try await kill([processID(client)], over: other)
+                    #expect(try await client.query("SELECT 7")[0][0] == 7)
+                    try await kill([processID(client)], over: other)
+                    try await client.withTransaction { _ in try await client.query("SELECT 8") }
+                }
+                #expect(client.metrics.lost == 10)
+            }
+        }
+    }
+
+    @Test func aConnectionKilledInAStatementIsOneErrorAndTheNextCallWorks() async throws {
+        try await withClient(maximumConnections: 1) { client in
+            try await withClient { other in
+                let pid = try await processID(client)
+                let task = Task { try await client.query("SELECT pg_sleep(600)") }
+                try await eventually("the statement runs") {
+                    try await runningCount(other, "SELECT pg_sleep") == 1
+                }
+                try await kill([pid], over: other)
+                let error = await expectPostgresError(.connectionLost) { _ = try await task.value }
+                #expect(error?.sqlState == .adminShutdown)
+                #expect(error?.statement == "SELECT pg_sleep(600)")
+                #expect(try await client.query("SELECT 7")[0][0] == 7)
+            }
+        }
+    }
+
+    @Test func aConnectionKilledInATransactionIsOneErrorAndTheNextTransactionWorks() async throws {
+        try await withClient(maximumConnections: 1) { client in
+            try await withClient { other in
+                await expectPostgresError(.connectionLost) {
+                    try await client.withTransaction { transaction in
+                        try await transaction.query("INSERT INTO note VALUES (1)")
+                        try await kill([processID(client)], over: other)
+                        try await transaction.query("INSERT INTO note VALUES (2)")
+                    }
+                }
+                // The error is swallowed: the transaction still did not take effect, and says so.
+                await expectPostgresError(.connectionLost) {
+                    try await client.withTransaction { transaction in
+                        try await transaction.query("INSERT INTO note VALUES (3)")
+                        try await kill([processID(client)], over: other)
+                        _ = try? await transaction.query("INSERT INTO note VALUES (4)")
+                    }
+                }
+                try await client.withTransaction { try await $0.query("INSERT INTO note VALUES (5)") }
+                #expect(try await client.query("SELECT array_agg(id) FROM note")[0][0]?.description == "{5}")
+            }
+        }
+    }
+
+    @Test func everybodyOnAKilledConnectionIsTold() async throws {
+        try await withClient(maximumConnections: 1) { client in
+            try await withClient { other in
+                let pid = try await processID(client)
+                let slow = Task { try await client.query("SELECT pg_sleep(600)") }
+                try await eventually("the statement runs") {
+                    try await runningCount(other, "SELECT pg_sleep") == 1
+                }
+                let behind = (0..<5).map { number in Task { try await client.query("SELECT \(number)") } }
+                try await Task.sleep(for: .milliseconds(50))
+                try await kill([pid], over: other)
+                await expectPostgresError(.connectionLost) { _ = try await slow.value }
+                for task in behind { await expectPostgresError(.connectionLost) { _ = try await task.value } }
+                #expect(try await client.query("SELECT 7")[0][0] == 7)
+            }
+        }
+    }
+
+    @Test func aServerThatIsDownIsAClearErrorAtOnce() async throws {
+        var configuration = try PostgresConfiguration(uri: "postgresql://nobody@127.0.0.1:1/nowhere")
+        configuration.connectTimeout = .seconds(5)
+        let start = ContinuousClock.now
+        let error = await expectPostgresError(.connectionFailed) {
+            _ = try await PostgresClient.connect(configuration)
+        }
+        #expect(ContinuousClock.now - start < .seconds(4))
+        #expect(error?.description.contains("127.0.0.1:1") == true)
+        #expect(error?.underlying.contains { $0.contains("refused") } == true)
+    }
+
+    @Test func aServerThatDoesNotAnswerIsGivenUpInTime() async throws {
+        let silent = try SilentServer()
+        var configuration = try PostgresConfiguration(uri: "postgresql://nobody@127.0.0.1:\(silent.port)/nowhere")
+        configuration.connectTimeout = .milliseconds(300)
+        let start = ContinuousClock.now
+        let error = await expectPostgresError(.connectionFailed) {
+            _ = try await PostgresClient.connect(configuration)
+        }
+        #expect(ContinuousClock.now - start < .seconds(5))
+        #expect(error?.message.contains("connect timeout") == true)
+    }
+
+    @Test func aWrongDatabaseIsAClearErrorWithItsCode() async throws {
+        var configuration = try PostgresConfiguration(uri: TestDatabase.current.uri)
+        configuration.database = "there_is_none"
+        let error = await expectPostgresError(.connectionFailed) {
+            _ = try await PostgresClient.connect(configuration)
+        }
+        #expect(error?.sqlState == .invalidCatalogName)
+        #expect(error?.description.contains("there_is_none") == true)
+    }
+
+    @Test func anExhaustedPoolIsATypedTimeoutWithItsFacts() async throws {
+        try await withClient(maximumConnections: 2, configure: { $0.pool.acquireTimeout = .milliseconds(150) }) { client in
+            try await client.withConnection { _ in
+                try await Task.detached {
+                    try await client.withConnection { _ in
+                        await Task.detached {
+                            let error = await expectPostgresError(.poolTimeout) { try await client.query("SELECT 1") }
+                            #expect(error?.message.contains("2 of 2 connections") == true)
+                        }.value
+                    }
+                }.value
+            }
+            #expect(client.metrics.timeouts == 1)
+            #expect(try await client.query("SELECT 7")[0][0] == 7)
+        }
+    }
+
+    @Test func tooManyWaitersAreRefused() async throws {
+        try await withClient(
+            maximumConnections: 1,
+            configure: {
+                $0.pool.maximumWaiters = 2
+                $0.pool.acquireTimeout = .seconds(30)
+            }
+        ) { client in
+            try await client.withConnection { _ in
+                let waiting = (0..<2).map { _ in Task.detached { try await client.query("SELECT 1") } }
+                try await eventually("two tasks wait") { client.metrics.waiting == 2 }
+                await Task.detached {
+                    _ = await expectPostgresError(.poolOverloaded) { try await client.query("SELECT 1") }
+                }.value
+                for task in waiting { task.cancel() }
+            }
+        }
+    }
+
+    @Test func aClosedClientSaysSoAndLeavesNoConnection() async throws {
+        let uri = try TestDatabase.current.uri
+        let client = try await PostgresClient.connect(PostgresConfiguration(uri: uri))
+        let slow = Task { try await client.query("SELECT pg_sleep(600)") }
+        try await Task.sleep(for: .milliseconds(100))
+        await client.close(timeout: .milliseconds(100))
+        await expectPostgresError(.closed) { _ = try await slow.value }
+        await expectPostgresError(.closed) { try await client.query("SELECT 1") }
+        await expectPostgresError(.closed) { _ = try await client.withTransaction { try await $0.query("SELECT 1") } }
+        #expect(client.metrics.inUse + client.metrics.idle + client.metrics.connecting == 0)
+    }
+}
