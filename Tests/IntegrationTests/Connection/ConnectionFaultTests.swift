@@ -125,7 +125,8 @@ struct ConnectionFaultTests {
     }
 
     @Test func anExhaustedPoolIsATypedTimeoutWithItsFacts() async throws {
-        try await withClient(maximumConnections: 2, configure: { $0.pool.acquireTimeout = .milliseconds(150) }) { client in
+        try await withClient(maximumConnections: 2, configure: { $0.pool.acquireTimeout = .milliseconds(150) }) {
+            client in
             try await client.withConnection { _ in
                 try await Task.detached {
                     try await client.withConnection { _ in

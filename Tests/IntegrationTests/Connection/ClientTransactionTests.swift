@@ -1,0 +1,320 @@
+import KindredPostgres
+import KindredTesting
+import Testing
+
+@Suite(.database("CREATE TABLE note (id bigint PRIMARY KEY, text text NOT NULL DEFAULT '')"))
+struct ClientTransactionTests {
+    struct Unwanted: Error, Equatable {}
+
+    private func ids(_ client: PostgresClient) async throws -> String {
+        let rows = try await client.query("SELECT coalesce(array_agg(id ORDER BY id), '{}')::text FROM note")
+        return try rows[0].decode(0, as: String.self) ?? ""
+    }
+
+    private func expectIDs(
+        _ client: PostgresClient, _ expected: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let found = try await ids(client)
+        #expect(found == expected, sourceLocation: sourceLocation)
+    }
+
+    private func insert(_ id: Int, _ client: PostgresClient) async throws {
+        try await client.query("INSERT INTO note (id) VALUES (\(id))")
+    }
+
+    @Test func theClosuresErrorComesOutUnchangedAndNothingIsLeft() async throws {
+        try await withClient { client in
+            await #expect(throws: Unwanted()) {
+                try await client.withTransaction { _ in
+                    try await insert(1, client)
+                    throw Unwanted()
+                }
+            }
+            try await expectIDs(client, "{}")
+            try await client.withTransaction { _ in try await insert(2, client) }
+            try await expectIDs(client, "{2}")
+        }
+    }
+
+    @Test func aTransactionWithoutStatementsSendsNothingAndOthersBeginWithTheFirst() async throws {
+        try await withClient { client in
+            let (_, empty) = try await recordingStatements { try await client.withTransaction { _ in } }
+            #expect(empty.all.isEmpty)
+            let (_, recorder) = try await recordingStatements {
+                try await client.withTransaction(isolation: .serializable, readOnly: true, deferrable: true) { _ in
+                    try await client.query("SELECT 1")
+                }
+            }
+            #expect(
+                recorder.all.map(\.sql) == [
+                    "BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY DEFERRABLE", "SELECT 1", "COMMIT",
+                ])
+            #expect(recorder.statements == ["SELECT 1"])
+        }
+    }
+
+    @Test func isolationAndReadOnlyAreTheServers() async throws {
+        try await withClient { client in
+            try await client.withTransaction(isolation: .repeatableRead, readOnly: true) { transaction in
+                let rows = try await transaction.query(
+                    "SELECT current_setting('transaction_isolation'), current_setting('transaction_read_only')")
+                #expect(try rows[0][0] == "repeatable read")
+                #expect(try rows[0][1] == "on")
+            }
+            let error = await expectPostgresError(.server) {
+                try await client.withTransaction(readOnly: true) { _ in try await insert(1, client) }
+            }
+            #expect(error?.sqlState == .readOnlyTransaction)
+        }
+    }
+
+    @Test func aSwallowedErrorAbortsAndIsTheCause() async throws {
+        try await withClient { client in
+            let error = await expectPostgresError(.transactionAborted) {
+                try await client.withTransaction { _ in
+                    try await insert(1, client)
+                    _ = try? await client.query("SELECT 1 / 0")
+                    let later = await expectPostgresError(.transactionAborted) { try await insert(2, client) }
+                    #expect(later?.sqlState == .inFailedTransaction)
+                }
+            }
+            #expect(error?.sqlState == .divisionByZero)
+            try await expectIDs(client, "{}")
+        }
+    }
+
+    @Test func aFailureAtCommitIsTheServersError() async throws {
+        try await withClient { client in
+            try await client.query(
+                "CREATE TABLE reply (note bigint REFERENCES note DEFERRABLE INITIALLY DEFERRED)")
+            let error = await expectPostgresError(.server) {
+                try await client.withTransaction { _ in
+                    _ = try await client.query("INSERT INTO reply VALUES (99)")
+                }
+            }
+            #expect(error?.sqlState == .foreignKeyViolation)
+            #expect(try await client.query("SELECT count(*) FROM reply")[0][0] == 0)
+        }
+    }
+
+    @Test func anInnerTransactionIsASavepoint() async throws {
+        try await withClient { client in
+            try await client.withTransaction { _ in
+                try await insert(1, client)
+                await #expect(throws: Unwanted()) {
+                    try await client.withTransaction { _ in
+                        try await insert(2, client)
+                        try await client.withTransaction { _ in try await insert(3, client) }
+                        throw Unwanted()
+                    }
+                }
+                // The server's error inside costs the inner one only.
+                let error = await expectPostgresError(.server) {
+                    try await client.withTransaction { _ in try await insert(1, client) }
+                }
+                #expect(error?.sqlState == .uniqueViolation)
+                await expectPostgresError(.transactionAborted) {
+                    try await client.withTransaction { _ in _ = try? await insert(1, client) }
+                }
+                try await client.withTransaction { _ in try await insert(4, client) }
+                try await insert(5, client)
+            }
+            try await expectIDs(client, "{1,4,5}")
+        }
+    }
+
+    @Test func childTasksBelongToTheTransaction() async throws {
+        try await withClient(maximumConnections: 1) { client in
+            await #expect(throws: Unwanted()) {
+                try await client.withTransaction { _ in
+                    try await withThrowingTaskGroup { group in
+                        for id in 1...20 { group.addTask { try await insert(id, client) } }
+                        try await group.waitForAll()
+                    }
+                    #expect(try await ids(client).count > 20)
+                    throw Unwanted()
+                }
+            }
+            try await expectIDs(client, "{}")
+        }
+    }
+
+    @Test func statementsStayOutOfASiblingsSavepoint() async throws {
+        try await withClient(maximumConnections: 1) { client in
+            try await client.withTransaction { _ in
+                try await withThrowingTaskGroup { group in
+                    for task in 0..<8 {
+                        group.addTask {
+                            for number in 0..<10 {
+                                let id = task * 100 + number
+                                if task % 2 == 0 {
+                                    try await insert(id, client)
+                                } else {
+                                    // Whatever of a sibling got in here would be lost.
+                                    _ = try? await client.withTransaction { _ in
+                                        try await insert(id, client)
+                                        await Task.yield()
+                                        throw Unwanted()
+                                    }
+                                }
+                            }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+            #expect(
+                try await client.query("SELECT count(*), count(*) FILTER (WHERE id / 100 % 2 = 0) FROM note")[0][0]
+                    == 40)
+        }
+    }
+
+    @Test func theOuterTransactionCanBeUsedFromInside() async throws {
+        try await withClient(maximumConnections: 1) { client in
+            try await client.withTransaction { outer in
+                _ = try? await client.withTransaction { _ in
+                    try await outer.query("INSERT INTO note (id) VALUES (1)")
+                    throw Unwanted()
+                }
+                try await outer.query("INSERT INTO note (id) VALUES (2)")
+            }
+            try await expectIDs(client, "{2}")
+        }
+    }
+
+    @Test func aTaskThatOutlivesTheTransactionIsRefused() async throws {
+        try await withClient { client in
+            let gate = AsyncStream.makeStream(of: Void.self)
+            var straggler: Task<Void, Never>?
+            try await client.withTransaction { transaction in
+                try await insert(1, client)
+                straggler = Task {
+                    for await _ in gate.stream {}
+                    await expectPostgresError(.transactionEnded) { try await insert(2, client) }
+                    await expectPostgresError(.transactionEnded) { try await transaction.query("SELECT 1") }
+                    await expectPostgresError(.transactionEnded) {
+                        try await client.withTransaction { _ in try await insert(3, client) }
+                    }
+                }
+            }
+            gate.continuation.finish()
+            await straggler?.value
+            try await expectIDs(client, "{1}")
+        }
+    }
+
+    @Test func aTaskThatOutlivesALeaseIsRefused() async throws {
+        try await withClient { client in
+            let gate = AsyncStream.makeStream(of: Void.self)
+            var straggler: Task<Void, Never>?
+            try await client.withConnection { connection in
+                straggler = Task {
+                    for await _ in gate.stream {}
+                    await expectPostgresError(.transactionEnded) { try await client.query("SELECT 1") }
+                    await expectPostgresError(.transactionEnded) { try await connection.query("SELECT 1") }
+                }
+            }
+            gate.continuation.finish()
+            await straggler?.value
+        }
+    }
+
+    @Test func aDetachedTaskIsNotInTheTransaction() async throws {
+        try await withClient { client in
+            try await client.withTransaction { transaction in
+                try await insert(1, client)
+                try await Task.detached {
+                    try await expectIDs(client, "{}")
+                    // The transaction itself can be used wherever it is known.
+                    let count = try await transaction.query("SELECT count(*) FROM note")
+                    #expect(try count[0][0] == 1)
+                }.value
+            }
+        }
+    }
+
+    @Test func serializationFailuresAreRunAgain() async throws {
+        try await withClient { client in
+            try await client.query("INSERT INTO note VALUES (1, '0')")
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        for _ in 0..<5 {
+                            try await client.withTransaction(isolation: .serializable, retry: .attempts(100)) { _ in
+                                let count = try await client.query("SELECT text::int FROM note")[0].decode(
+                                    0, as: Int.self)
+                                try await client.query("UPDATE note SET text = \(String((count ?? 0) + 1))")
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await client.query("SELECT text FROM note")[0][0] == "20")
+            let error = await expectPostgresError(.server) {
+                try await client.withTransaction(isolation: .repeatableRead) { _ in
+                    try await client.query("SELECT * FROM note")
+                    _ = try await Task.detached { try await client.query("UPDATE note SET text = 'x'") }.value
+                    try await client.query("UPDATE note SET text = 'y'")
+                }
+            }
+            #expect(error?.sqlState == .serializationFailure)
+        }
+    }
+
+    @Test func aConnectionComesBackAsItWas() async throws {
+        try await withClient(maximumConnections: 1) { client in
+            try await client.withConnection { connection in
+                try await connection.query("SET search_path = nowhere")
+                try await connection.query("CREATE TEMP TABLE secret AS SELECT 1 AS one")
+                try await client.withTransaction { _ in try await client.query("INSERT INTO public.note VALUES (1)") }
+                try await connection.query("BEGIN")
+                try await connection.query("INSERT INTO public.note VALUES (2)")
+            }
+            try await expectIDs(client, "{1}")
+            let error = await expectPostgresError(.server) { try await client.query("SELECT * FROM secret") }
+            #expect(error?.sqlState == .undefinedTable)
+            #expect(client.metrics.opened == 1)
+        }
+    }
+
+    @Test func transactionControlOutsideOfALeaseIsRefusedAndUndone() async throws {
+        try await withClient(maximumConnections: 1) { client in
+            await expectPostgresError(.invalidParameter) { try await client.query("  /* now */ begin") }
+            try await client.query("SET search_path = nowhere")
+            try await expectIDs(client, "{}")
+            #expect(client.metrics.opened == 1)
+        }
+    }
+
+    @Test func anotherLeaseInATransactionThatCouldNeverComeIsRefused() async throws {
+        try await withClient(maximumConnections: 1) { client in
+            await expectPostgresError(.nestedAcquire) {
+                try await client.withTransaction { _ in
+                    try await insert(1, client)
+                    try await client.runScript("SELECT 1")
+                }
+            }
+            try await expectIDs(client, "{}")
+        }
+    }
+
+    @Test func transactionsOfTwoClientsDoNotMix() async throws {
+        try await withClient { first in
+            try await withClient { second in
+                try await first.withTransaction { _ in
+                    try await insert(1, first)
+                    await #expect(throws: Unwanted()) {
+                        try await second.withTransaction { _ in
+                            try await insert(2, second)
+                            try await insert(3, first)
+                            throw Unwanted()
+                        }
+                    }
+                    try await insert(4, first)
+                }
+                try await expectIDs(second, "{1,3,4}")
+            }
+        }
+    }
+}
