@@ -125,7 +125,7 @@ struct ConnectionFaultTests {
     }
 
     @Test func anExhaustedPoolIsATypedTimeoutWithItsFacts() async throws {
-        try await withClient(maximumConnections: 2, configure: { $0.pool.acquireTimeout = .milliseconds(150) }) {
+        try await withClient(maximumConnections: 2, configure: { $0.pool.acquireTimeout = .seconds(2) }) {
             client in
             try await client.withConnection { _ in
                 try await Task.detached {
