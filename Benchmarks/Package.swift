@@ -23,7 +23,7 @@ let package = Package(
             name: "Benchmarks",
             dependencies: [
                 "CFloor",
-                .product(name: "KindredPostgres", package: "kindred"),
+                .product(name: "Kindred", package: "kindred"),
                 .product(name: "EmbeddedPostgres", package: "kindred"),
             ]
         ),

@@ -6,8 +6,8 @@ struct Measurement: Sendable {
     let name: String
     /// What is counted per second.
     let unit: String
-    /// What the design asks for.
-    let goal: Goal
+    /// What the design asks for, if it does.
+    let goal: Goal?
     let floor: Run
     let kindred: Run
 
@@ -37,8 +37,10 @@ struct Outcome: Sendable {
     }
 
     /// Measures both ways once, the one that begins taking turns.
-    mutating func measure(round: Int) async throws {
-        if round.isMultiple(of: 2) {
+    mutating func measure(round: Int, isAlone: Bool) async throws {
+        if isAlone {
+            kindred.append(try await measurement.kindred())
+        } else if round.isMultiple(of: 2) {
             floor.append(try await measurement.floor())
             kindred.append(try await measurement.kindred())
         } else {

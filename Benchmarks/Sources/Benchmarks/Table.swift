@@ -9,16 +9,17 @@ struct Table {
 
     mutating func append(_ outcome: Outcome) {
         let (floor, kindred) = outcome.medians
-        let goal =
+        var goal =
             switch outcome.measurement.goal {
             case .ofFloor(let ratio): Self.number(ratio)
-            case .rate(let rate): Self.number(rate)
+            case .rate(let rate): "\(Self.number(rate))/s"
+            case nil: ""
             }
-        let isReached = outcome.measurement.goal.isReached(floor: floor, kindred: kindred)
+        if outcome.measurement.goal?.isReached(floor: floor, kindred: kindred) == false { goal += " missed" }
         lines.append([
             "\(outcome.measurement.name), \(outcome.measurement.unit)/s",
             Self.rate(floor), Self.rate(kindred), Self.number(kindred / floor),
-            "\(goal)\(isReached ? "" : " (missed)")", "\(Int((outcome.noise * 100).rounded())) %",
+            goal, "\(Int((outcome.noise * 100).rounded())) %",
         ])
     }
 

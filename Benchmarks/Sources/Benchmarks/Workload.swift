@@ -3,7 +3,8 @@ enum Workload {
     static let authors: Int32 = 1_000
     static let books: Int32 = 10_000
 
-    static let script = """
+    static let scripts = [
+        """
         CREATE TABLE author (id int PRIMARY KEY, name text NOT NULL, born int);
         CREATE TABLE book (
             id int PRIMARY KEY,
@@ -25,9 +26,11 @@ enum Workload {
         INSERT INTO tag SELECT i, 'tag ' || i FROM generate_series(1, 100) i;
         INSERT INTO book_tag SELECT b, (b * 7 + k * 31) % 100 + 1 FROM generate_series(1, \(books)) b, generate_series(0, 2) k;
         CREATE INDEX ON book (author_id);
-        CREATE INDEX ON book_tag (tag_id);
-        VACUUM ANALYZE
-        """
+        CREATE INDEX ON book_tag (tag_id)
+        """,
+        // Not possible beside others in one script.
+        "VACUUM ANALYZE",
+    ]
 
     static let bookByKey = "SELECT id, author_id, title, year, price FROM book WHERE id = $1"
     static let allBooks = "SELECT id, author_id, title, year, price FROM book"

@@ -1,21 +1,22 @@
 import CFloor
-import EmbeddedPostgres
-import KindredPostgres
+import Kindred
 
 /// Where the measurements run.
 struct BenchmarkDatabase: Sendable {
     let uri: String
     let name: String
 
-    /// Makes a database on the server and fills it.
-    static func make(_ name: String, on server: EmbeddedPostgres, _ script: String) throws -> BenchmarkDatabase {
-        try BenchmarkDatabase(uri: server.uri, name: "postgres").run("CREATE DATABASE \(name)")
-        let database = BenchmarkDatabase(uri: server.uri, name: name)
-        for statement in script.split(separator: ";\n") where !script.hasPrefix("DO") {
-            try database.run(String(statement))
-        }
-        if script.hasPrefix("DO") { try database.run(script) }
+    /// Makes a database on a server, anew if it exists, and fills it.
+    static func make(_ name: String, on serverURI: String, _ scripts: [String]) throws -> BenchmarkDatabase {
+        let database = BenchmarkDatabase(uri: serverURI, name: name)
+        try database.drop()
+        try BenchmarkDatabase(uri: serverURI, name: "postgres").run("CREATE DATABASE \(name)")
+        for script in scripts { try database.run(script) }
         return database
+    }
+
+    func drop() throws {
+        try BenchmarkDatabase(uri: uri, name: "postgres").run("DROP DATABASE IF EXISTS \(name)")
     }
 
     private func run(_ script: String) throws {

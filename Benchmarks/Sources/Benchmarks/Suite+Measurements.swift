@@ -1,0 +1,148 @@
+import CFloor
+import Kindred
+
+extension Suite {
+    /// One after the other over one connection.
+    static func lookups(
+        _ shop: BenchmarkDatabase, _ database: Database, _ keys: Keys, isPinned: Bool
+    ) -> [Measurement] {
+        let count = 5_000
+        let floor: Measurement.Run = {
+            try shop.withTarget {
+                Double(count) / (try seconds(floor_lookup($0, Workload.bookByKey, Workload.books, Int32(count))))
+            }
+        }
+        // Pinned: at most twice the work of libpq.
+        let goal = Measurement.Goal.ofFloor(isPinned ? 0.5 : 0.85)
+        return [
+            Measurement(name: "object by key", unit: "objects", goal: goal, floor: floor) {
+                try await rate(of: count) {
+                    for step in 0..<count { try await find(step, keys, database) }
+                }
+            },
+            Measurement(name: "object by condition", unit: "objects", goal: nil, floor: floor) {
+                try await rate(of: count) {
+                    for step in 0..<count {
+                        let key = Int(keys.numbers[step % keys.numbers.count])
+                        let book = try await database.makeContext().fetch("book").where("id = %@", key).one()
+                        guard book["id"] != nil else { throw UnexpectedResult() }
+                    }
+                }
+            },
+            Measurement(name: "row by key", unit: "rows", goal: goal, floor: floor) {
+                try await rate(of: count) {
+                    for step in 0..<count {
+                        let key = Int(keys.numbers[step % keys.numbers.count])
+                        let result = try await database.query(
+                            "SELECT id, author_id, title, year, price FROM book WHERE id = \(key)")
+                        guard result.first?.count == 5 else { throw UnexpectedResult() }
+                    }
+                }
+            },
+        ]
+    }
+
+    /// Whole tables.
+    static func rows(_ shop: BenchmarkDatabase, _ database: Database) -> [Measurement] {
+        let count = 20
+        let floor: Measurement.Run = {
+            try shop.withTarget {
+                var rows = 0
+                let time = try seconds(floor_rows($0, Workload.allBooks, Int32(count), &rows))
+                return Double(rows) / time
+            }
+        }
+        return [
+            Measurement(name: "10,000 rows to objects", unit: "objects", goal: .ofFloor(0.35), floor: floor) {
+                try await rate(of: count * Int(Workload.books)) {
+                    for _ in 0..<count {
+                        let books = try await database.makeContext().fetch("book").all()
+                        guard books.count == Workload.books else { throw UnexpectedResult() }
+                    }
+                }
+            },
+            Measurement(name: "10,000 rows", unit: "rows", goal: nil, floor: floor) {
+                try await rate(of: count * Int(Workload.books)) {
+                    for _ in 0..<count {
+                        let result = try await database.query("SELECT id, author_id, title, year, price FROM book")
+                        for row in result where row.count != 5 { throw UnexpectedResult() }
+                    }
+                }
+            },
+        ]
+    }
+
+    /// Many tasks over few connections.
+    static func concurrentLookups(_ shop: BenchmarkDatabase, _ database: Database, _ keys: Keys) -> [Measurement] {
+        let tasks = 20
+        let count = 1_000
+        let kindred: Measurement.Run = {
+            try await rate(of: tasks * count) {
+                try await withThrowingDiscardingTaskGroup { group in
+                    for task in 0..<tasks {
+                        group.addTask {
+                            for step in 0..<count { try await find(task * count + step, keys, database) }
+                        }
+                    }
+                }
+            }
+        }
+        let name = "object by key, 20 tasks over 4 connections"
+        return [
+            Measurement(
+                name: "\(name), libpq in 20 threads", unit: "objects", goal: .ofFloor(1),
+                floor: {
+                    try shop.withTarget { target in
+                        let time = try seconds(
+                            floor_threads(target, Workload.bookByKey, Workload.books, Int32(tasks), 4, Int32(count)))
+                        return Double(tasks * count) / time
+                    }
+                },
+                kindred: kindred),
+            // The design's 90,000 a second were 0.56 of the pipeline on the machine that it was written on.
+            Measurement(
+                name: "\(name), libpq pipelined", unit: "objects", goal: .ofFloor(0.56),
+                floor: {
+                    try shop.withTarget { target in
+                        let time = try seconds(
+                            floor_pipeline(
+                                target, Workload.bookByKey, Workload.books, Int32(tasks), 4, Int32(tasks * count)))
+                        return Double(tasks * count) / time
+                    }
+                },
+                kindred: kindred),
+        ]
+    }
+
+    /// The whole catalog, each time anew; libpq only fetches it.
+    static func catalog(_ name: String, _ catalog: BenchmarkDatabase, _ database: Database) -> Measurement {
+        Measurement(
+            name: name, unit: "times", goal: .rate(1 / 0.3),
+            floor: {
+                try catalog.withTarget { target in
+                    var rows = 0
+                    let time = try Workload.catalogQueries.reduce(0) {
+                        try $0 + seconds(floor_rows(target, $1, 1, &rows))
+                    }
+                    return 1 / time
+                }
+            },
+            kindred: {
+                try await rate(of: 1) { _ = try await database.refreshSchema() }
+            })
+    }
+
+    private static func find(_ step: Int, _ keys: Keys, _ database: Database) async throws {
+        let id = keys.objectIDs[step % keys.objectIDs.count]
+        // A context of its own, as for each request of a server: nothing comes from memory.
+        _ = try await database.makeContext().object(with: id)
+    }
+}
+
+/// How much was done per second.
+private func rate(of count: Int, _ body: () async throws -> Void) async throws -> Double {
+    let start = ContinuousClock.now
+    try await body()
+    let time = ContinuousClock.now - start
+    return Double(count) / (Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18)
+}
