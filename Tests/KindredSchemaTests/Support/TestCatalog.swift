@@ -6,8 +6,9 @@ import KindredSchema
 struct TestCatalog {
     private(set) var catalog = Catalog()
     private var nextOID: UInt32 = 20_000
-    private var oids: [String: UInt32] = [:]
-    private var columnNames: [String: [String]] = [:]
+    // By bytes, as PostgreSQL tells names apart.
+    private var oids: [[UInt8]: UInt32] = [:]
+    private var columnNames: [[UInt8]: [String]] = [:]
 
     init() {
         catalog.searchPath = ["public"]
@@ -26,12 +27,12 @@ struct TestCatalog {
     }
 
     func oid(of table: String) -> UInt32 {
-        oids[table] ?? 0
+        oids[Array(table.utf8)] ?? 0
     }
 
     func numbers(_ columns: [String], of table: String) -> [Int16] {
         columns.map { column in
-            Int16((columnNames[table] ?? []).firstIndex(of: column).map { $0 + 1 } ?? 0)
+            Int16((columnNames[Array(table.utf8)] ?? []).firstIndex { $0.hasSameBytes(as: column) }.map { $0 + 1 } ?? 0)
         }
     }
 
@@ -43,21 +44,22 @@ struct TestCatalog {
         modify: (inout Catalog.Relation) -> Void = { _ in }
     ) {
         let oid = oid()
-        oids[name] = oid
-        columnNames[name] = columns.map { $0.hasSuffix("!") ? String($0.dropLast()) : $0 }
+        oids[Array(name.utf8)] = oid
+        let bareNames = columns.map { $0.hasSuffix("!") ? String($0.dropLast()) : $0 }
+        columnNames[Array(name.utf8)] = bareNames
         let (schema, bare) = Self.split(name)
         var relation = Catalog.Relation(oid: oid, schema: schema, name: bare, kind: kind)
         modify(&relation)
         catalog.relations.append(relation)
         let isKeyed = primaryKey ?? []
         for (index, column) in columns.enumerated() {
-            let bareColumn = columnNames[name]?[index] ?? column
+            let bareColumn = bareNames[index]
             catalog.columns.append(
                 Catalog.Column(
                     relation: oid,
                     number: Int16(index + 1),
                     name: bareColumn,
-                    isNotNull: column.hasSuffix("!") || isKeyed.contains(bareColumn)
+                    isNotNull: column.hasSuffix("!") || isKeyed.contains { $0.hasSameBytes(as: bareColumn) }
                 )
             )
         }
