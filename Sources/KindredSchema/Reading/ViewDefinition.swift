@@ -46,7 +46,9 @@ struct ViewDefinition {
         else { return nil }
         // A join, or several items, could repeat rows.
         let items = elements(of: from)
-        guard items.count == 1, let index = fields(of: items[0], "rtindex")[0].flatMap(integer) else { return nil }
+        guard items.count == 1, isNode(items[0], of: "{RANGETBLREF "),
+            let index = fields(of: items[0], "rtindex")[0].flatMap(integer)
+        else { return nil }
         let sources = elements(of: rtable)
         guard sources.indices.contains(index - 1) else { return nil }
         return base(ofSource: sources[index - 1], ctes: found[8], depth: depth)
@@ -135,6 +137,10 @@ struct ViewDefinition {
         }
         place = min(place, end)
         return start..<place
+    }
+
+    private func isNode(_ node: Range<Int>, of type: StaticString) -> Bool {
+        type.withUTF8Buffer { bytes[node].starts(with: $0) }
     }
 
     private func trimmed(_ range: Range<Int>) -> Range<Int> {
