@@ -59,7 +59,9 @@ struct ArrayTextReader {
         else { return nil }
         let parts = bytes[position + 1..<end].split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
             .map { Int32(String(decoding: $0, as: UTF8.self)) }
-        guard parts.count == 2, let lower = parts[0], let upper = parts[1], lower <= upper else { return nil }
+        guard parts.count == 2, let lower = parts[0], let upper = parts[1], lower <= upper, upper < .max else {
+            return nil
+        }
         position = end + 1
         return Int(lower)...Int(upper)
     }

@@ -60,13 +60,15 @@ struct BinaryDecoder {
         var dimensions: [PostgresArray.Dimension] = []
         var size = dimensionCount == 0 ? 0 : 1
         for _ in 0..<dimensionCount {
-            let count = Int(try reader.next(Int32.self))
-            let lowerBound = Int(try reader.next(Int32.self))
-            let (product, isTooLarge) = size.multipliedReportingOverflow(by: count)
+            let dimension = PostgresArray.Dimension(
+                count: Int(try reader.next(Int32.self)),
+                lowerBound: Int(try reader.next(Int32.self))
+            )
+            let (product, isTooLarge) = size.multipliedReportingOverflow(by: dimension.count)
             // Every element has a length of four bytes at least.
-            guard count >= 0, !isTooLarge, product <= bytes.count / 4 else { throw malformed }
+            guard dimension.isValid, !isTooLarge, product <= bytes.count / 4 else { throw malformed }
             size = product
-            dimensions.append(.init(count: count, lowerBound: lowerBound))
+            dimensions.append(dimension)
         }
         var elements: [PostgresValue?] = []
         elements.reserveCapacity(size)

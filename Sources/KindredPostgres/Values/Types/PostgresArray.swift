@@ -12,6 +12,14 @@ public struct PostgresArray: Sendable, Hashable {
             self.count = count
             self.lowerBound = lowerBound
         }
+
+        /// Whether PostgreSQL can count along it: even the index behind the last has to fit 32 bits.
+        var isValid: Bool {
+            guard count >= 0, let count = Int32(exactly: count), let lowerBound = Int32(exactly: lowerBound) else {
+                return false
+            }
+            return !lowerBound.addingReportingOverflow(count).overflow
+        }
     }
 
     /// The elements' type.
@@ -34,8 +42,8 @@ public struct PostgresArray: Sendable, Hashable {
     public init(elementType: PostgresDataType, dimensions: [Dimension], elements: [PostgresValue?]) throws {
         var size = dimensions.isEmpty ? 0 : 1
         for dimension in dimensions {
-            let (product, overflow) = size.multipliedReportingOverflow(by: dimension.count)
-            guard !overflow, dimension.count >= 0, Int32(exactly: dimension.lowerBound) != nil else {
+            let (product, isTooLarge) = size.multipliedReportingOverflow(by: dimension.count)
+            guard !isTooLarge, dimension.isValid else {
                 throw PostgresError(.invalidParameter, "An array's dimension is out of range")
             }
             size = product
