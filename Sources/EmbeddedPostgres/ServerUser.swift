@@ -1,3 +1,8 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Glibc)
@@ -11,6 +16,21 @@ struct ServerUser: Sendable, Hashable {
     let name: String
     let userID: UInt32
     let groupID: UInt32
+
+    /// The words of a command line that runs what follows as this user.
+    ///
+    /// A program changes the user, not the child of a fork: between fork and exec glibc's own way to change groups waits
+    /// for threads that the child does not have, if one was being started at that moment.
+    var command: [String] {
+        Self.isInstalled("setpriv")
+            ? ["setpriv", "--reuid=\(userID)", "--regid=\(groupID)", "--clear-groups"]
+            : Self.isInstalled("runuser") ? ["runuser", "-u", name, "--"] : ["sudo", "-n", "-u", name, "--"]
+    }
+
+    private static func isInstalled(_ program: String) -> Bool {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        return path.split(separator: ":").contains { access("\($0)/\(program)", X_OK) == 0 }
+    }
 
     /// Returns the user to change to, or nil where the process is not root's and stays as it is.
     static func find(named name: String?) async throws -> ServerUser? {

@@ -70,16 +70,14 @@ final class Supervisor: Sendable {
     private func run(settings: String) async {
         var options = PlatformOptions()
         options.createSession = true
-        if let user {
-            options.userID = user.userID
-            options.groupID = user.groupID
-            options.supplementaryGroups = [user.groupID]
-        }
         let host = String(ProcessInfo.processInfo.processIdentifier)
+        let words =
+            (user?.command ?? []) + ["sh", "-c", SupervisorScript.command, "kindred-postgres", installation.binFolder]
+            + [folder, host]
         do {
             _ = try await Subprocess.run(
-                .name("sh"),
-                arguments: ["-c", SupervisorScript.command, "kindred-postgres", installation.binFolder, folder, host],
+                .name(words[0]),
+                arguments: Arguments(Array(words.dropFirst())),
                 environment: environment(settings: settings),
                 platformOptions: options,
                 input: .inputWriter,
