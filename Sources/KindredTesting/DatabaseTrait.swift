@@ -22,6 +22,10 @@ public struct DatabaseTrait: TestTrait, SuiteTrait, TestScoping {
         // The trait nearest to the test decides; those of the suites around it stand back.
         let nearest = test.traits.lazy.compactMap { $0 as? DatabaseTrait }.last
         guard nearest?.identity === identity else { return try await function() }
+        try await TestSlots.shared.withSlot { try await run(test, function) }
+    }
+
+    private func run(_ test: Test, _ function: @concurrent @Sendable () async throws -> Void) async throws {
         let database = try await TestServer.shared().makeDatabase(fixture)
         let result: Result<Void, any Error>
         do {

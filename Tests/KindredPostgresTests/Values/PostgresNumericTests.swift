@@ -111,7 +111,7 @@ import Testing
     @Test func doublesAreTheShortestNumber() {
         #expect(PostgresNumeric(0.1).description == "0.1")
         #expect(PostgresNumeric(1e22).description == "1" + String(repeating: "0", count: 22))
-        #expect(PostgresNumeric(5e-324).scale == 324)
+        #expect(PostgresNumeric(Double.leastNonzeroMagnitude).scale == 324)
         #expect(PostgresNumeric(Double.nan) == .notANumber && PostgresNumeric(-Double.infinity) == .negativeInfinity)
         #expect(PostgresNumeric(Float(0.1)).description == "0.1")
         #expect(PostgresNumeric("1e400").map { Double($0) } == .infinity)

@@ -143,7 +143,7 @@ enum RandomValue {
         if generator.once(in: 8) {
             return generator.pick([
                 0, -0.0, .nan, .infinity, -.infinity, .leastNonzeroMagnitude, .greatestFiniteMagnitude, 0.1,
-                9_007_199_254_740_993, 1e15, 1e16, 1e-5, 123_456.789,
+                9_007_199_254_740_992, 1e15, 1e16, 1e-5, 123_456.789,
             ])
         }
         return Double(bitPattern: generator.next())

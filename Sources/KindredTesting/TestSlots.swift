@@ -1,0 +1,41 @@
+import Synchronization
+
+/// Keeps the number of test databases in use small: tests run in parallel without limit, a server's connections do not.
+final class TestSlots: Sendable {
+    static let shared = TestSlots(count: 12)
+
+    private struct State {
+        var free: Int
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: Mutex<State>
+
+    init(count: Int) {
+        state = Mutex(State(free: count))
+    }
+
+    /// Waits for a slot, runs `body`, and passes the slot on.
+    func withSlot<T>(_ body: () async throws -> T) async rethrows -> T {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                guard state.free > 0 else {
+                    state.waiters.append(continuation)
+                    return false
+                }
+                state.free -= 1
+                return true
+            }
+            if isFree { continuation.resume() }
+        }
+        defer {
+            let next: CheckedContinuation<Void, Never>? = state.withLock { state in
+                guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
+                state.free += 1
+                return nil
+            }
+            next?.resume()
+        }
+        return try await body()
+    }
+}
