@@ -10,7 +10,7 @@ private let fixture = """
     CREATE TABLE thing (
         id int PRIMARY KEY, "we""ird; name" int, level level, levels level[], size positive, nick short,
         address inet, range int4range, bits bit(3), cash money, token uuid, born date, seen timestamptz, at time,
-        lasting interval, data jsonb, notes json, mark xml, place point, letter "char", code char(4), price numeric(8, 2),
+        lasting interval, data jsonb, notes json, mark text, place point, letter "char", code char(4), price numeric(8, 2),
         ratio real, blob bytea, numbers int[]
     );
     INSERT INTO thing VALUES (
