@@ -23,17 +23,38 @@ extension PostgresClient {
 
     /// Runs statements under one Sync, in one round trip: outside a transaction they take effect together or not at all.
     ///
-    /// Throws the first error.
+    /// Throws the first error. A single statement without a result format is described first, once per client, so that
+    /// its results come in binary form if all of their types can be read so; in a batch it gets text.
     package func executeBatch(_ statements: [Statement], timeout: Duration? = nil) async throws -> [QueryResult] {
         guard !statements.isEmpty else { return [] }
-        if let transaction = currentTransaction { return try await transaction.run(statements, timeout: timeout) }
-        if let lease = currentLease { return try await lease.run(statements, timeout: timeout) }
         return try await observing(statements) {
-            if statements.contains(where: { $0.text.effect == .transactionControl || $0.text.effect == .session }) {
-                return try await runAlone(statements, timeout)
+            var statements = statements
+            if statements.count == 1, statements[0].resultFormat == nil {
+                statements[0].resultFormat = try await format(of: statements[0], timeout)
             }
-            return try await runShared(statements, timeout)
+            return try await run(statements, timeout)
         }
+    }
+
+    /// Runs statements where the task is: in its transaction, on the connection it was lent, or on one that it shares.
+    private func run(
+        _ statements: [Statement], _ timeout: Duration?, isDescription: Bool = false
+    ) async throws -> [QueryResult] {
+        var traits = Request.Traits(mayRepeat: statements.allSatisfy { $0.text.effect == .plain })
+        traits.isDescription = isDescription
+        if let transaction = currentTransaction { return try await transaction.run(statements, traits, timeout) }
+        if let lease = currentLease { return try await lease.run(statements, traits, timeout) }
+        if statements.contains(where: { $0.text.effect == .transactionControl || $0.text.effect == .session }) {
+            return try await runAlone(statements, timeout)
+        }
+        return try await runShared(statements, traits, timeout)
+    }
+
+    private func format(of statement: Statement, _ timeout: Duration?) async throws -> PostgresFormat {
+        if let known = formats.format(of: statement.text) { return known }
+        let description = try await run([statement], timeout, isDescription: true)
+        guard let columns = description.first?.columns else { return .text }
+        return formats.choose(for: statement.text, columns, types)
     }
 
     /// Runs a script of several statements in the simple protocol, on a connection of its own.
@@ -48,9 +69,12 @@ extension PostgresClient {
         }
     }
 
-    private func runShared(_ statements: [Statement], _ timeout: Duration?) async throws -> [QueryResult] {
-        let traits = Request.Traits(
-            isAutocommit: true, mayLeave: true, mayRepeat: statements.allSatisfy { $0.text.effect == .plain })
+    private func runShared(
+        _ statements: [Statement], _ traits: Request.Traits, _ timeout: Duration?
+    ) async throws -> [QueryResult] {
+        var traits = traits
+        traits.isAutocommit = true
+        traits.mayLeave = true
         return try await withFreshConnection(.shared) { lease in
             try await lease.connection.run(
                 statements, traits: traits, lease: lease, timeout: timeout ?? configuration.statementTimeout)

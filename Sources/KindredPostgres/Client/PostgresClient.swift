@@ -15,7 +15,9 @@ public final class PostgresClient: Sendable {
     /// What is known of the database's own types.
     package let types = TypeRegistry()
     let pool: ConnectionPool
+    let formats = ResultFormats()
     let logger: Logger?
+    let observers = StatementObservers()
 
     private init(_ configuration: PostgresConfiguration, _ logger: Logger?) throws {
         try configuration.validate()

@@ -18,22 +18,20 @@ public struct PostgresConnection: Sendable {
     /// - Parameter timeout: after which the statement is cancelled; nil is the configuration's.
     @discardableResult
     public func query(_ sql: SQL, timeout: Duration? = nil) async throws -> QueryResult {
-        let statement = try sql.statement()
-        let results =
-            switch owner {
-            case .lease(let lease):
-                if let transaction = client.currentTransaction, transaction.connection === lease.lent.connection {
-                    try await transaction.run([statement], timeout: timeout)
-                } else {
-                    try await lease.run([statement], timeout: timeout)
-                }
-            case .transaction(let transaction):
-                try await transaction.innermost.run([statement], timeout: timeout)
+        // What counts is whom the connection belongs to, not where the task is that uses it.
+        switch owner {
+        case .lease(let lease):
+            if let transaction = client.currentTransaction, transaction.connection === lease.lent.connection {
+                return try await client.query(sql, timeout: timeout)
             }
-        guard let result = results.first else {
-            throw PostgresError(.protocolViolation, "The server gave no result for a statement")
+            return try await ConnectionLease.$current.withValue(lease) {
+                try await PostgresTransaction.$current.withValue(nil) {
+                    try await client.query(sql, timeout: timeout)
+                }
+            }
+        case .transaction(let transaction):
+            return try await transaction.query(sql, timeout: timeout)
         }
-        return result
     }
 }
 
@@ -55,19 +53,16 @@ final class ConnectionLease: Sendable {
 
     func end() { isOver.store(true, ordering: .sequentiallyConsistent) }
 
-    func run(_ statements: [Statement], timeout: Duration?) async throws -> [QueryResult] {
+    func run(_ statements: [Statement], _ traits: Request.Traits, _ timeout: Duration?) async throws -> [QueryResult] {
         guard !isOver.load(ordering: .sequentiallyConsistent) else {
             throw PostgresError(
                 .transactionEnded, "The connection was given back; a task that outlives withConnection cannot use it")
         }
-        let traits = Request.Traits(mayRepeat: statements.allSatisfy { $0.text.effect == .plain })
-        return try await client.observing(statements) {
-            do {
-                return try await lent.connection.run(
-                    statements, traits: traits, timeout: timeout ?? client.configuration.statementTimeout)
-            } catch is ConnectionGone {
-                throw PostgresError(.connectionLost, "The connection has ended", statement: statements.first?.text.text)
-            }
+        do {
+            return try await lent.connection.run(
+                statements, traits: traits, timeout: timeout ?? client.configuration.statementTimeout)
+        } catch is ConnectionGone {
+            throw PostgresError(.connectionLost, "The connection has ended", statement: statements.first?.text.text)
         }
     }
 }

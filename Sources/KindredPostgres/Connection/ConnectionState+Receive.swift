@@ -16,6 +16,8 @@ extension ConnectionState {
             // look after the server's last words, which it takes for a notice.
             _ = PQisBusy(handle)
             if let lastWords { return end(lastWords, &effects) }
+            // Nobody reads them here; they must not pile up.
+            while let notification = PQnotifies(handle) { PQfreemem(notification) }
         }
         if wantsWrite { flush(&effects) }
     }
@@ -70,21 +72,17 @@ extension ConnectionState {
         switch inFlight[0].currentStep {
         case .prepare?, .discard?:
             PQclear(result)
-        case .execute(let entry, let position)?:
+        case .execute(let entry, _)?:
             let isBinary = PQfformat(result, 0) == 1
             let known = entry?.columns.flatMap { columns in
                 columns.count == Int(PQnfields(result)) && (columns.first?.format == .binary) == isBinary
                     ? columns : nil
             }
             let answer = QueryResult(taking: result, columns: known, types: context.types)
-            let statement = inFlight[0].request.statements[position]
             if known == nil { entry?.columns = answer.columns }
-            if statement.resultFormat == nil, !answer.columns.isEmpty, entry.map({ $0.format == nil }) ?? true {
-                let format = context.format(of: statement.text)
-                let chosen = format ?? context.chooseFormat(of: statement.text, for: answer.columns)
-                entry?.format = chosen
-            }
             inFlight[0].results.append(answer)
+        case .describe?:
+            inFlight[0].results.append(QueryResult(taking: result, types: context.types))
         case nil where isInScript:
             PQclear(result)
         case nil:

@@ -62,20 +62,19 @@ extension ConnectionState {
     ) -> Bool {
         let count = Int32(truncatingIfNeeded: statement.bindings.count)
         if statement.text.effect == .session { isTainted = true }
-        if cache.isOff {
-            let format = statement.resultFormat ?? context.format(of: statement.text) ?? .text
+        let format: Int32 = statement.resultFormat == .binary ? 1 : 0
+        let isDescription = flight.request.traits.isDescription && position >= flight.request.hiddenCount
+        if cache.isOff, !isDescription {
             flight.steps.append(.execute(nil, position: position))
             return statement.bindings.withCArrays { types, values, lengths, formats in
-                PQsendQueryParams(
-                    handle, statement.text.text, count, types, values, lengths, formats, format == .binary ? 1 : 0) == 1
+                PQsendQueryParams(handle, statement.text.text, count, types, values, lengths, formats, format) == 1
             }
         }
         let entry: StatementCache.Entry
         if let known = cache.find(statement) {
             entry = known
         } else {
-            entry = cache.insert(statement)
-            entry.format = context.format(of: statement.text)
+            entry = cache.isOff ? .unnamed(statement) : cache.insert(statement)
             flight.steps.append(.prepare(entry))
             let isPrepared = statement.bindings.withCArrays { types, _, _, _ in
                 PQsendPrepare(handle, entry.name, statement.text.text, count, types) == 1
@@ -86,13 +85,15 @@ extension ConnectionState {
                 return false
             }
         }
-        flight.steps.append(.execute(entry, position: position))
-        // The first results come as text, which every type can be read from, without asking for the columns before.
-        let format = statement.resultFormat ?? entry.format ?? .text
-        let isSent = statement.bindings.withCArrays { _, values, lengths, formats in
-            PQsendQueryPrepared(
-                handle, entry.name, count, values, lengths, formats, format == .binary ? 1 : 0) == 1
-        }
+        flight.steps.append(isDescription ? .describe(entry) : .execute(entry, position: position))
+        let isSent =
+            if isDescription {
+                PQsendDescribePrepared(handle, entry.name) == 1
+            } else {
+                statement.bindings.withCArrays { _, values, lengths, formats in
+                    PQsendQueryPrepared(handle, entry.name, count, values, lengths, formats, format) == 1
+                }
+            }
         if !isSent { flight.steps.removeLast() }
         return isSent
     }

@@ -137,6 +137,21 @@ final class PooledConnection: PolledSource {
         update { state, effects in state.end(reason, &effects) }
     }
 
+    /// Ends the connection at once, and asks the server to stop what it is still working on for it.
+    func abort(_ reason: PostgresError) {
+        var key: CancelKey?
+        update { state, effects in
+            if !state.inFlight.isEmpty { key = state.handle.flatMap(PQgetCancel).map(CancelKey.init) }
+            state.end(reason, &effects)
+        }
+        guard let key else { return }
+        do {
+            try DedicatedThread.start { key.send() }
+        } catch {
+            key.free()
+        }
+    }
+
     func socketIsReady() {
         update { state, effects in state.socketIsReady(&effects) }
     }

@@ -13,6 +13,8 @@ struct Request: Sendable {
         var mayLeave = false
         /// Sending the statements once more does nothing twice if their transaction was undone.
         var mayRepeat = false
+        /// The statements are not executed: their results are empty and tell the columns.
+        var isDescription = false
     }
 
     /// Why the caller no longer wants the answer.

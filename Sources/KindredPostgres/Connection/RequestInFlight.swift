@@ -5,6 +5,8 @@ struct RequestInFlight {
         case prepare(StatementCache.Entry)
         /// `position` counts the request's statements.
         case execute(StatementCache.Entry?, position: Int)
+        /// Tells the columns only.
+        case describe(StatementCache.Entry?)
         /// Something that the connection does for itself.
         case discard
     }

@@ -5,8 +5,6 @@ struct StatementCache {
         let text: StatementText
         let types: [PostgresDataType]
         let name: String
-        /// In which format results are asked for where the statement leaves it open; nil until a result was seen.
-        var format: PostgresFormat?
         /// The columns of the statement's last result.
         var columns: RowColumns?
         fileprivate var usedAt: UInt64 = 0
@@ -15,6 +13,11 @@ struct StatementCache {
             self.text = text
             self.types = types
             self.name = name
+        }
+
+        /// The statement without a name, which the next such one replaces.
+        static func unnamed(_ statement: Statement) -> Entry {
+            Entry(text: statement.text, types: [], name: "")
         }
     }
 

@@ -8,7 +8,7 @@ extension ServerMessage {
     package var summary: String {
         switch sqlState?.class.rawValue {
         case "0A", "25", "26", "28", "34", "3D", "3F", "40", "42", "53", "55", "57": message
-        case "22": "A value does not fit: \(sqlState?.dataException ?? "see the server's message")"
+        case "22": sqlState?.dataException ?? "A value does not fit"
         case "23": sqlState?.refusal ?? "A constraint refused the change"
         case "P0": "A function or trigger of the database raised an exception"
         default: "The server refused the statement with SQLSTATE \(sqlState?.rawValue ?? "unknown")"
@@ -19,11 +19,11 @@ extension ServerMessage {
 extension SQLState {
     fileprivate var dataException: String {
         switch self {
-        case .divisionByZero: "division by zero"
-        case .stringDataRightTruncation: "the text is too long for its type"
-        case .numericValueOutOfRange: "the number is out of its type's range"
-        case .invalidTextRepresentation: "the text is not a value of the type"
-        default: "see the server's message"
+        case .divisionByZero: "Division by zero"
+        case .stringDataRightTruncation: "A text is too long for its type"
+        case .numericValueOutOfRange: "A number is out of its type's range"
+        case .invalidTextRepresentation: "A text is not a value of the type it should have"
+        default: "A value does not fit; debugDescription has the server's message"
         }
     }
 

@@ -20,7 +20,7 @@ extension PostgresClient {
     }
 
     private var isObserved: Bool {
-        StatementRecorder.current != nil || logger.map { $0.logLevel <= .trace } ?? false
+        StatementRecorder.current != nil || !observers.isEmpty || logger.map { $0.logLevel <= .trace } ?? false
     }
 
     func observe(
@@ -41,6 +41,7 @@ extension PostgresClient {
                 error: error as? PostgresError
             )
             StatementRecorder.current?.record(event)
+            observers.tell(event)
             logger?.trace(
                 "\(event.sql)",
                 metadata: ["duration": "\(duration)", "rows": "\(event.rows.map(String.init) ?? "failed")"]

@@ -36,7 +36,7 @@ final class ConnectionPool: PolledSource {
 
     deinit {
         for connection in state.withLock({ Array($0.connections.values) }) {
-            connection.end(PostgresError(.closed, "The client was dropped without being closed"))
+            connection.abort(PostgresError(.closed, "The client was dropped without being closed"))
         }
     }
 
@@ -180,7 +180,7 @@ final class ConnectionPool: PolledSource {
         let closeBy = state.withLock { $0.closeBy }
         guard closeBy <= now else { return min(next, closeBy) }
         for connection in state.withLock({ Array($0.connections.values) }) {
-            connection.end(PostgresError(.closed, "The client was closed while the statement ran"))
+            connection.abort(PostgresError(.closed, "The client was closed while the statement ran"))
         }
         return next
     }

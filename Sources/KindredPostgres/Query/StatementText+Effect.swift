@@ -1,7 +1,7 @@
 extension StatementText {
     /// What a statement does beyond its rows, as far as its first words tell.
     package enum Effect: Sendable, Equatable {
-        /// Reads or writes rows, and is undone with its transaction: sent twice it does nothing twice if the first was undone.
+        /// Reads or writes rows, and is undone with its transaction: sent again after that it does nothing twice.
         case plain
         /// May have effects that no transaction undoes, such as VACUUM or a procedure that commits.
         case lasting
@@ -13,74 +13,91 @@ extension StatementText {
 
     /// Reads the first words of a statement.
     static func effect(of text: String) -> Effect {
-        var words = FirstWords(text)
-        switch words.next() {
-        case "SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "VALUES", "TABLE", "": return .plain
-        case "BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE": return .transactionControl
-        case "PREPARE": return words.next() == "TRANSACTION" ? .transactionControl : .session
-        case "SET":
+        var text = text
+        return text.withUTF8 { bytes in
+            var words = FirstWords(bytes)
             switch words.next() {
-            case "LOCAL", "TRANSACTION", "CONSTRAINTS": return .plain
-            default: return .session
-            }
-        case "RESET", "LISTEN", "UNLISTEN", "DISCARD", "DEALLOCATE", "LOAD", "DECLARE": return .session
-        case "CREATE":
-            switch words.next() {
-            case "TEMP", "TEMPORARY", "LOCAL", "GLOBAL": return .session
+            case "SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "VALUES", "TABLE", "": return .plain
+            case "BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOIN", "RELEASE":
+                return .transactionControl
+            case "PREPARE": return words.next() == "TRANSACT" ? .transactionControl : .session
+            case "SET":
+                let second = words.next()
+                return second == "LOCAL" || second == "TRANSACT" || second == "CONSTRAI" ? .plain : .session
+            case "RESET", "LISTEN", "UNLISTEN", "DISCARD", "DEALLOCA", "LOAD", "DECLARE": return .session
+            case "CREATE":
+                let second = words.next()
+                return second == "TEMP" || second == "TEMPORAR" || second == "LOCAL" || second == "GLOBAL"
+                    ? .session : .lasting
             default: return .lasting
             }
-        default: return .lasting
         }
     }
 }
 
-/// The words that a statement begins with, in upper case, without comments.
-private struct FirstWords {
-    private var rest: Substring.UTF8View
+/// Up to eight letters of a word in upper case, packed into a number so that comparing costs nothing.
+private struct Word: Equatable, ExpressibleByStringLiteral {
+    private var letters: UInt64 = 0
 
-    init(_ text: String) {
-        rest = text[...].utf8
+    init() {}
+
+    init(stringLiteral text: StaticString) {
+        text.withUTF8Buffer { for byte in $0 { append(byte) } }
     }
 
-    mutating func next() -> String {
+    mutating func append(_ letter: UInt8) {
+        if letters >> 56 == 0 { letters = letters << 8 | UInt64(letter) }
+    }
+}
+
+/// The words that a statement begins with, without comments and opening parentheses.
+private struct FirstWords {
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private var position = 0
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+        self.bytes = bytes
+    }
+
+    mutating func next() -> Word {
         skipBlanks()
-        var word = ""
-        while let byte = rest.first, byte | 0x20 >= UInt8(ascii: "a"), byte | 0x20 <= UInt8(ascii: "z"),
-            word.utf8.count < 16
-        {
-            word.unicodeScalars.append(Unicode.Scalar(byte & ~0x20))
-            rest.removeFirst()
+        var word = Word()
+        while position < bytes.count, case let letter = bytes[position] & ~0x20, letter >= 0x41, letter <= 0x5a {
+            word.append(letter)
+            position += 1
         }
         return word
     }
 
     private mutating func skipBlanks() {
-        while let byte = rest.first {
-            if byte == UInt8(ascii: "-"), rest.dropFirst().first == UInt8(ascii: "-") {
-                rest = rest.drop { $0 != UInt8(ascii: "\n") }
-            } else if byte == UInt8(ascii: "/"), rest.dropFirst().first == UInt8(ascii: "*") {
-                skipComment()
-            } else if byte <= 0x20 || byte == UInt8(ascii: "(") || byte == UInt8(ascii: ";") {
-                rest.removeFirst()
-            } else {
-                return
+        while position < bytes.count {
+            switch bytes[position] {
+            case 0...0x20, UInt8(ascii: "("), UInt8(ascii: ";"): position += 1
+            case UInt8(ascii: "-") where isAt("-", UInt8(ascii: "-")):
+                while position < bytes.count, bytes[position] != UInt8(ascii: "\n") { position += 1 }
+            case UInt8(ascii: "/") where isAt("/", UInt8(ascii: "*")): skipComment()
+            default: return
             }
         }
+    }
+
+    private func isAt(_ first: Unicode.Scalar, _ second: UInt8) -> Bool {
+        position + 1 < bytes.count && bytes[position] == UInt8(ascii: first) && bytes[position + 1] == second
     }
 
     /// Comments of this kind nest.
     private mutating func skipComment() {
         var depth = 0
         repeat {
-            if rest.starts(with: "/*".utf8) {
+            if isAt("/", UInt8(ascii: "*")) {
                 depth += 1
-                rest = rest.dropFirst(2)
-            } else if rest.starts(with: "*/".utf8) {
+                position += 2
+            } else if isAt("*", UInt8(ascii: "/")) {
                 depth -= 1
-                rest = rest.dropFirst(2)
+                position += 2
             } else {
-                rest = rest.dropFirst()
+                position += 1
             }
-        } while depth > 0 && !rest.isEmpty
+        } while depth > 0 && position < bytes.count
     }
 }

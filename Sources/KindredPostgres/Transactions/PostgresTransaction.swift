@@ -39,11 +39,8 @@ public final class PostgresTransaction: Sendable {
     /// - Parameter timeout: after which the statement is cancelled; nil is the configuration's.
     @discardableResult
     public func query(_ sql: SQL, timeout: Duration? = nil) async throws -> QueryResult {
-        let results = try await innermost.run([try sql.statement()], timeout: timeout)
-        guard let result = results.first else {
-            throw PostgresError(.protocolViolation, "The server gave no result for a statement")
-        }
-        return result
+        // A task that is not inside, or no longer, uses this scope all the same.
+        try await Self.$current.withValue(innermost) { try await client.query(sql, timeout: timeout) }
     }
 
     /// The savepoint inside of this scope that the task is in, or this scope itself.
@@ -55,14 +52,14 @@ public final class PostgresTransaction: Sendable {
     }
 
     /// Runs statements under one Sync in this scope.
-    func run(_ statements: [Statement], timeout: Duration?) async throws -> [QueryResult] {
-        try await client.observing(statements) {
-            do {
-                return try await connection.run(
-                    statements, timeout: timeout ?? client.configuration.statementTimeout, scope: self)
-            } catch {
-                throw state.withLock { $0.failed(error, statements.first?.text.text) }
-            }
+    func run(_ statements: [Statement], _ traits: Request.Traits, _ timeout: Duration?) async throws -> [QueryResult] {
+        var traits = traits
+        traits.mayRepeat = false
+        do {
+            return try await connection.run(
+                statements, traits: traits, timeout: timeout ?? client.configuration.statementTimeout, scope: self)
+        } catch {
+            throw state.withLock { $0.failed(error, statements.first?.text.text) }
         }
     }
 

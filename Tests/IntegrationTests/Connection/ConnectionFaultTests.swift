@@ -13,6 +13,16 @@ struct ConnectionFaultTests {
         }
     }
 
+    /// Shuts or opens the test's database for new connections.
+    private func allowConnections(_ isAllowed: Bool) async throws {
+        let name = try TestDatabase.current.name
+        var configuration = try PostgresConfiguration(uri: TestDatabase.current.uri)
+        configuration.database = "postgres"
+        let client = try await PostgresClient.connect(configuration)
+        try await client.query("ALTER DATABASE \(identifier: name) ALLOW_CONNECTIONS \(unsafeRaw: "\(isAllowed)")")
+        await client.close()
+    }
+
     private func processID(_ client: PostgresClient) async throws -> Int {
         try #require(try await client.query("SELECT pg_backend_pid()")[0].decode(0, as: Int.self))
     }
@@ -165,11 +175,93 @@ struct ConnectionFaultTests {
         let uri = try TestDatabase.current.uri
         let client = try await PostgresClient.connect(PostgresConfiguration(uri: uri))
         let slow = Task { try await client.query("SELECT pg_sleep(600)") }
-        try await Task.sleep(for: .milliseconds(100))
-        await client.close(timeout: .milliseconds(100))
+        try await withClient { other in
+            try await eventually("the statement runs") { try await runningCount(other, "SELECT pg_sleep") == 1 }
+            await client.close(timeout: .milliseconds(100))
+            try await eventually("the server stops too") { try await runningCount(other, "SELECT pg_sleep") == 0 }
+        }
         await expectPostgresError(.closed) { _ = try await slow.value }
         await expectPostgresError(.closed) { try await client.query("SELECT 1") }
         await expectPostgresError(.closed) { _ = try await client.withTransaction { try await $0.query("SELECT 1") } }
         #expect(client.metrics.inUse + client.metrics.idle + client.metrics.connecting == 0)
+    }
+
+    @Test func aCommitWhoseAnswerIsLostIsUnknown() async throws {
+        try await withClient(maximumConnections: 1) { client in
+            try await client.runScript(
+                """
+                CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
+                    $$ BEGIN PERFORM pg_sleep(600); RETURN NULL; END $$;
+                CREATE CONSTRAINT TRIGGER wait AFTER INSERT ON note DEFERRABLE INITIALLY DEFERRED
+                    FOR EACH ROW EXECUTE FUNCTION wait();
+                """)
+            try await withClient { other in
+                let pid = try await processID(client)
+                let task = Task {
+                    try await client.withTransaction { _ in try await client.query("INSERT INTO note VALUES (1)") }
+                }
+                try await eventually("COMMIT runs") { try await runningCount(other, "COMMIT") == 1 }
+                // The task's cancellation comes too late now.
+                task.cancel()
+                try await kill([pid], over: other)
+                let error = await expectPostgresError(.commitUnknown) { _ = try await task.value }
+                #expect(error?.sqlState == .adminShutdown)
+            }
+        }
+    }
+
+    @Test func callersWaitForAServerThatIsAwayAndAreServedWhenItIsBack() async throws {
+        try await withClient { other in
+            try await withClient(maximumConnections: 2) { client in
+                let pid = try await processID(client)
+                try await allowConnections(false)
+                try await kill([pid], over: other)
+                let waiting = (0..<4).map { number in Task { try await client.query("SELECT \(number)")[0][0] } }
+                try await eventually("attempts fail") { client.metrics.failedAttempts >= 3 }
+                #expect(client.metrics.waiting == 4)
+                try await allowConnections(true)
+                for (number, task) in waiting.enumerated() {
+                    let value = try await task.value
+                    #expect(value == .integer(Int64(number)))
+                }
+            }
+        }
+    }
+
+    @Test func aServerThatStaysAwayIsAClearError() async throws {
+        try await withClient { other in
+            try await withClient(maximumConnections: 2, configure: { $0.pool.acquireTimeout = .seconds(1) }) { client in
+                let pid = try await processID(client)
+                try await allowConnections(false)
+                try await kill([pid], over: other)
+                await expectPostgresError(.connectionFailed) { try await client.query("SELECT 1") }
+                try await allowConnections(true)
+            }
+        }
+    }
+
+    @Test func aTypeThatWasMadeAnewIsLearntAnew() async throws {
+        try await withClient(maximumConnections: 1) { client in
+            for label in ["sad", "happy"] {
+                try await client.runScript(
+                    "DROP TYPE IF EXISTS mood CASCADE; CREATE TYPE mood AS ENUM ('\(label)'); CREATE TABLE IF NOT EXISTS "
+                        + "person (id int); ALTER TABLE person ADD mood mood")
+                try await client.query("INSERT INTO person (mood) VALUES (\(label))")
+                let rows = try await client.query("SELECT mood FROM person WHERE mood = \(label)")
+                #expect(try rows[0][0]?.description == label)
+            }
+        }
+    }
+
+    @Test func largeBytesGoBothWays() async throws {
+        try await withClient(maximumConnections: 1) { client in
+            let bytes = [UInt8](repeating: 0xa5, count: 64 << 20)
+            async let small = client.query("SELECT 7")
+            let rows = try await client.query("SELECT \(bytes) AS bytes, length(\(bytes)) AS length")
+            #expect(try rows[0]["length"] == 67_108_864)
+            #expect(try rows[0].decode("bytes", as: [UInt8].self) == bytes)
+            let other = try await small
+            #expect(try other[0][0] == 7)
+        }
     }
 }

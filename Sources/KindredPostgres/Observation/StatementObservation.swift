@@ -1,0 +1,68 @@
+import Synchronization
+
+/// Ends the observation of a client's statements when it is cancelled or forgotten.
+public final class StatementObservation: Sendable {
+    private let observers: StatementObservers
+    private let id: Int
+
+    init(_ observers: StatementObservers, _ id: Int) {
+        self.observers = observers
+        self.id = id
+    }
+
+    /// Ends the observation; the handler may still be running in another task.
+    public func cancel() {
+        observers.remove(id)
+    }
+
+    deinit {
+        cancel()
+    }
+}
+
+/// Who wants to know of a client's statements.
+final class StatementObservers: Sendable {
+    typealias Handler = @Sendable (StatementEvent) -> Void
+
+    private struct State {
+        var handlers: [Int: Handler] = [:]
+        var lastID = 0
+    }
+
+    private let state = Mutex(State())
+    /// Kept beside the handlers so that asking costs nothing when there are none.
+    private let count = Atomic(0)
+
+    var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
+
+    func add(_ handler: @escaping Handler) -> Int {
+        state.withLock { state in
+            state.lastID += 1
+            state.handlers[state.lastID] = handler
+            count.store(state.handlers.count, ordering: .relaxed)
+            return state.lastID
+        }
+    }
+
+    func remove(_ id: Int) {
+        state.withLock { state in
+            state.handlers[id] = nil
+            count.store(state.handlers.count, ordering: .relaxed)
+        }
+    }
+
+    func tell(_ event: StatementEvent) {
+        for handler in state.withLock({ Array($0.handlers.values) }) { handler(event) }
+    }
+}
+
+extension PostgresClient {
+    /// Calls `handler` for every statement of this client, once it has been answered.
+    ///
+    /// The handler runs in the task that made the statement, before that goes on: it has to be quick. Events hold no values.
+    ///
+    /// - Returns: the observation, which lasts until it is cancelled or nobody keeps it any more.
+    public func addObserver(_ handler: @escaping @Sendable (StatementEvent) -> Void) -> StatementObservation {
+        StatementObservation(observers, observers.add(handler))
+    }
+}

@@ -1,0 +1,20 @@
+import Testing
+
+@testable import KindredPostgres
+
+@Suite struct StatementEffectTests {
+    @Test(arguments: [
+        ("SELECT 1", StatementText.Effect.plain), ("  select 1", .plain), ("(SELECT 1)", .plain), ("", .plain),
+        ("WITH a AS (SELECT 1) DELETE FROM t", .plain), ("/* a /* nested */ one */ -- line\n\tInsert INTO t", .plain),
+        ("SET LOCAL a = 1", .plain), ("set transaction read only", .plain), ("SET CONSTRAINTS ALL DEFERRED", .plain),
+        ("BEGIN", .transactionControl), ("begin;", .transactionControl), ("/**/start transaction", .transactionControl),
+        ("SAVEPOINT a", .transactionControl), ("PREPARE TRANSACTION 'a'", .transactionControl),
+        ("PREPARE a AS SELECT 1", .session), ("SET search_path = a", .session), ("LISTEN a", .session),
+        ("CREATE TEMP TABLE a ()", .session), ("create temporary table a ()", .session), ("DISCARD ALL", .session),
+        ("CREATE TABLE a ()", .lasting), ("VACUUM", .lasting), ("CALL a()", .lasting), ("DO $$$$", .lasting),
+        ("selection", .lasting), ("SELECTS", .lasting), ("/* unfinished", .plain), ("--", .plain), ("/", .plain),
+    ])
+    func theFirstWordsTell(text: String, effect: StatementText.Effect) {
+        #expect(StatementText(text).effect == effect)
+    }
+}
