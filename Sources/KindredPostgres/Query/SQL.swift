@@ -12,12 +12,15 @@
 /// where they stand; `\(name)::text` says it where it cannot. A value inside quotes, and a `$1` of your own beside
 /// interpolations, are errors before anything is sent.
 public struct SQL: Sendable {
-    fileprivate enum Segment: Sendable {
+    enum Piece: Sendable {
+        /// Text of the program itself.
+        case literal(StaticString)
+        /// Text that was made while it ran.
         case text(String)
         case parameter(PostgresValue?)
     }
 
-    fileprivate var segments: [Segment]
+    fileprivate var pieces: [Piece]
     /// The first interpolation that could not be taken; thrown when the statement is used, before it is sent.
     fileprivate var failure: PostgresError?
 
@@ -25,13 +28,13 @@ public struct SQL: Sendable {
     ///
     /// Nothing that anybody else chose may come here.
     public init(unsafeRaw text: String) {
-        segments = [.text(text)]
+        pieces = [.text(text)]
     }
 
     /// Joins two pieces of SQL, their parameters numbered through.
     public static func + (left: SQL, right: SQL) -> SQL {
         var sum = left
-        sum.segments += right.segments
+        sum.pieces += right.pieces
         sum.failure = left.failure ?? right.failure
         return sum
     }
@@ -40,8 +43,9 @@ public struct SQL: Sendable {
     public var text: String {
         var text = ""
         var count = 0
-        for segment in segments {
-            switch segment {
+        for piece in pieces {
+            switch piece {
+            case .literal(let part): text += part.description
             case .text(let part): text += part
             case .parameter:
                 count += 1
@@ -56,25 +60,35 @@ public struct SQL: Sendable {
     /// Throws what an interpolation could not take.
     package func statement() throws -> Statement {
         if let failure { throw failure }
+        let known = SQLCache.shared.text(for: pieces)
         var bindings = Bindings()
+        for case .parameter(let value) in pieces { try bindings.append(value) }
+        if let known { return Statement(text: known, bindings: bindings) }
+        try checkPlaces(of: bindings.count)
+        let text = StatementText(text)
+        SQLCache.shared.keep(text, for: pieces)
+        return Statement(text: text, bindings: bindings)
+    }
+
+    /// Throws if a parameter stands where the server does not see it, or beside one that is numbered by hand.
+    private func checkPlaces(of parameterCount: Int) throws {
         var scanner = SQLScanner()
-        var numbered: PostgresError?
-        for segment in segments {
-            switch segment {
-            case .text(let text):
-                guard !text.utf8.contains(0) else {
-                    throw PostgresError(.invalidParameter, "A statement cannot hold a NUL character")
-                }
-                if scanner.scan(text) { numbered = Self.numberedParameter }
-            case .parameter(let value):
-                if let reason = scanner.reasonAgainstParameter {
-                    throw PostgresError(.invalidParameter, reason, statement: text)
-                }
-                try bindings.append(value)
+        var hasNumbered = false
+        for piece in pieces {
+            let part: String
+            switch piece {
+            case .literal(let literal): part = literal.description
+            case .text(let text): part = text
+            case .parameter:
+                guard let reason = scanner.reasonAgainstParameter else { continue }
+                throw PostgresError(.invalidParameter, reason, statement: text)
             }
+            guard !part.utf8.contains(0) else {
+                throw PostgresError(.invalidParameter, "A statement cannot hold a NUL character")
+            }
+            if scanner.scan(part) { hasNumbered = true }
         }
-        if bindings.count > 0, let numbered { throw numbered.of(statement: text) }
-        return Statement(text: StatementText(text), bindings: bindings)
+        if hasNumbered && parameterCount > 0 { throw Self.numberedParameter.of(statement: text) }
     }
 
     private static let numberedParameter = PostgresError(
@@ -86,28 +100,28 @@ public struct SQL: Sendable {
 extension SQL: ExpressibleByStringInterpolation {
     /// SQL without parameters.
     public init(stringLiteral text: StaticString) {
-        segments = [.text(text.description)]
+        pieces = [.literal(text)]
     }
 
     /// SQL with the values of its interpolations bound.
     public init(stringInterpolation: StringInterpolation) {
-        segments = stringInterpolation.segments
+        pieces = stringInterpolation.pieces
         failure = stringInterpolation.failure
     }
 
     /// Collects text and values.
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
-        fileprivate var segments: [Segment] = []
+        fileprivate var pieces: [Piece] = []
         fileprivate var failure: PostgresError?
 
         /// Begins with nothing.
         public init(literalCapacity: Int, interpolationCount: Int) {
-            segments.reserveCapacity(2 * interpolationCount + 1)
+            pieces.reserveCapacity(2 * interpolationCount + 1)
         }
 
         /// Takes over a piece of the text.
         public mutating func appendLiteral(_ literal: StaticString) {
-            segments.append(.text(literal.description))
+            pieces.append(.literal(literal))
         }
 
         /// Binds a value.
@@ -122,7 +136,7 @@ extension SQL: ExpressibleByStringInterpolation {
 
         /// Takes over other SQL with its parameters.
         public mutating func appendInterpolation(_ sql: SQL) {
-            segments += sql.segments
+            pieces += sql.pieces
             failure = failure ?? sql.failure
         }
 
@@ -135,12 +149,12 @@ extension SQL: ExpressibleByStringInterpolation {
         ///
         /// Nothing that anybody else chose may come here.
         public mutating func appendInterpolation(unsafeRaw text: String) {
-            segments.append(.text(text))
+            pieces.append(.text(text))
         }
 
-        private mutating func take(_ segment: () throws -> Segment) {
+        private mutating func take(_ piece: () throws -> Piece) {
             do {
-                segments.append(try segment())
+                pieces.append(try piece())
             } catch {
                 failure =
                     failure ?? error as? PostgresError

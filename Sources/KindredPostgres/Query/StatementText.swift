@@ -12,7 +12,7 @@ package final class StatementText: Sendable, Hashable {
     }
 
     package static func == (left: StatementText, right: StatementText) -> Bool {
-        left === right || left.precomputedHash == right.precomputedHash && left.text.utf8.elementsEqual(right.text.utf8)
+        left === right || left.precomputedHash == right.precomputedHash && left.text.isSame(as: right.text)
     }
 
     package func hash(into hasher: inout Hasher) {

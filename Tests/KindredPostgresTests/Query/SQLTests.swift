@@ -81,6 +81,29 @@ import Testing
         }
     }
 
+    @Test func oneQueryIsOneTextHoweverOftenItRuns() throws {
+        func query(_ id: Int, _ column: SQL? = nil) throws -> Statement {
+            let sql: SQL = "SELECT name FROM person WHERE id = \(id)"
+            let ordered: SQL = column.map { "SELECT name FROM person WHERE id = \(id) ORDER BY \($0)" } ?? sql
+            return try ordered.statement()
+        }
+        let first = try query(1)
+        for id in 2..<20 {
+            let other = try query(id)
+            #expect(other.text === first.text)
+            #expect(other.bindings.bytes != first.bindings.bytes)
+        }
+        // Texts that differ are never taken for each other, wherever their literals stand.
+        let texts = try ["name", "age", "name"].map { try query(1, SQL(unsafeRaw: $0)).text.text }
+        #expect(texts.map { $0.suffix(4) } == ["name", " age", "name"])
+        let pieces: [SQL] = ["a", "b"]
+        for left in pieces {
+            for right in pieces { #expect(try (left + right).statement().text.text == left.text + right.text) }
+        }
+        #expect(try ("SELECT \(1)" + "" as SQL).statement().text.text == "SELECT $1")
+        #expect(try ("SELECT \(1)\(2)" as SQL).statement().bindings.count == 2)
+    }
+
     @Test func descriptionsShowNoValues() throws {
         let secret = "s3cr3t"
         let sql: SQL = "SELECT \(secret), \(Data(secret.utf8))"

@@ -1,8 +1,23 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 extension String {
     /// Whether the strings have the same bytes, as the server compares: two spellings of "é" are two strings.
     func isSame(as other: String) -> Bool {
-        // Strings that differ in meaning are told apart fast; few are equal in meaning and not in their bytes.
-        self == other && utf8.elementsEqual(other.utf8)
+        var (left, right) = (self, other)
+        return left.withUTF8 { left in
+            right.withUTF8 { right in
+                guard left.count == right.count, let first = left.baseAddress, let second = right.baseAddress else {
+                    return left.count == right.count
+                }
+                return memcmp(first, second, left.count) == 0
+            }
+        }
     }
 
     /// Hashes what `isSame` compares.
@@ -19,7 +34,8 @@ extension String {
     func appendBytes(to bytes: inout [UInt8]) throws {
         var text = self
         let isWhole = text.withUTF8 { utf8 in
-            guard !utf8.contains(0) else { return false }
+            guard let first = utf8.baseAddress else { return true }
+            guard memchr(first, 0, utf8.count) == nil else { return false }
             bytes.append(contentsOf: utf8)
             return true
         }
