@@ -87,7 +87,7 @@ extension Suite {
                 }
             }
         }
-        let name = "object by key, 20 tasks over 4 connections"
+        let name = "20 tasks by key over 4 connections"
         return [
             Measurement(
                 name: "\(name), libpq in 20 threads", unit: "objects", goal: .ofFloor(1),

@@ -6,10 +6,10 @@ extension ConnectionState {
     mutating func send(_ request: Request, _ effects: inout Effects) {
         guard let handle else { return submit(request, &effects) }
         if let script = request.script { return send(script: script, request, &effects) }
-        var flight = RequestInFlight(request)
+        let flight = RequestInFlight(request)
         if request.traits.isAutocommit { discardOld(for: request, handle) }
         for (position, statement) in request.statements.enumerated() {
-            guard append(statement, at: position, to: &flight, handle) else {
+            guard append(statement, at: position, to: flight, handle) else {
                 // The Sync still goes out, so that the answers of others stay in order.
                 flight.fail(
                     PostgresError(
@@ -35,7 +35,7 @@ extension ConnectionState {
             cache.makeRoom()
         }
         guard !cache.discarded.isEmpty else { return }
-        var cleaning = RequestInFlight(Request(id: 0, statements: [], traits: .init(), waiter: nil))
+        let cleaning = RequestInFlight(Request(id: 0, statements: [], traits: .init(), waiter: nil))
         for name in cache.takeDiscarded() {
             guard PQsendQueryParams(handle, "DEALLOCATE \(name)", 0, nil, nil, nil, nil, 0) == 1 else { break }
             cleaning.steps.append(.discard)
@@ -58,7 +58,7 @@ extension ConnectionState {
 
     /// Writes a statement, after its preparation if it has none.
     private mutating func append(
-        _ statement: Statement, at position: Int, to flight: inout RequestInFlight, _ handle: OpaquePointer
+        _ statement: Statement, at position: Int, to flight: RequestInFlight, _ handle: OpaquePointer
     ) -> Bool {
         let count = Int32(truncatingIfNeeded: statement.bindings.count)
         if statement.text.effect == .session { isTainted = true }

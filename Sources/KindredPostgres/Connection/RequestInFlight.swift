@@ -1,5 +1,7 @@
 /// A request that was sent, and how far its answer has come.
-struct RequestInFlight {
+///
+/// A class, so that taking in an answer moves no statements; it never leaves its connection's mutex.
+final class RequestInFlight {
     /// Part of a request that the server answers by itself.
     enum Step {
         case prepare(StatementCache.Entry)
@@ -34,7 +36,7 @@ struct RequestInFlight {
     var currentStep: Step? { step < steps.count ? steps[step] : nil }
 
     /// The first error of a request is its error; what follows is a consequence.
-    mutating func fail(_ error: PostgresError, at position: Int?) {
+    func fail(_ error: PostgresError, at position: Int?) {
         guard self.error == nil else { return }
         self.error = error
         failedPosition = position
