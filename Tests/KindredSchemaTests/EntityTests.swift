@@ -38,6 +38,27 @@ import Testing
         #expect(throws: SchemaError.self) { try schema.entity(named: ".") }
     }
 
+    @Test func unreadableTablesAreNotPassedOver() throws {
+        // As on the server: the first schema of the search path that has the name decides.
+        func catalog(_ modify: (inout TestCatalog) -> Void) throws -> DatabaseSchema {
+            var catalog = TestCatalog()
+            catalog.table("public.person", ["id"], primaryKey: ["id"])
+            modify(&catalog)
+            catalog.modify { $0.searchPath = ["sales", "public"] }
+            return try catalog.schema()
+        }
+        let unreadable = try catalog { $0.table("sales.person", ["id"]) { $0.isReadable = false } }
+        let error = try #require(throws: SchemaError.self) { try unreadable.entity(named: "person") }
+        #expect(error.message.hasPrefix("The role tester may not read sales.person"))
+        #expect(try unreadable.entity(named: "public.person").name.schema == "public")
+        // What an annotation ignores might as well not be there.
+        let ignored = try catalog {
+            $0.table("sales.person", ["id"])
+            $0.comment(onTable: "sales.person", #"@kindred {"ignore": true}"#)
+        }
+        #expect(try ignored.entity(named: "person").name.schema == "public")
+    }
+
     @Test func unknownNamesOfferTheNearest() throws {
         let schema = try TestCatalog.make {
             $0.table("person", ["id", "firstname", "surname"], primaryKey: ["id"])

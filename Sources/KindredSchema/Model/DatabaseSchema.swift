@@ -14,6 +14,8 @@ public struct DatabaseSchema: Sendable {
     /// Relations that exist, but that the role may not read or that an annotation hides.
     package let hidden: [QualifiedName: HiddenReason]
     private let indexes: [QualifiedName: Int]
+    /// What names without a dot mean by the search path.
+    private let shortIndexes: [String: Int]
 
     /// Why a relation is not an entity.
     package enum HiddenReason: Sendable, Hashable {
@@ -34,7 +36,30 @@ public struct DatabaseSchema: Sendable {
         self.types = types
         self.diagnostics = diagnostics
         self.hidden = hidden
-        indexes = Dictionary(entities.enumerated().map { ($1.name, $0) }) { first, _ in first }
+        var indexes: [QualifiedName: Int] = [:]
+        indexes.reserveCapacity(entities.count)
+        for (index, entity) in entities.enumerated() { indexes[entity.name] = index }
+        self.indexes = indexes
+        shortIndexes = Self.shortIndexes(entities, searchPath, hidden)
+    }
+
+    /// Finds what names without a dot mean: the first schema of the search path that has a relation of the name decides,
+    /// also where that relation is no entity, as it does on the server.
+    private static func shortIndexes(
+        _ entities: [Entity],
+        _ searchPath: [String],
+        _ hidden: [QualifiedName: HiddenReason]
+    ) -> [String: Int] {
+        let ranks = Dictionary(searchPath.enumerated().map { ($1, $0) }) { first, _ in first }
+        var best: [String: (rank: Int, index: Int?)] = [:]
+        func offer(_ name: QualifiedName, _ index: Int?) {
+            guard let rank = ranks[name.schema], !name.name.utf8.contains(UInt8(ascii: ".")) else { return }
+            if let known = best[name.name], known.rank <= rank { return }
+            best[name.name] = (rank, index)
+        }
+        for (index, entity) in entities.enumerated() { offer(entity.name, index) }
+        for (name, reason) in hidden where reason != .ignored { offer(name, nil) }
+        return best.compactMapValues(\.index)
     }
 
     /// The entity of exactly this name, or nil.
@@ -48,8 +73,10 @@ public struct DatabaseSchema: Sendable {
     ///
     /// - Throws: ``SchemaError`` with the code `unknownEntity` and the nearest names, if there is none.
     public func entity(named name: String) throws -> Entity {
+        if let index = shortIndexes[name], entities[index].name.name.hasSameBytes(as: name) { return entities[index] }
         for meant in interpretations(of: name) {
             if let entity = self[meant] { return entity }
+            if let reason = hidden[meant], reason != .ignored { break }
         }
         throw unknownEntity(name)
     }
