@@ -8,21 +8,31 @@ extension DatabaseContext {
     /// - Parameter askedAt: when the row was asked for by a read; nil for the outcome of a write, which always counts.
     func apply(_ row: Row, to object: DatabaseObject, askedAt: UInt64? = nil) throws {
         TransactionJournal.current?.record(object)
-        let old: Row? = object.withState { state in
-            if let askedAt, state.changedAt > askedAt || state.row.hasSameBytes(as: row) { return nil }
-            let old = state.row
-            state.row = row
+        let change: (stored: Row, old: Row, new: Row, wasStaged: Bool)? = object.withState { state in
+            let stored = state.storedRow
+            if let askedAt, state.changedAt > askedAt || stored.hasSameBytes(as: row) { return nil }
+            let (old, wasStaged) = (state.row, state.staging != nil)
+            state.rebase(on: row)
             state.changedAt = tick()
-            return old
+            return (stored, old, state.row, wasStaged)
         }
-        guard let old else { return }
+        guard let change else { return }
+        if change.wasStaged { releaseIfUnstaged(object) }
         let entity = object.runtime
-        if let oldKey = try ObjectKey(old, entity.key), let newKey = try ObjectKey(row, entity.key), oldKey != newKey {
+        if let oldKey = try ObjectKey(change.stored, entity.key), let newKey = try ObjectKey(row, entity.key),
+            oldKey != newKey
+        {
             withMap { map in
                 map.remove(object, entity.index, oldKey)
                 map.insert(object, entity.index, newKey)
             }
         }
+        try relink(object, from: change.old, to: change.new)
+    }
+
+    /// Moves an object between its owners' loaded sets after its visible row changed.
+    func relink(_ object: DatabaseObject, from old: Row, to row: Row) throws {
+        let entity = object.runtime
         for relationship in entity.foreignKeys {
             guard case .foreignKey(let columns, let referenced) = relationship.link,
                 columns.contains(where: { !old.hasSameBytes(as: row, at: $0) })
@@ -114,7 +124,7 @@ extension DatabaseContext {
         // A foreign key to a unique key other than the identity: rare enough to look at each.
         guard let wanted = try ObjectKey(row, columns) else { return nil }
         return try withMap { $0.objects(of: entity.index) }
-            .first { try ObjectKey($0.row, attributes) == wanted }
+            .first { try ObjectKey($0.storedRow, attributes) == wanted }
     }
 
     /// Notes that an object became a member of the owner's relationship.
@@ -122,7 +132,7 @@ extension DatabaseContext {
         guard let key = object.key else { return }
         takeFromGroup(slot, of: owner)
         TransactionJournal.current?.record(owner)
-        let member = Member(key: key, row: object.row)
+        let member = Member(key: key, row: object.storedRow)
         owner.withState { state in
             state.linksChangedAt = tick()
             switch state.relationships[slot] {

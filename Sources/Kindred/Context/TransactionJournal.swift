@@ -90,8 +90,8 @@ extension DatabaseContext {
             current.linksChangedAt = current.changedAt
             return undone
         }
-        let undoneKey = try ObjectKey(undone.row, entity.key)
-        let key = try ObjectKey(state.row, entity.key)
+        let undoneKey = try ObjectKey(undone.storedRow, entity.key)
+        let key = try ObjectKey(state.storedRow, entity.key)
         withMap { map in
             if let undoneKey { map.remove(object, entity.index, undoneKey) }
             if let key, state.status == .persistent {
@@ -99,5 +99,6 @@ extension DatabaseContext {
                 map.setDeleted(false, entity.index, key)
             }
         }
+        if undone.staging != nil || state.staging != nil { releaseIfUnstaged(object) }
     }
 }

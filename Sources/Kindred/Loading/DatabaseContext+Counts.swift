@@ -63,7 +63,7 @@ extension DatabaseContext {
         case .foreignKey(_, let referenced):
             (entity, columns) = (runtime.entities[relationship.destination], referenced)
         }
-        let row = owner.row
+        let row = owner.storedRow
         let values = try relationship.ownColumns.map { try row[$0] }
         guard !values.contains(nil) else { return nil }
         var bindings = Bindings()

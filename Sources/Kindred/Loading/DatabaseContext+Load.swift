@@ -31,7 +31,7 @@ extension DatabaseContext {
     func members(of relationship: RelationshipRuntime, owner: DatabaseObject) async throws -> [DatabaseObject] {
         try requireLive(owner)
         var found = loadedMembers(of: relationship, owner: owner)
-        if found == nil, let key = try ObjectKey(owner.row, relationship.ownColumns) {
+        if found == nil, let key = try ObjectKey(owner.storedRow, relationship.ownColumns) {
             let loaded = try await load(relationship, key, for: owner)
             found = LoadedMembers(loaded.members, group: loaded.group)
             found.map { keep(.many($0), relationship.slot, of: owner, askedAt: loaded.askedAt) }
@@ -43,7 +43,7 @@ extension DatabaseContext {
     /// The members that are in memory, the owner's own or those that its group has loaded for it.
     func loadedMembers(of relationship: RelationshipRuntime, owner: DatabaseObject) -> LoadedMembers? {
         if case .many(let members) = owner.withState({ $0.relationships[relationship.slot] }) { return members }
-        guard let key = try? ObjectKey(owner.row, relationship.ownColumns),
+        guard let key = try? ObjectKey(owner.storedRow, relationship.ownColumns),
             let loaded = loadedByGroup(relationship, key, of: owner)
         else { return nil }
         let members = LoadedMembers(loaded.members, group: loaded.group)

@@ -2,13 +2,20 @@ public import KindredPostgres
 import KindredSchema
 
 extension DatabaseObject {
-    /// The loaded value of an attribute, without I/O; nil for NULL and for a key that is no attribute.
+    /// The value of an attribute, without I/O; nil for NULL and for a key that is no attribute.
+    ///
+    /// Setting it stages the change: reads see it at once, `save()` writes it, `rollback()` takes it back, and giving the
+    /// stored value again unstages it. A setter cannot throw, so a wrong key or a value that does not fit is kept as a
+    /// problem that `save()` reports, and the attribute keeps the value it had. `setValue(_:forKey:)` writes at once.
     ///
     /// Use ``value(forKey:)`` to follow relationships and to be told of a wrong key. Should the server have sent
     /// bytes that are no value of the column's type, the bytes are given as they are, in `PostgresValue.other`.
     public subscript(key: String) -> PostgresValue? {
-        guard let position = runtime.attributeIndex[key] else { return nil }
-        return row.valueOrRaw(at: position)
+        get {
+            guard let position = runtime.attributeIndex[key] else { return nil }
+            return row.valueOrRaw(at: position)
+        }
+        set { stage(newValue, forKey: key) }
     }
 
     /// The loaded value of an attribute as a Swift type.
@@ -129,7 +136,7 @@ extension DatabaseObject {
 
 extension Row {
     /// The value of a column, or its bytes where they are no value of the column's type.
-    fileprivate func valueOrRaw(at column: Int) -> PostgresValue? {
+    func valueOrRaw(at column: Int) -> PostgresValue? {
         do {
             return try self[column]
         } catch {

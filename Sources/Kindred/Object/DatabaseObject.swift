@@ -31,9 +31,9 @@ open class DatabaseObject: @unchecked Sendable {
         let state = state.withLock { $0 }
         // Loaded relationships may hold this row as it was before: leave them the newer one.
         guard state.changedAt > 0, state.status == .persistent, !runtime.key.isEmpty,
-            let key = try? ObjectKey(state.row, runtime.key)
+            let key = try? ObjectKey(state.storedRow, runtime.key)
         else { return }
-        context.leave(LeftRow(entity: runtime.index, key: key, row: state.row))
+        context.leave(LeftRow(entity: runtime.index, key: key, row: state.storedRow))
     }
 
     /// The entity that the object's row belongs to.
@@ -49,14 +49,19 @@ open class DatabaseObject: @unchecked Sendable {
         withState { $0.status == .deleted }
     }
 
-    /// The row as last seen.
+    /// The row as last seen, with staged values.
     package var row: Row {
         withState { $0.row }
     }
 
-    /// The identity key's values; nil where the entity has no key.
+    /// The row as last seen in the database.
+    package var storedRow: Row {
+        withState { $0.storedRow }
+    }
+
+    /// The identity key's values in the database; nil where the entity has no key.
     package var key: ObjectKey? {
-        runtime.key.isEmpty ? nil : try? ObjectKey(row, runtime.key)
+        runtime.key.isEmpty ? nil : try? ObjectKey(storedRow, runtime.key)
     }
 
     package func withState<T>(_ body: (inout ObjectState) throws -> T) rethrows -> T {

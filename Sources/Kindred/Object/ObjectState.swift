@@ -5,13 +5,17 @@ package struct ObjectState: Sendable {
     package enum Status: Sendable {
         /// Stands for a row of the database.
         case persistent
+        /// Made in memory and not stored yet.
+        case inserted
         /// Its row was deleted, by this context or by someone else.
         case deleted
     }
 
     package var status: Status = .persistent
-    /// The row as last seen: every attribute, in the entity's order.
+    /// The row as last seen, with staged values: every attribute, in the entity's order.
     package var row: Row
+    /// What is staged and not saved yet.
+    package var staging: Staging?
     /// The context's clock when the row was last changed; an answer that was asked for earlier does not overwrite it.
     package var changedAt: UInt64 = 0
     /// The context's clock when a relationship was last changed; an answer asked for earlier is not kept.

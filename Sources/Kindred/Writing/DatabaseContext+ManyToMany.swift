@@ -8,7 +8,7 @@ extension DatabaseContext {
         _ relationship: RelationshipRuntime,
         _ link: RelationshipRuntime.HelperLink
     ) throws -> HelperStatements {
-        let row = owner.row
+        let row = owner.storedRow
         let values = try link.source.map { column in
             guard let value = try row[column] else { throw owner.lacksReferencedValue(column, relationship.model.name) }
             return value
@@ -88,7 +88,7 @@ extension DatabaseContext {
         let link = statements.link
         let name = statements.relationship.model.name
         return try members.map { member in
-            let row = member.row
+            let row = member.storedRow
             let values = try zip(link.destination, link.destinationColumns).map { column, helperColumn in
                 guard let value = try row[column] else { throw member.lacksReferencedValue(column, name) }
                 if let shared = link.sourceColumns.firstIndex(of: helperColumn), statements.ownerValues[shared] != value

@@ -8,7 +8,7 @@ extension DatabaseContext {
         _ referenced: [Int],
         _ columns: [Int]
     ) throws -> MemberStatements {
-        let row = owner.row
+        let row = owner.storedRow
         let values = try referenced.map { column in
             guard let value = try row[column] else { throw owner.lacksReferencedValue(column, relationship.model.name) }
             return value
@@ -116,7 +116,7 @@ extension DatabaseContext {
             for member in members {
                 let values = try entity.key.map { column in
                     try statements.columns.firstIndex(of: column).map { statements.ownerValues[$0] }
-                        ?? member.row[column]
+                        ?? member.storedRow[column]
                 }
                 moved[ObjectKey(values.compactMap { $0 })] = member
             }
@@ -152,7 +152,7 @@ extension DatabaseContext {
     private func requireSharedColumns(_ members: [DatabaseObject], _ statements: MemberStatements) throws {
         let joining = statements.joining
         for (column, value) in zip(statements.columns, statements.ownerValues) where !joining.contains(column) {
-            for member in members where try member.row[column] != value {
+            for member in members where try member.storedRow[column] != value {
                 throw member.disagrees(column, statements.relationship.model.name)
             }
         }

@@ -41,6 +41,7 @@ extension DatabaseContext {
             try entity.append(try requireKey(object).values, for: entity.key, to: &bindings)
             let statement = Statement(text: text, bindings: bindings, resultFormat: .binary)
             let result = try await send([statement], entity, key: key)[0]
+            if result.count == 1 { unstage(columns, of: object) }
             try applyUpdated(result, [object])
         }
     }
