@@ -18,7 +18,9 @@ public final class DatabaseContext: Sendable {
     /// Counts changes: an answer that was asked for before a change does not overwrite it.
     private let clock = Atomic<UInt64>(1)
     let writeLock = AsyncGate()
-    /// What is not saved yet. Its lock may be held when an object's is taken, never the other way round.
+    /// What is not saved yet.
+    ///
+    /// Its lock may be held when an object's is taken, never the other way round.
     let staged = Mutex(StagedChanges())
 
     init(database: Database, runtime: SchemaRuntime) {

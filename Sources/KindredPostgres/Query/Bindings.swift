@@ -122,6 +122,44 @@ package struct Bindings: Sendable {
         }
     }
 
+    /// Appends one array parameter whose elements are encoded already, in the element type's binary form.
+    ///
+    /// `cell` is called for each position in order and writes the element, or does not for NULL.
+    package mutating func appendArray(
+        count: Int,
+        of element: PostgresDataType,
+        cell: (Int, (UnsafeRawBufferPointer) -> Void) throws -> Void
+    ) throws {
+        guard let type = element.arrayType else {
+            throw PostgresError(.invalidParameter, "There is no array type known for the type \(element)")
+        }
+        try append(as: type) { bytes in
+            let start = bytes.count
+            bytes.appendBigEndian((count == 0 ? 0 : 1) as Int32)
+            bytes.appendBigEndian(0 as Int32)
+            bytes.appendBigEndian(element.rawValue)
+            guard count > 0 else { return .binary }
+            bytes.appendBigEndian(Int32(clamping: count))
+            bytes.appendBigEndian(1 as Int32)
+            var hasNulls = false
+            for position in 0..<count {
+                var isNull = true
+                try cell(position) { cell in
+                    isNull = false
+                    bytes.appendBigEndian(Int32(clamping: cell.count))
+                    bytes.append(contentsOf: cell)
+                }
+                if isNull {
+                    hasNulls = true
+                    bytes.appendBigEndian(-1 as Int32)
+                }
+                guard bytes.count <= Self.maximumBytes else { throw Self.tooLarge }
+            }
+            if hasNulls { bytes.replaceBigEndian(1, at: start + 4) }
+            return .binary
+        }
+    }
+
     private mutating func append(
         as type: PostgresDataType,
         _ write: (inout [UInt8]) throws -> PostgresFormat

@@ -1,0 +1,39 @@
+import KindredPostgres
+
+extension SavedGroup {
+    /// `UPDATE … FROM unnest(…)`: each row gets its own values; the answer's last column is the row's place in the group.
+    func update() throws -> Statement {
+        let keys = ColumnArrays(entity: entity, columns: entity.key)
+        let values = ColumnArrays(entity: entity, columns: columns)
+        let text = try entity.text("save update \(columns)") {
+            let set = try zip(columns, values.expressions("c")).map { "\(try entity.quoted($0)) = \($1)" }
+            let found = try zip(entity.key, keys.expressions("k")).map { "t.\(try entity.quoted($0)) = \($1)" }
+            let names = keys.names("k") + values.names("c") + ["place"]
+            let source = [keys.parameters(first: 1), values.parameters(first: 1 + entity.key.count)]
+            return """
+                UPDATE \(try entity.quotedName) AS t SET \(set.joined(separator: ", ")) \
+                FROM unnest(\(source.joined(separator: ", "))) WITH ORDINALITY AS new(\(names.joined(separator: ", "))) \
+                WHERE \(found.joined(separator: " AND ")) \
+                RETURNING \(try entity.selectList(alias: "t")), new.place
+                """
+        }
+        var bindings = Bindings()
+        try keys.append(objects.map(\.staging.stored), to: &bindings)
+        try values.append(objects.map(\.row), to: &bindings)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    /// Gives the returned rows to the objects; throws if one of them had none.
+    func applyUpdate(_ result: QueryResult, in context: DatabaseContext) throws {
+        let width = entity.attributeColumns.count
+        var missing = Set(objects.indices)
+        for position in 0..<result.count {
+            guard case .integer(let place) = try result.value(row: position, column: width),
+                let index = Int(exactly: place).map({ $0 - 1 }), objects.indices.contains(index)
+            else { continue }
+            missing.remove(index)
+            try context.applySaved(result.row(at: position, prefix: width), to: objects[index])
+        }
+        guard missing.isEmpty else { throw context.gone(missing.sorted().map { objects[$0].object }) }
+    }
+}
