@@ -26,6 +26,10 @@ public final class PostgresClient: Sendable {
         pool = try ConnectionPool(ConnectionContext(configuration: configuration, types: types, logger: logger))
     }
 
+    deinit {
+        pool.abandon()
+    }
+
     /// Opens a first connection, so that a wrong address or password is found out here.
     ///
     /// Throws `PostgresError` `.invalidConfiguration` before anything is sent, `.connectionFailed` with a reason for each

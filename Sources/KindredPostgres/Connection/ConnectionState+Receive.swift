@@ -6,6 +6,7 @@ extension ConnectionState {
     mutating func socketIsReady(_ effects: inout Effects) {
         guard let handle else { return }
         let isAlive = PQconsumeInput(handle) == 1
+        heardAt = .now
         receive(&effects)
         guard self.handle != nil else { return }
         if !isAlive || PQstatus(handle) != CONNECTION_OK {

@@ -30,6 +30,8 @@ struct ConnectionState: @unchecked Sendable {
     var held: Deque<Request> = []
     var cancellation: Cancellation?
     var wantsWrite = false
+    /// When the server last sent something.
+    var heardAt = MonotonicTime.now
     /// Whether statements have left traces in the session that the next user should not find.
     var isTainted = false
 
@@ -56,8 +58,9 @@ struct ConnectionState: @unchecked Sendable {
             held.append(request)
             return
         }
-        // What the server said while the connection was idle comes first: it may have ended the session.
-        if inFlight.isEmpty { socketIsReady(&effects) }
+        // What the server said while the connection was idle comes first: it may have ended the session. Between two
+        // statements that follow each other closely the look costs more than it is worth.
+        if inFlight.isEmpty, MonotonicTime.now > heardAt + .microseconds(200) { socketIsReady(&effects) }
         if self.handle == nil {
             submit(request, &effects)
         } else {

@@ -15,13 +15,9 @@ protocol PolledSource: AnyObject, Sendable {
 final class Poller: Sendable {
     static let shared = Poller()
 
-    private struct WeakSource {
-        weak var source: (any PolledSource)?
-    }
-
     private struct State {
         var sources: [Int32: any PolledSource] = [:]
-        var timed: [ObjectIdentifier: WeakSource] = [:]
+        var timed: [ObjectIdentifier: any PolledSource] = [:]
         var isRunning = false
     }
 
@@ -35,7 +31,7 @@ final class Poller: Sendable {
         try start()
         state.withLock { state in
             state.sources[socket] = source
-            state.timed[ObjectIdentifier(source)] = WeakSource(source: source)
+            state.timed[ObjectIdentifier(source)] = source
         }
         guard waiter.add(socket) else {
             remove(source, socket: socket)
@@ -43,10 +39,10 @@ final class Poller: Sendable {
         }
     }
 
-    /// Watches a source's deadlines only, as long as it lives.
+    /// Watches a source's deadlines only, until it is removed; keeps the source alive.
     func addTimed(_ source: any PolledSource) throws(PostgresError) {
         try start()
-        state.withLock { $0.timed[ObjectIdentifier(source)] = WeakSource(source: source) }
+        state.withLock { $0.timed[ObjectIdentifier(source)] = source }
     }
 
     /// Stops watching a source without a socket.
@@ -113,10 +109,7 @@ final class Poller: Sendable {
     private func lookAtDeadlines(_ now: MonotonicTime) {
         // Whoever sets an earlier deadline from here on wakes the thread again.
         nextDeadline.store(.max, ordering: .sequentiallyConsistent)
-        let sources = state.withLock { state in
-            state.timed = state.timed.filter { $0.value.source != nil }
-            return state.timed.values.compactMap(\.source)
-        }
+        let sources = state.withLock { Array($0.timed.values) }
         for source in sources {
             let next = source.deadlinePassed(now)
             // At most a thousand looks a second, however close the deadlines lie.

@@ -1,13 +1,31 @@
 import CLibPQ
 import Synchronization
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// One session with the server, shared by the tasks whose requests are on their way through it.
 ///
-/// A request is encoded and sent from the calling task; the poller's thread takes the answers in.
+/// A request is encoded and sent from the calling task; the poller's thread takes the answers in. Neither waits for the
+/// other: what comes while somebody works on the state is left for them to do next.
 final class PooledConnection: PolledSource {
+    /// What was left for the thread that works on the state.
+    private struct Inbox {
+        var requests: [Request] = []
+        var hasInput = false
+    }
+
     let processID: Int32
     private let socket: Int32
     private let state: Mutex<ConnectionState>
+    private let inbox = Mutex(Inbox())
+    /// Whether there is something in the inbox.
+    private let hasMail = Atomic(false)
     private let onEnd: @Sendable (PostgresError) -> Void
 
     /// Takes over an open connection; `onEnd` is called once when it has ended, whoever ended it.
@@ -67,18 +85,25 @@ final class PooledConnection: PolledSource {
                 } else {
                     submit(request, timeout)
                 }
+                // The handler may have looked for the request just before it was there.
+                if Task.isCancelled { cancel(id, scope) }
             }
         } onCancel: {
-            if scope?.cancel(id) == true { return }
-            update { state, effects in state.stop(id, .cancelled, &effects) }
+            cancel(id, scope)
         }
+    }
+
+    private func cancel(_ id: Request.ID, _ scope: PostgresTransaction?) {
+        if scope?.cancel(id) == true { return }
+        update { state, effects in state.stop(id, .cancelled, &effects) }
     }
 
     /// Sends a request now; its time begins.
     func submit(_ request: Request, _ timeout: Duration?) {
         var request = request
         if let timeout { request.deadline = MonotonicTime.now + timeout }
-        update { state, effects in state.submit(request, &effects) }
+        inbox.withLock { $0.requests.append(request) }
+        empty()
     }
 
     // MARK: Leases
@@ -153,7 +178,9 @@ final class PooledConnection: PolledSource {
     }
 
     func socketIsReady() {
-        update { state, effects in state.socketIsReady(&effects) }
+        inbox.withLock { $0.hasInput = true }
+        // The input stays in the socket until it is read, and the poller comes back at once: others first.
+        if !empty() { sched_yield() }
     }
 
     func deadlinePassed(_ now: MonotonicTime) -> MonotonicTime {
@@ -165,7 +192,46 @@ final class PooledConnection: PolledSource {
     /// Changes the state under the mutex, then does what follows from it.
     private func update(_ body: (inout ConnectionState, inout ConnectionState.Effects) -> Void) {
         var effects = ConnectionState.Effects()
-        state.withLock { body(&$0, &effects) }
+        state.withLock { state in
+            takeMail(&state, &effects)
+            body(&state, &effects)
+        }
+        perform(effects)
+        atomicMemoryFence(ordering: .sequentiallyConsistent)
+        if hasMail.load(ordering: .relaxed) { empty() }
+    }
+
+    /// Sees that the inbox is emptied, here or by the thread that works on the state; false for the latter.
+    @discardableResult
+    private func empty() -> Bool {
+        hasMail.store(true, ordering: .relaxed)
+        repeat {
+            // Of this thread's mark and the other's look after its work, one comes first: the fences forbid that this
+            // thread finds the mutex locked and the other one finds no mark.
+            atomicMemoryFence(ordering: .sequentiallyConsistent)
+            let effects = state.withLockIfAvailable { state in
+                var effects = ConnectionState.Effects()
+                takeMail(&state, &effects)
+                return effects
+            }
+            guard let effects else { return false }
+            perform(effects)
+            atomicMemoryFence(ordering: .sequentiallyConsistent)
+        } while hasMail.load(ordering: .relaxed)
+        return true
+    }
+
+    private func takeMail(_ state: inout ConnectionState, _ effects: inout ConnectionState.Effects) {
+        guard hasMail.exchange(false, ordering: .acquiringAndReleasing) else { return }
+        let mail = inbox.withLock { inbox in
+            defer { inbox = Inbox() }
+            return inbox
+        }
+        if mail.hasInput { state.socketIsReady(&effects) }
+        for request in mail.requests { state.submit(request, &effects) }
+    }
+
+    private func perform(_ effects: ConnectionState.Effects) {
         if effects.deadline != .never { Poller.shared.wake(by: effects.deadline) }
         for completion in effects.completions { completion.finish() }
         if effects.sendsCancel { sendCancel() }

@@ -34,10 +34,13 @@ final class ConnectionPool: PolledSource {
         try Poller.shared.addTimed(self)
     }
 
-    deinit {
+    /// Ends every connection at once: nobody has the client any more.
+    func abandon() {
+        change { state, actions in state.machine.close(actions: &actions) }
         for connection in state.withLock({ Array($0.connections.values) }) {
             connection.abort(PostgresError(.closed, "The client was dropped without being closed"))
         }
+        Poller.shared.removeTimed(self)
     }
 
     // MARK: Callers
@@ -132,9 +135,7 @@ final class ConnectionPool: PolledSource {
     private func connect(_ id: PoolStateMachine.ConnectionID) async throws {
         do {
             let opened = try await Connector.open(context.configuration, logger: context.logger)
-            let connection = try PooledConnection(opened, context: context) { [weak self] reason in
-                self?.ended(id, reason)
-            }
+            let connection = try PooledConnection(opened, context: context) { self.ended(id, $0) }
             change { state, actions in
                 state.counters.opened += 1
                 state.connections[id] = connection
@@ -263,8 +264,8 @@ final class ConnectionPool: PolledSource {
         for connection in closing { connection.end(PostgresError(.closed, "The connection was closed")) }
         for closer in closers { closer.resume() }
         // Detached: a connection belongs to no task, and takes over none of its values.
-        for id in actions.connect { Task.detached { [weak self] in try? await self?.connect(id) } }
-        for (id, connection) in tested { Task.detached { [weak self] in await self?.test(id, connection) } }
+        for id in actions.connect { Task.detached { try? await self.connect(id) } }
+        for (id, connection) in tested { Task.detached { await self.test(id, connection) } }
         return result
     }
 
