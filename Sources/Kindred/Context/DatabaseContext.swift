@@ -17,6 +17,8 @@ public final class DatabaseContext: Sendable {
     private let leftRows = Mutex<[LeftRow]>([])
     /// Counts changes: an answer that was asked for before a change does not overwrite it.
     private let clock = Atomic<UInt64>(1)
+    /// Counts objects that went out of memory, so that the map knows when a sweep is worth its while.
+    private let deaths = Atomic(0)
     let writeLock = AsyncGate()
     /// What is not saved yet.
     ///
@@ -39,6 +41,10 @@ public final class DatabaseContext: Sendable {
 
     /// The time of a change, later than every asking before it.
     func tick() -> UInt64 { clock.add(1, ordering: .acquiringAndReleasing).newValue }
+
+    func noteDeath() {
+        deaths.add(1, ordering: .relaxed)
+    }
 
     func leave(_ row: LeftRow) {
         leftRows.withLock { $0.append(row) }
@@ -71,65 +77,101 @@ extension DatabaseContext {
         of entity: EntityRuntime,
         askedAt: UInt64
     ) throws -> [DatabaseObject] {
-        var known: [(DatabaseObject, Row)] = []
-        let objects = try withMap { map in
+        let keys = try entity.keys(of: result)
+        let group = result.count > 1 ? keys.map { LoadGroup(.keys($0)) } : nil
+        var known: [(object: DatabaseObject, position: Int)] = []
+        let objects = withMap { map in
+            if keys != nil { map.makeRoom(for: result.count, of: entity, deaths: deaths.load(ordering: .relaxed)) }
             var objects: [DatabaseObject] = []
             objects.reserveCapacity(result.count)
             for position in 0..<result.count {
-                let row = result.row(at: position)
-                if let key = entity.key.isEmpty ? nil : try ObjectKey(row, entity.key) {
-                    if let object = map.object(entity.index, key) {
-                        known.append((object, row))
-                        objects.append(object)
-                        continue
-                    }
+                func make() -> DatabaseObject {
+                    self.make(
+                        ObjectSeed(
+                            context: self,
+                            runtime: entity,
+                            row: result.row(at: position),
+                            group: group,
+                            position: Int32(clamping: position)
+                        )
+                    )
+                }
+                guard let key = keys?[position] else {
+                    objects.append(make())
+                    continue
+                }
+                let (object, isNew) = map.object(entity.index, key, orMake: make)
+                objects.append(object)
+                if isNew {
                     _ = map.takeLatestRow(entity.index, key)
                     map.setDeleted(false, entity.index, key)
-                    let object = make(entity, row)
-                    map.insert(object, entity.index, key)
-                    objects.append(object)
                 } else {
-                    objects.append(make(entity, row))
+                    known.append((object, position))
                 }
             }
             return objects
         }
-        for (object, row) in known { try apply(row, to: object, askedAt: askedAt) }
-        if objects.count > 1 { group(objects) }
+        for (object, position) in known {
+            try apply(result.row(at: position), to: object, askedAt: askedAt)
+            if let group { object.join(group, at: Int32(clamping: position)) }
+        }
+        if keys == nil, objects.count > 1 {
+            let group = LoadGroup(.objects(objects.map { LoadGroup.WeakObject(object: $0) }))
+            for (position, object) in objects.enumerated() { object.join(group, at: Int32(clamping: position)) }
+        }
         TransactionJournal.current?.recordFetched(objects)
         return objects
-    }
-
-    /// Objects that were fetched together load their relationships together; the largest group counts.
-    private func group(_ objects: [DatabaseObject]) {
-        let group = LoadGroup(objects: objects)
-        for (position, object) in objects.enumerated() {
-            object.withState { state in
-                guard objects.count >= state.group?.count ?? 0 else { return }
-                state.group = group
-                state.position = Int32(clamping: position)
-            }
-        }
     }
 
     /// The objects of loaded members, made from their rows where nobody holds them.
     func objects(_ members: [Member], of entity: EntityRuntime, group: LoadGroup?) -> [DatabaseObject] {
         withMap { map in
-            members.map { member in
-                if entity.key.isEmpty { return make(entity, member.row) }
-                if let object = map.object(entity.index, member.key) { return object }
-                let object = make(entity, map.takeLatestRow(entity.index, member.key) ?? member.row)
-                object.withState { state in
-                    state.group = group
-                    state.position = member.position
+            if !entity.key.isEmpty {
+                map.makeRoom(for: members.count, of: entity, deaths: deaths.load(ordering: .relaxed))
+            }
+            return members.map { member in
+                let seed = ObjectSeed(
+                    context: self,
+                    runtime: entity,
+                    row: member.row,
+                    group: group,
+                    position: member.position
+                )
+                if entity.key.isEmpty { return make(seed) }
+                let (object, isNew) = map.object(entity.index, member.key) { make(seed) }
+                if isNew, let newer = map.takeLatestRow(entity.index, member.key) {
+                    object.withState { $0.row = newer }
                 }
-                map.insert(object, entity.index, member.key)
                 return object
             }
         }
     }
 
-    private func make(_ entity: EntityRuntime, _ row: Row) -> DatabaseObject {
-        DatabaseObject(ObjectSeed(context: self, runtime: entity, row: row))
+    private func make(_ seed: ObjectSeed) -> DatabaseObject {
+        DatabaseObject(seed)
+    }
+}
+
+extension EntityRuntime {
+    /// The keys of a result's rows, nil where a part is NULL; nil if the entity has no key.
+    fileprivate func keys(of result: QueryResult) throws -> [ObjectKey?]? {
+        if key.isEmpty { return nil }
+        if hasIntegerKey {
+            return try (0..<result.count).map { row in
+                try result.decode(row: row, column: key[0], as: Int64.self).map(ObjectKey.integer)
+            }
+        }
+        return try (0..<result.count).map { try ObjectKey(result, $0, key) }
+    }
+}
+
+extension DatabaseObject {
+    /// Notes what the object was read with; the largest group counts.
+    fileprivate func join(_ group: LoadGroup, at position: Int32) {
+        withState { state in
+            guard group.count >= state.group?.count ?? 0 else { return }
+            state.group = group
+            state.position = position
+        }
     }
 }

@@ -16,7 +16,7 @@ struct IdentityMap {
         weak var object: DatabaseObject?
     }
 
-    private struct Table {
+    private final class Table {
         var integers: [Int64: WeakObject] = [:]
         var others: [ObjectKey: WeakObject] = [:]
         /// Rows newer than those that loaded relationships hold, of objects that are gone from memory.
@@ -26,34 +26,82 @@ struct IdentityMap {
         /// When the relationship (by slot) of an owner that nobody holds was last changed.
         var linkChanges: [Int: [ObjectKey: UInt64]] = [:]
         /// At this many entries the dead ones are swept out; doubling keeps the cost per object constant.
-        var sweepAt = 64
+        private var sweepAt = 64
+        private var deathsAtSweep = 0
 
-        mutating func sweepIfFull() {
-            guard integers.count + others.count >= sweepAt else { return }
-            integers = integers.filter { $0.value.object != nil }
-            others = others.filter { $0.value.object != nil }
-            sweepAt = max(64, 2 * (integers.count + others.count))
+        var count: Int { integers.count + others.count }
+
+        /// Makes room for more entries, by sweeping if as many objects have died since the last time as stand here.
+        func makeRoom(for more: Int, deaths: Int) {
+            guard count + more > sweepAt else { return }
+            if deaths - deathsAtSweep >= count / 2 {
+                integers = integers.filter { $0.value.object != nil }
+                others = others.filter { $0.value.object != nil }
+            }
+            deathsAtSweep = deaths
+            sweepAt = max(64, 2 * (count + more))
+        }
+
+        func reserve(_ more: Int, hasIntegerKey: Bool) {
+            if hasIntegerKey {
+                integers.reserveCapacity(integers.count + more)
+            } else {
+                others.reserveCapacity(others.count + more)
+            }
         }
     }
 
-    private var tables: [Table]
+    /// Made when the first object of an entity comes, since a context sees few of a schema's entities.
+    private var tables: [Table?]
 
     init(entityCount: Int) {
-        tables = Array(repeating: Table(), count: entityCount)
+        tables = Array(repeating: nil, count: entityCount)
+    }
+
+    private mutating func table(_ entity: Int) -> Table {
+        if let table = tables[entity] { return table }
+        let table = Table()
+        tables[entity] = table
+        return table
     }
 
     func object(_ entity: Int, _ key: ObjectKey) -> DatabaseObject? {
         switch key {
-        case .integer(let integer): tables[entity].integers[integer]?.object
-        case .values: tables[entity].others[key]?.object
+        case .integer(let integer): tables[entity]?.integers[integer]?.object
+        case .values: tables[entity]?.others[key]?.object
+        }
+    }
+
+    /// Prepares for objects that will be inserted, by the number of objects that have died in the context so far.
+    mutating func makeRoom(for more: Int, of entity: EntityRuntime, deaths: Int) {
+        let table = table(entity.index)
+        table.makeRoom(for: more, deaths: deaths)
+        if more > 1 { table.reserve(more, hasIntegerKey: entity.hasIntegerKey) }
+    }
+
+    /// The object of a key, made if there is none.
+    mutating func object(
+        _ entity: Int,
+        _ key: ObjectKey,
+        orMake make: () -> DatabaseObject
+    ) -> (object: DatabaseObject, isNew: Bool) {
+        func find(_ place: inout WeakObject) -> (DatabaseObject, Bool) {
+            if let object = place.object { return (object, false) }
+            let object = make()
+            place.object = object
+            return (object, true)
+        }
+        let table = table(entity)
+        return switch key {
+        case .integer(let integer): find(&table.integers[integer, default: WeakObject()])
+        case .values: find(&table.others[key, default: WeakObject()])
         }
     }
 
     mutating func insert(_ object: DatabaseObject, _ entity: Int, _ key: ObjectKey) {
-        tables[entity].sweepIfFull()
         switch key {
-        case .integer(let integer): tables[entity].integers[integer] = WeakObject(object: object)
-        case .values: tables[entity].others[key] = WeakObject(object: object)
+        case .integer(let integer): table(entity).integers[integer] = WeakObject(object: object)
+        case .values: table(entity).others[key] = WeakObject(object: object)
         }
     }
 
@@ -61,14 +109,15 @@ struct IdentityMap {
     mutating func remove(_ object: DatabaseObject, _ entity: Int, _ key: ObjectKey) {
         guard self.object(entity, key) === object else { return }
         switch key {
-        case .integer(let integer): tables[entity].integers[integer] = nil
-        case .values: tables[entity].others[key] = nil
+        case .integer(let integer): tables[entity]?.integers[integer] = nil
+        case .values: tables[entity]?.others[key] = nil
         }
     }
 
     /// Every object of an entity that is still in memory.
     func objects(of entity: Int) -> [DatabaseObject] {
-        tables[entity].integers.values.compactMap(\.object) + tables[entity].others.values.compactMap(\.object)
+        guard let table = tables[entity] else { return [] }
+        return table.integers.values.compactMap(\.object) + table.others.values.compactMap(\.object)
     }
 
     /// Every object that is still in memory.
@@ -77,34 +126,37 @@ struct IdentityMap {
     }
 
     func isDeleted(_ entity: Int, _ key: ObjectKey) -> Bool {
-        !tables[entity].deleted.isEmpty && tables[entity].deleted.contains(key)
+        guard let deleted = tables[entity]?.deleted, !deleted.isEmpty else { return false }
+        return deleted.contains(key)
     }
 
     mutating func setDeleted(_ isDeleted: Bool, _ entity: Int, _ key: ObjectKey) {
         if isDeleted {
-            tables[entity].deleted.insert(key)
-            tables[entity].latestRows[key] = nil
-        } else if !tables[entity].deleted.isEmpty {
-            tables[entity].deleted.remove(key)
+            table(entity).deleted.insert(key)
+            table(entity).latestRows[key] = nil
+        } else if let table = tables[entity], !table.deleted.isEmpty {
+            table.deleted.remove(key)
         }
     }
 
     /// When the relationship of an owner that nobody held was changed; 0 for never.
     func linkChange(_ entity: Int, slot: Int, _ owner: ObjectKey) -> UInt64 {
-        tables[entity].linkChanges.isEmpty ? 0 : tables[entity].linkChanges[slot]?[owner] ?? 0
+        guard let changes = tables[entity]?.linkChanges, !changes.isEmpty else { return 0 }
+        return changes[slot]?[owner] ?? 0
     }
 
     mutating func noteLinkChange(_ entity: Int, slot: Int, _ owner: ObjectKey, at time: UInt64) {
-        tables[entity].linkChanges[slot, default: [:]][owner] = time
+        table(entity).linkChanges[slot, default: [:]][owner] = time
     }
 
     /// Takes out the newer row that an object left behind, if any.
     mutating func takeLatestRow(_ entity: Int, _ key: ObjectKey) -> Row? {
-        tables[entity].latestRows.isEmpty ? nil : tables[entity].latestRows.removeValue(forKey: key)
+        guard let table = tables[entity], !table.latestRows.isEmpty else { return nil }
+        return table.latestRows.removeValue(forKey: key)
     }
 
     /// Keeps the row that a vanished object left behind, newer than the one its sets hold.
     mutating func keepLatestRow(_ left: LeftRow) {
-        tables[left.entity].latestRows[left.key] = left.row
+        table(left.entity).latestRows[left.key] = left.row
     }
 }

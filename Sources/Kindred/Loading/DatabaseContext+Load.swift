@@ -106,16 +106,16 @@ extension DatabaseContext {
 
     /// The key by which another element of the group asks for the relationship; nil if it has nothing to ask for.
     private func candidate(_ element: LoadGroup.Element, _ relationship: RelationshipRuntime) throws -> ObjectKey? {
-        let row: Row
+        var row: Row?
         switch element {
+        case .key(let key):
+            row = liveObject(runtime.entities[relationship.source], key)?.rowLacking(relationship.slot)
         case .object(let object):
-            let state = object.withState { $0 }
-            if state.status != .persistent { return nil }
-            if case .many = state.relationships[relationship.slot] { return nil }
-            row = state.row
+            row = object.rowLacking(relationship.slot)
         case .member(let member):
             row = member.row
         }
+        guard let row else { return nil }
         if case .foreignKey(let columns, let referenced) = relationship.link,
             try liveObject(runtime.entities[relationship.destination], where: referenced, equal: row, columns) != nil
         {
@@ -176,6 +176,17 @@ extension DatabaseContext {
             "\(object) has been deleted",
             entity: object.runtime.name.description
         )
+    }
+}
+
+extension DatabaseObject {
+    /// The row, unless it is gone or its set is loaded already.
+    fileprivate func rowLacking(_ slot: Int) -> Row? {
+        withState { state in
+            if state.status != .persistent { return nil }
+            if case .many = state.relationships[slot] { return nil }
+            return state.row
+        }
     }
 }
 

@@ -8,9 +8,13 @@ import Synchronization
 /// beginning with the object that was touched; each slice is twice as large as the one before, so that touching one of
 /// 100,000 objects costs a small slice and walking all of them a handful of queries.
 package final class LoadGroup: Sendable {
-    /// What was read together: objects that somebody may hold, or rows that a loaded relationship holds.
+    /// What was read together.
     enum Elements: Sendable {
+        /// Rows that somebody may hold objects of, by their keys; nil for one whose key has a NULL.
+        case keys([ObjectKey?])
+        /// Objects without keys that somebody may hold.
         case objects([WeakObject])
+        /// Rows that a loaded relationship holds.
         case members([Member])
     }
 
@@ -71,12 +75,9 @@ package final class LoadGroup: Sendable {
         self.elements = elements
     }
 
-    convenience init(objects: [DatabaseObject]) {
-        self.init(.objects(objects.map { WeakObject(object: $0) }))
-    }
-
     var count: Int {
         switch elements {
+        case .keys(let keys): keys.count
         case .objects(let objects): objects.count
         case .members(let members): members.count
         }
@@ -171,14 +172,16 @@ package final class LoadGroup: Sendable {
         return Loaded(members: numbered[wanted] ?? [], group: group, askedAt: askedAt)
     }
 
-    /// An element as the loader sees it: the object where somebody holds it, else its row.
+    /// An element as the loader sees it: an object, the key of one that may be in memory, or a row.
     enum Element {
+        case key(ObjectKey)
         case object(DatabaseObject)
         case member(Member)
     }
 
     private func element(at position: Int) -> Element? {
         switch elements {
+        case .keys(let keys): keys[position].map(Element.key)
         case .objects(let objects): objects[position].object.map(Element.object)
         case .members(let members): .member(members[position])
         }

@@ -24,16 +24,18 @@ open class DatabaseObject: @unchecked Sendable {
     public required init(_ seed: ObjectSeed) {
         context = seed.context
         runtime = seed.runtime
-        state = Mutex(ObjectState(row: seed.row))
+        var state = ObjectState(row: seed.row)
+        state.group = seed.group
+        state.position = seed.position
+        self.state = Mutex(state)
     }
 
     deinit {
-        let state = state.withLock { $0 }
+        context.noteDeath()
         // Loaded relationships may hold this row as it was before: leave them the newer one.
-        guard state.changedAt > 0, state.status == .persistent, !runtime.key.isEmpty,
-            let key = try? ObjectKey(state.storedRow, runtime.key)
-        else { return }
-        context.leave(LeftRow(entity: runtime.index, key: key, row: state.storedRow))
+        let row = state.withLock { $0.changedAt > 0 && $0.status == .persistent ? $0.storedRow : nil }
+        guard let row, !runtime.key.isEmpty, let key = try? ObjectKey(row, runtime.key) else { return }
+        context.leave(LeftRow(entity: runtime.index, key: key, row: row))
     }
 
     /// The entity that the object's row belongs to.
@@ -74,6 +76,9 @@ public struct ObjectSeed: Sendable {
     let context: DatabaseContext
     let runtime: EntityRuntime
     let row: Row
+    /// The rows that this one was read with, and its place among them.
+    var group: LoadGroup?
+    var position: Int32 = 0
 }
 
 extension DatabaseObject: Hashable {

@@ -106,4 +106,11 @@ extension QueryResult {
             try PostgresValue.read(bytes, columns.cellType(at: column))
         }
     }
+
+    /// The value of a cell as a Swift type, without copying its row; nil for NULL.
+    package func decode<Value: PostgresDecodable>(row: Int, column: Int, as type: Value.Type) throws -> Value? {
+        try withCell(row: row, column: column) { bytes in
+            try Value.read(bytes, columns.cellType(at: column))
+        }
+    }
 }
