@@ -30,7 +30,7 @@ extension PostgresClient {
         return try await observing(statements) {
             var statements = statements
             if statements.count == 1, statements[0].resultFormat == nil {
-                statements[0].resultFormat = try await format(of: statements[0], timeout)
+                statements[0].resultFormat = try await resultFormat(of: statements[0], timeout)
             }
             return try await run(statements, timeout)
         }
@@ -50,7 +50,8 @@ extension PostgresClient {
         return try await runShared(statements, traits, timeout)
     }
 
-    private func format(of statement: Statement, _ timeout: Duration?) async throws -> PostgresFormat {
+    /// The format in which a raw statement's results can be read; asks the server once per client.
+    func resultFormat(of statement: Statement, _ timeout: Duration?) async throws -> PostgresFormat {
         if let known = formats.format(of: statement.text) { return known }
         let description = try await run([statement], timeout, isDescription: true)
         guard let columns = description.first?.columns else { return .text }
@@ -107,6 +108,17 @@ extension PostgresClient {
                 throw error
             }
         }
+    }
+
+    /// Takes a connection for exclusive use, which its user gives back with the pool's `releaseExclusive`.
+    func acquireExclusive() async throws -> ConnectionPool.Lease {
+        let isNested = currentTransaction != nil || currentLease != nil
+        for _ in 0...configuration.pool.maximumConnections {
+            let lease = try await pool.acquire(.exclusive, isNested: isNested)
+            if lease.connection.isAlive { return lease }
+            pool.release(lease)
+        }
+        throw PostgresError(.connectionLost, "Connections end as fast as they are opened")
     }
 
     /// Tries again with another connection as long as the one lent turns out to have ended before anything was sent.

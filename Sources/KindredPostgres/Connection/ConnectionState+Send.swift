@@ -31,7 +31,9 @@ extension ConnectionState {
 
     /// Deallocates what left the cache, outside of any transaction because it fails in one that has failed.
     mutating func discardOld(for request: Request? = nil, _ handle: OpaquePointer) {
-        if cache.isFull, !cache.isOff, let request, request.statements.contains(where: { cache.find($0) == nil }) {
+        if cache.isFull, !cache.isOff, let request,
+            request.statements.contains(where: { !$0.text.isOneTime && cache.find($0) == nil })
+        {
             cache.makeRoom()
         }
         guard !cache.discarded.isEmpty else { return }
@@ -64,7 +66,7 @@ extension ConnectionState {
         if statement.text.effect == .session { isTainted = true }
         let format: Int32 = statement.resultFormat == .binary ? 1 : 0
         let isDescription = flight.request.traits.isDescription && position >= flight.request.hiddenCount
-        if cache.isOff, !isDescription {
+        if cache.isOff || statement.text.isOneTime, !isDescription {
             flight.steps.append(.execute(nil, position: position))
             return statement.bindings.withCArrays { types, values, lengths, formats in
                 PQsendQueryParams(handle, statement.text.text, count, types, values, lengths, formats, format) == 1

@@ -34,6 +34,9 @@ public final class QueryResult: Sendable {
         PQcmdStatus(handle).map { String(cString: $0) } ?? ""
     }
 
+    /// What the rows take in memory, in bytes.
+    package var memorySize: Int { Int(clamping: PQresultMemorySize(handle)) }
+
     /// The columns that a PGresult describes.
     package static func columns(of handle: OpaquePointer, _ types: TypeRegistry?) -> RowColumns {
         RowColumns(

@@ -11,6 +11,15 @@ extension StatementText {
         case session
     }
 
+    /// Whether the first word is one of a query, whose rows a cursor can give.
+    package var isQuery: Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            var words = FirstWords(bytes)
+            return ["SELECT", "WITH", "VALUES", "TABLE"].contains(words.next())
+        }
+    }
+
     /// Reads the first words of a statement.
     static func effect(of text: String) -> Effect {
         var text = text

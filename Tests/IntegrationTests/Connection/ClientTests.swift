@@ -24,6 +24,12 @@ func withClient(
     await client.close()
 }
 
+/// Expects that the client answers.
+func expectUsable(_ client: PostgresClient, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    let rows = try await client.query("SELECT 7")
+    #expect(try rows[0][0] == 7, sourceLocation: sourceLocation)
+}
+
 /// Expects a `PostgresError` of a code and returns it.
 @discardableResult
 func expectPostgresError(

@@ -1,0 +1,106 @@
+/// Where a cursor lives: in the task's transaction, on the connection the task was lent, or on one of its own.
+enum CursorPlace {
+    case transaction(PostgresTransaction)
+    case lease(ConnectionLease)
+    case own(OwnTransaction)
+
+    /// The place for a cursor that the current task opens.
+    static func find(for client: PostgresClient) async throws -> CursorPlace {
+        if let transaction = client.currentTransaction { return .transaction(transaction) }
+        if let lease = client.currentLease { return .lease(lease) }
+        return .own(OwnTransaction(client: client, lease: try await client.acquireExclusive()))
+    }
+
+    /// Whether the cursor has to live without a transaction around it.
+    var outlivesTransactions: Bool {
+        if case .lease = self { true } else { false }
+    }
+
+    func run(_ statements: [Statement], _ timeout: Duration?) async throws -> [QueryResult] {
+        switch self {
+        case .transaction(let transaction): try await transaction.run(statements, .init(), timeout)
+        case .lease(let lease): try await lease.run(statements, .init(), timeout)
+        case .own(let transaction): try await transaction.run(statements, timeout)
+        }
+    }
+
+    /// The cursor has given its last row.
+    func finish(closing statement: Statement) async throws {
+        if case .own(let transaction) = self { return try await transaction.commit() }
+        _ = try await run([statement], nil)
+    }
+
+    /// A statement of the cursor has failed, and the transaction around it with it.
+    func fail() async {
+        if case .own(let transaction) = self { await transaction.rollBack() }
+    }
+
+    /// Nobody will ask the cursor for more.
+    func abandon(closing statement: Statement) {
+        switch self {
+        case .transaction(let transaction):
+            transaction.send(
+                Request(id: Request.nextID(), statements: [statement], traits: .init(), waiter: nil), nil)
+        case .lease:
+            // Its session is reset when it is given back.
+            break
+        case .own(let transaction):
+            // Detached: the task that dropped the cursor has nothing to do with its end.
+            Task.detached { await transaction.rollBack() }
+        }
+    }
+}
+
+/// A connection for one cursor, with a transaction that begins with the first statement.
+final class OwnTransaction: Sendable {
+    private let client: PostgresClient
+    private let lease: ConnectionPool.Lease
+
+    init(client: PostgresClient, lease: ConnectionPool.Lease) {
+        self.client = client
+        self.lease = lease
+    }
+
+    func run(_ statements: [Statement], _ timeout: Duration?) async throws -> [QueryResult] {
+        var statements = statements
+        // Of all that this connection is used for, only the first request opens the transaction.
+        let isFirst = lease.connection.condition == .clean
+        if isFirst {
+            let begin = Statement(text: StatementText("BEGIN"), resultFormat: .binary)
+            client.observe([begin], rows: [0], kind: .transactionControl)
+            // Most rows are read to the end; the planner would otherwise think of the first tenth of them only.
+            let goal = Statement(text: StatementText("SET LOCAL cursor_tuple_fraction = 1"), resultFormat: .binary)
+            statements.insert(contentsOf: [begin, goal], at: 0)
+        }
+        do {
+            let results = try await lease.connection.run(
+                statements, timeout: timeout ?? client.configuration.statementTimeout)
+            return isFirst ? Array(results.dropFirst(2)) : results
+        } catch is ConnectionGone {
+            throw PostgresError(.connectionLost, "The connection has ended", statement: statements.last?.text.text)
+        }
+    }
+
+    func commit() async throws {
+        try await end("COMMIT")
+        await client.pool.releaseExclusive(lease)
+    }
+
+    /// Undoes whatever has happened and gives the connection back; one that cannot be undone is closed.
+    func rollBack() async {
+        if lease.connection.condition != .clean { try? await end("ROLLBACK") }
+        await client.pool.releaseExclusive(lease)
+    }
+
+    private func end(_ text: String) async throws {
+        let statements = [Statement(text: StatementText(text), resultFormat: .binary)]
+        do {
+            _ = try await client.observing(statements, kind: .transactionControl) {
+                try await lease.connection.run(
+                    statements, timeout: client.configuration.statementTimeout, isShielded: true)
+            }
+        } catch is ConnectionGone {
+            throw PostgresError(.connectionLost, "The connection ended before its transaction did")
+        }
+    }
+}

@@ -1,0 +1,112 @@
+/// A cursor on the server, from which one task fetches portion after portion.
+///
+/// Not finished when it is dropped, it closes itself: its own connection is rolled back and given back, in a transaction
+/// of somebody else the cursor alone is closed.
+package final class ServerCursor {
+    private enum State {
+        case unopened
+        case open(CursorPlace)
+        case finished
+    }
+
+    private let client: PostgresClient
+    private let statement: Statement
+    private let timeout: Duration?
+    /// Unlike that of any other cursor of the process.
+    private let name = "kindred_cursor_\(Request.nextID())"
+    private var state = State.unopened
+    private var format = PostgresFormat.binary
+    private var size = PortionSize()
+
+    package init(client: PostgresClient, statement: Statement, timeout: Duration?) {
+        self.client = client
+        self.statement = statement
+        self.timeout = timeout
+    }
+
+    deinit {
+        if case .open(let place) = state { place.abandon(closing: close) }
+    }
+
+    /// Fetches the next portion of rows, which is not empty; nil after the last.
+    package func next() async throws -> QueryResult? {
+        do {
+            let portion: QueryResult
+            switch state {
+            case .finished: return nil
+            case .unopened: portion = try await open()
+            case .open(let place): portion = try await fetch(from: place)
+            }
+            if portion.count < size.rows { try await finish() }
+            size.adapt(to: portion)
+            return portion.isEmpty ? nil : portion
+        } catch {
+            if case .open(let place) = state { await place.fail() }
+            state = .finished
+            throw error
+        }
+    }
+
+    private func open() async throws -> QueryResult {
+        format =
+            if let wanted = statement.resultFormat { wanted } else {
+                try await client.resultFormat(of: statement, timeout)
+            }
+        let place = try await CursorPlace.find(for: client)
+        state = .open(place)
+        let hold = place.outlivesTransactions ? "WITH HOLD " : ""
+        let declare = Statement(
+            text: StatementText(
+                oneTime: "DECLARE \(name) NO SCROLL CURSOR \(hold)FOR \(statement.text.text)",
+                effect: place.outlivesTransactions ? .session : .plain),
+            bindings: statement.bindings)
+        let fetch = fetchStatement
+        let results = try await client.observing([declare, fetch]) {
+            try await place.run([declare, fetch], timeout)
+        }
+        return try last(of: results)
+    }
+
+    private func fetch(from place: CursorPlace) async throws -> QueryResult {
+        let fetch = fetchStatement
+        return try last(of: try await client.observing([fetch]) { try await place.run([fetch], timeout) })
+    }
+
+    private var fetchStatement: Statement {
+        Statement(
+            text: StatementText(oneTime: "FETCH \(size.rows) FROM \(name)", effect: .plain), resultFormat: format)
+    }
+
+    private var close: Statement {
+        Statement(text: StatementText(oneTime: "CLOSE \(name)", effect: .plain), resultFormat: .binary)
+    }
+
+    private func last(of results: [QueryResult]) throws -> QueryResult {
+        guard let result = results.last else {
+            throw PostgresError(.protocolViolation, "The server gave no result for a statement")
+        }
+        return result
+    }
+
+    /// Closes the cursor after its last row.
+    private func finish() async throws {
+        guard case .open(let place) = state else { return }
+        try await place.finish(closing: close)
+        state = .finished
+    }
+}
+
+/// How many rows to fetch at once so that they take some hundred kilobytes.
+struct PortionSize {
+    private static let bytes = 512 << 10
+
+    private(set) var rows = 64
+
+    /// Learns from a portion how large rows are.
+    mutating func adapt(to portion: QueryResult) {
+        guard portion.count > 0 else { return }
+        let each = max(1, portion.memorySize / portion.count)
+        // Rows may grow; the next portion is at most four times the last.
+        rows = min(max(1, Self.bytes / each), rows * 4, 16_384)
+    }
+}
