@@ -68,12 +68,14 @@ let package = Package(
             ]
         ),
         .executableTarget(name: "KindredTool", dependencies: ["KindredCommand"]),
-        .testTarget(name: "KindredPostgresTests", dependencies: ["KindredPostgres"]),
-        .testTarget(name: "KindredSchemaTests", dependencies: ["KindredSchema"]),
+        // Random numbers that come again, and random values, for the tests of several targets.
+        .target(name: "TestSupport", dependencies: ["KindredPostgres"], path: "Tests/TestSupport"),
+        .testTarget(name: "KindredPostgresTests", dependencies: ["KindredPostgres", "TestSupport"]),
+        .testTarget(name: "KindredSchemaTests", dependencies: ["KindredSchema", "TestSupport"]),
         .testTarget(name: "KindredTests", dependencies: ["Kindred"]),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["Kindred", "KindredTesting", "EmbeddedPostgres", "KindredCommand"]
+            dependencies: ["Kindred", "KindredTesting", "EmbeddedPostgres", "KindredCommand", "TestSupport"]
         ),
         .testTarget(name: "CommandTests", dependencies: ["KindredCommand", "KindredTesting"]),
     ],

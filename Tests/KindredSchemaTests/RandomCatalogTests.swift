@@ -1,5 +1,6 @@
 import Foundation
 import KindredSchema
+import TestSupport
 import Testing
 
 /// Laws that hold for every catalog.

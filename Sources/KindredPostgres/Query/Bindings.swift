@@ -84,9 +84,10 @@ package struct Bindings: Sendable {
 
     /// Appends one array parameter with the given elements.
     ///
-    /// The array's own type has to be given where it is not one of the built-in types.
+    /// The array's own type has to be given where it is not one of the built-in types. Where an element is a text that
+    /// only the server can read, the whole array goes as text.
     package mutating func appendArray(
-        _ values: some Sequence<PostgresValue?>,
+        _ values: some Collection<PostgresValue?>,
         of element: PostgresDataType,
         as type: PostgresDataType? = nil,
         types: TypeRegistry? = nil
@@ -108,7 +109,11 @@ package struct Bindings: Sendable {
             for value in values {
                 count += 1
                 hasNulls = hasNulls || value == nil
-                try Codec.appendElement(value, element, types, &bytes)
+                guard try Codec.appendElement(value, element, types, &bytes) == .binary else {
+                    bytes.removeSubrange(start...)
+                    let array = PostgresArray(elementType: element, elements: Array(values))
+                    return try Codec.appendText(.array(array), &bytes)
+                }
                 guard bytes.count <= Self.maximumBytes else { throw Self.tooLarge }
             }
             if count == 0 {

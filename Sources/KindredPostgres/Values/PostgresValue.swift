@@ -38,6 +38,28 @@ public enum PostgresValue: Sendable {
     case uuid(UUID)
     /// `json` and `jsonb`
     case json(PostgresJSON)
+    /// `inet` and `cidr`
+    case inet(PostgresInet)
+    /// `macaddr` and `macaddr8`
+    case macAddress(PostgresMACAddress)
+    /// `bit` and `bit varying`
+    case bits(PostgresBits)
+    /// `money`.
+    case money(PostgresMoney)
+    /// `point`.
+    case point(PostgresPoint)
+    /// `line`.
+    indirect case line(PostgresLine)
+    /// `lseg`.
+    indirect case lineSegment(PostgresLineSegment)
+    /// `box`.
+    indirect case box(PostgresBox)
+    /// `path`.
+    case path(PostgresPath)
+    /// `polygon`.
+    case polygon(PostgresPolygon)
+    /// `circle`.
+    indirect case circle(PostgresCircle)
     /// An array of any dimensions.
     case array(PostgresArray)
     /// A value of a type that the library does not know, as it came.
@@ -63,6 +85,17 @@ extension PostgresValue {
         case .interval: .interval
         case .uuid: .uuid
         case .json: .jsonb
+        case .inet: .inet
+        case .macAddress(let address): address.isEUI64 ? .macaddr8 : .macaddr
+        case .bits: .varbit
+        case .money: .money
+        case .point: .point
+        case .line: .line
+        case .lineSegment: .lseg
+        case .box: .box
+        case .path: .path
+        case .polygon: .polygon
+        case .circle: .circle
         case .array(let array): array.elementType.arrayType ?? .unspecified
         case .other(let raw): raw.dataType
         }
@@ -76,56 +109,6 @@ extension PostgresValue {
         case .string: "a string"
         case .array: "an array"
         default: "a \(naturalType)"
-        }
-    }
-}
-
-extension PostgresValue: Hashable {
-    /// Whether the values are the same.
-    ///
-    /// Strings are compared by their bytes, as the server does: two spellings of "é" are two values.
-    public static func == (left: PostgresValue, right: PostgresValue) -> Bool {
-        switch (left, right) {
-        case (.string(let a), .string(let b)): a.isSame(as: b)
-        case (.integer(let a), .integer(let b)): a == b
-        case (.bool(let a), .bool(let b)): a == b
-        case (.float(let a), .float(let b)): a == b || a.isNaN && b.isNaN
-        case (.double(let a), .double(let b)): a == b || a.isNaN && b.isNaN
-        case (.numeric(let a), .numeric(let b)): a == b
-        case (.bytes(let a), .bytes(let b)): a == b
-        case (.date(let a), .date(let b)): a == b
-        case (.time(let a), .time(let b)): a == b
-        case (.timeTZ(let a), .timeTZ(let b)): a == b
-        case (.timestamp(let a), .timestamp(let b)): a == b
-        case (.timestampTZ(let a), .timestampTZ(let b)): a == b
-        case (.interval(let a), .interval(let b)): a == b
-        case (.uuid(let a), .uuid(let b)): a == b
-        case (.json(let a), .json(let b)): a == b
-        case (.array(let a), .array(let b)): a == b
-        case (.other(let a), .other(let b)): a == b
-        default: false
-        }
-    }
-
-    /// Hashes what `==` compares.
-    public func hash(into hasher: inout Hasher) {
-        switch self {
-        case .string(let text): text.hashBytes(into: &hasher)
-        case .integer(let value): hasher.combine(value)
-        case .bool(let value): hasher.combine(value)
-        case .float(let value): hasher.combine(value.isNaN ? Float.zero : value)
-        case .double(let value): hasher.combine(value.isNaN ? Double.zero : value)
-        case .numeric(let value): hasher.combine(value)
-        case .bytes(let value): hasher.combine(value)
-        case .date(let value): hasher.combine(value)
-        case .time(let value): hasher.combine(value)
-        case .timeTZ(let value): hasher.combine(value)
-        case .timestamp(let value), .timestampTZ(let value): hasher.combine(value)
-        case .interval(let value): hasher.combine(value)
-        case .uuid(let value): hasher.combine(value)
-        case .json(let value): hasher.combine(value)
-        case .array(let value): hasher.combine(value)
-        case .other(let value): hasher.combine(value)
         }
     }
 }
@@ -162,6 +145,17 @@ extension PostgresValue: CustomStringConvertible {
         case .interval(let value): value.description
         case .uuid(let value): value.uuidString.lowercased()
         case .json(let value): value.text
+        case .inet(let value): value.description
+        case .macAddress(let value): value.description
+        case .bits(let value): value.description
+        case .money(let value): value.description
+        case .point(let value): value.description
+        case .line(let value): value.description
+        case .lineSegment(let value): value.description
+        case .box(let value): value.description
+        case .path(let value): value.description
+        case .polygon(let value): value.description
+        case .circle(let value): value.description
         case .array(let value): value.description
         case .other(let value): value.description
         }

@@ -1,5 +1,6 @@
 import Kindred
 import KindredTesting
+import TestSupport
 import Testing
 
 /// Runs random conditions on PostgreSQL and compares with the same condition evaluated in Swift, over random rows full

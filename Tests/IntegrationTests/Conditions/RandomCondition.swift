@@ -1,4 +1,5 @@
 import Kindred
+import TestSupport
 
 /// A condition as a format with its arguments, and what it means in Swift.
 struct RandomCondition {

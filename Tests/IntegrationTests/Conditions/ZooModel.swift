@@ -1,4 +1,5 @@
 import Kindred
+import TestSupport
 
 /// The schema that conditions are tried on: people with a boss, pets, clubs and a house with a composite key, a badge of
 /// their own, and NULLs wherever they may be.
@@ -68,23 +69,6 @@ final class Person {
 
     init(id: Int) {
         self.id = id
-    }
-}
-
-/// A small pseudo-random generator, so that a failure can be repeated from its seed.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }
 

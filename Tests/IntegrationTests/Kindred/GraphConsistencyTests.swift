@@ -1,5 +1,6 @@
 import Kindred
 import KindredTesting
+import TestSupport
 import Testing
 
 /// Random changes, with random parts of the graph loaded and held: after each step memory is what the database says.
@@ -16,7 +17,7 @@ import Testing
 
     @Test(.database(.sql(schema)), arguments: UInt64(1)...12) func memoryEqualsTheDatabase(seed: UInt64) async throws {
         try await withDatabase { database, context, other in
-            var random = SplitMix(seed: seed)
+            var random = SeededGenerator(seed: seed)
             // Some objects are held for the whole run, others only as long as a step needs them.
             var held = try await context.fetch("person").all() + context.fetch("email").limit(3).all()
             for step in 0..<60 {
@@ -45,7 +46,7 @@ import Testing
     private static func change(
         _ context: DatabaseContext,
         _ held: inout [DatabaseObject],
-        _ random: inout SplitMix
+        _ random: inout SeededGenerator
     ) async throws {
         let people = try await context.fetch("person").sorted("id").all()
         guard let person = people.randomElement(using: &random) else { return }
@@ -135,22 +136,5 @@ import Testing
 
     private static func mentored(_ person: DatabaseObject) throws -> String {
         try #require(person.entity.relationship(named: "mentor")).inverse
-    }
-}
-
-/// A small generator of random numbers whose runs can be repeated.
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

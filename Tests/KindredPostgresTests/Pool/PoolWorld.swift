@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import KindredPostgres
 
 /// A pool's surroundings, played by dice: callers, connections that open, fail, end and answer, and the time.
@@ -6,20 +8,8 @@
 struct PoolWorld {
     typealias Machine = PoolStateMachine
 
-    /// The same dice for the same seed (SplitMix64).
-    struct Dice: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
     var machine: Machine
-    var dice: Dice
+    var dice: SeededGenerator
     var now = MonotonicTime(nanoseconds: 1_000_000_000)
     /// Open connections and how they are used: by whom, and how.
     var uses: [Machine.ConnectionID: [Machine.Use]] = [:]
@@ -32,7 +22,7 @@ struct PoolWorld {
     var broken: [String] = []
 
     init(seed: UInt64) {
-        dice = Dice(state: seed)
+        dice = SeededGenerator(seed: seed)
         var options = PostgresConfiguration.PoolOptions()
         options.maximumConnections = Int.random(in: 1...6, using: &dice)
         options.minimumConnections = Int.random(in: 0...min(2, options.maximumConnections), using: &dice)

@@ -1,5 +1,6 @@
 import Foundation
 import KindredPostgres
+import TestSupport
 import Testing
 
 @Suite struct BindingsTests {
@@ -55,11 +56,13 @@ import Testing
         let (mood, moods) = (PostgresDataType(rawValue: 70_000), PostgresDataType(rawValue: 70_001))
         var bindings = Bindings()
         expectError(.invalidParameter) { try bindings.appendArray(["happy"], of: mood) }
-        expectError(.invalidParameter) { try bindings.appendArray(["happy"], of: mood, as: moods) }
+        try bindings.appendArray(["happy", nil], of: mood, as: moods)
+        #expect(bindings.slots[0].format == .text && bindings.bytes == Array("{happy,NULL}\u{0}".utf8))
+        bindings = Bindings()
         let types = TypeRegistry()
         types.register(mood, as: .textLike)
         try bindings.appendArray(["happy", nil], of: mood, as: moods, types: types)
-        #expect(bindings.count == 1 && bindings.slots[0].type == moods)
+        #expect(bindings.count == 1 && bindings.slots[0].type == moods && bindings.slots[0].format == .binary)
     }
 
     @Test func aRefusedValueLeavesNothingBehind() throws {

@@ -1,4 +1,5 @@
 import KindredPostgres
+import TestSupport
 import Testing
 
 @Suite struct CodecRoundTripTests {

@@ -45,7 +45,7 @@ import Testing
         let nested = try PostgresArray(
             elementType: .int4, dimensions: [.init(count: 1), .init(count: 1)], elements: [1])
         expectDecodingFailed { try [Int](postgresValue: .array(nested)) }
-        let raw = try decoded([1, 2], PostgresDataType(rawValue: 869))
+        let raw = try decoded([1, 2], PostgresDataType(rawValue: 70_009))
         expectDecodingFailed { try String(postgresValue: raw) }
     }
 

@@ -1,4 +1,5 @@
 import KindredPostgres
+import TestSupport
 import Testing
 
 /// Bytes that no server should send are errors, never traps: the process survives this suite or it fails.

@@ -1,5 +1,6 @@
 import Foundation
 import KindredPostgres
+import TestSupport
 import Testing
 
 @Suite struct PostgresNumericTests {

@@ -1,36 +1,5 @@
 import KindredSchema
-
-/// A generator of random numbers that gives the same ones for the same seed, on every machine.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    /// SplitMix64.
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-
-    mutating func chance(_ percent: Int) -> Bool {
-        Int.random(in: 0..<100, using: &self) < percent
-    }
-
-    mutating func pick<Element>(_ elements: [Element]) -> Element {
-        elements[Int.random(in: 0..<elements.count, using: &self)]
-    }
-
-    /// Some of the elements, in any order, at least one.
-    mutating func some<Element>(_ elements: [Element], atMost limit: Int) -> [Element] {
-        let count = Int.random(in: 1...min(limit, elements.count), using: &self)
-        return Array(elements.shuffled(using: &self).prefix(count))
-    }
-}
+import TestSupport
 
 /// Random catalogs whose names are as likely to meet as possible.
 struct RandomCatalog {

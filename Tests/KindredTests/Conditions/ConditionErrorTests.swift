@@ -36,7 +36,7 @@ import Testing
             ("born > 'yesterday'", [], "born is of the type date"),
             ("mood = 'angry'", [], #"mood is of the enum mood, which has other labels: "happy", "sad""#),
             ("mood IN {'angry'}", [], "other labels"),
-            ("address = 5", [], "address is of the type inet; an integer was given"),
+            ("address = 5", [], "address is of the type cube; an integer was given"),
             ("notes = '{}'", [], "notes is of the type json, which can only be compared with NULL"),
             ("surname = age", [], "surname is of the type text and cannot be compared with age"),
             ("age LIKE 'x'", [], "age is of the type integer, and LIKE needs a text"),

@@ -13,7 +13,7 @@ enum ConditionFixture {
     static func name(_ name: String) -> QualifiedName { QualifiedName(schema: "public", name: name) }
 
     private static let mood = PostgresDataType(rawValue: 70_001)
-    private static let inet = PostgresDataType(rawValue: 869)
+    private static let cube = PostgresDataType(rawValue: 70_002)
 
     private static var entities: [Entity] {
         [
@@ -25,7 +25,7 @@ enum ConditionFixture {
                     ("height", "real", .float4, false), ("wealth", "numeric(12,2)", .numeric, false),
                     ("token", "uuid", .uuid, false), ("notes", "json", .json, false), ("data", "jsonb", .jsonb, false),
                     ("tags", "text[]", PostgresDataType(rawValue: 1009), false), ("mood", "mood", mood, false),
-                    ("address", "inet", inet, false), ("code", "character(3)", .bpchar, true),
+                    ("address", "cube", cube, false), ("code", "character(3)", .bpchar, true),
                     ("seen", "timestamp with time zone", .timestamptz, false),
                     ("manager_id", "integer", .int4, false), ("weird \"name\"", "bigint", .int8, false),
                 ],

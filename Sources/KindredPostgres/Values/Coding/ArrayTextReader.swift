@@ -6,6 +6,7 @@ struct ArrayTextReader {
     private var counts: [Int?] = []
     private var elements: [PostgresValue?] = []
     private var item: [UInt8] = []
+    private let delimiter: UInt8
     private let decode: (UnsafeRawBufferPointer) throws -> PostgresValue
 
     private static let maximumDepth = 6
@@ -18,14 +19,19 @@ struct ArrayTextReader {
         _ decode: (UnsafeRawBufferPointer) throws -> PostgresValue
     ) throws -> PostgresArray {
         try withoutActuallyEscaping(decode) { decode in
-            var reader = ArrayTextReader(bytes: bytes, decode: decode)
+            var reader = ArrayTextReader(bytes: bytes, delimiter: element == .box ? ";" : ",", decode: decode)
             guard let dimensions = try reader.array() else { throw Codec.malformed(type) }
             return try PostgresArray(elementType: element, dimensions: dimensions, elements: reader.elements)
         }
     }
 
-    private init(bytes: UnsafeRawBufferPointer, decode: @escaping (UnsafeRawBufferPointer) throws -> PostgresValue) {
+    private init(
+        bytes: UnsafeRawBufferPointer,
+        delimiter: Unicode.Scalar,
+        decode: @escaping (UnsafeRawBufferPointer) throws -> PostgresValue
+    ) {
         self.bytes = bytes
+        self.delimiter = UInt8(ascii: delimiter)
         self.decode = decode
     }
 
@@ -79,7 +85,7 @@ struct ArrayTextReader {
             } else {
                 guard counts.count == depth + 1, try element() else { return false }
             }
-        } while skip(",")
+        } while skip(Unicode.Scalar(delimiter))
         guard skip("}"), counts[depth] ?? count == count else { return false }
         counts[depth] = count
         return true
@@ -89,7 +95,7 @@ struct ArrayTextReader {
         item.removeAll(keepingCapacity: true)
         let isQuoted = skip("\"")
         while let byte = next {
-            if isQuoted ? byte == UInt8(ascii: "\"") : byte == UInt8(ascii: ",") || byte == UInt8(ascii: "}") { break }
+            if isQuoted ? byte == UInt8(ascii: "\"") : byte == delimiter || byte == UInt8(ascii: "}") { break }
             position += 1
             if byte == UInt8(ascii: "\\") {
                 guard let escaped = next else { return false }

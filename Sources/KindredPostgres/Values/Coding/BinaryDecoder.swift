@@ -42,8 +42,30 @@ struct BinaryDecoder {
         case .timetz: .timeTZ(try timeTZ())
         case .interval: .interval(try interval())
         case .char: .string(Self.character(try whole(UInt8.self)))
-        default: nil
+        default: type.isKnownScalar ? try otherScalar() : nil
         }
+    }
+
+    /// The value of a built-in type that is met less often.
+    private func otherScalar() throws -> PostgresValue {
+        let value: PostgresValue? =
+            switch type {
+            case .inet, .cidr: PostgresInet(binary: bytes).map(PostgresValue.inet)
+            case .macaddr, .macaddr8: PostgresMACAddress(binary: bytes, type).map(PostgresValue.macAddress)
+            case .bit, .varbit: PostgresBits(binary: bytes).map(PostgresValue.bits)
+            case .money: PostgresMoney(binary: bytes).map(PostgresValue.money)
+            case .point: PostgresPoint(binary: bytes).map(PostgresValue.point)
+            case .line: PostgresLine(binary: bytes).map(PostgresValue.line)
+            case .lseg: PostgresLineSegment(binary: bytes).map(PostgresValue.lineSegment)
+            case .box: PostgresBox(binary: bytes).map(PostgresValue.box)
+            case .path: PostgresPath(binary: bytes).map(PostgresValue.path)
+            case .polygon: PostgresPolygon(binary: bytes).map(PostgresValue.polygon)
+            case .circle: PostgresCircle(binary: bytes).map(PostgresValue.circle)
+            // What is left are names of the catalog's rows and numbers of transactions, 32 bits each.
+            default: .integer(Int64(try whole(UInt32.self)))
+            }
+        guard let value else { throw malformed }
+        return value
     }
 
     /// An array of any dimensions whose elements are of the given type.

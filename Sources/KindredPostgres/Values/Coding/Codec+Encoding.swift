@@ -67,6 +67,7 @@ extension Codec {
         _ depth: Int
     ) throws -> PostgresFormat {
         guard depth < TypeRegistry.maximumDepth else { throw mismatch(value, type) }
+        if type.isKnownScalar { return try encodeScalar(value, type, &bytes) }
         let kind = type.elementType.map(TypeRegistry.Kind.array) ?? types?.kind(of: type)
         switch (kind, value) {
         case (.domain(let base), _): return try encode(value, base, types, &bytes, depth: depth + 1)
@@ -74,18 +75,21 @@ extension Codec {
             try text.appendBytes(to: &bytes)
             return .binary
         case (.array(let element), .array(let array)) where element.isKnown || types?.isKnown(element) == true:
-            bytes.appendBigEndian(Int32(array.dimensions.count))
-            bytes.appendBigEndian(Int32(array.elements.contains(nil) ? 1 : 0))
-            bytes.appendBigEndian(element.rawValue)
-            for dimension in array.dimensions {
-                bytes.appendBigEndian(Int32(clamping: dimension.count))
-                bytes.appendBigEndian(Int32(clamping: dimension.lowerBound))
+            return try binaryOrText(value, &bytes) { bytes in
+                bytes.appendBigEndian(Int32(array.dimensions.count))
+                bytes.appendBigEndian(Int32(array.elements.contains(nil) ? 1 : 0))
+                bytes.appendBigEndian(element.rawValue)
+                for dimension in array.dimensions {
+                    bytes.appendBigEndian(Int32(clamping: dimension.count))
+                    bytes.appendBigEndian(Int32(clamping: dimension.lowerBound))
+                }
+                for value in array.elements {
+                    guard try appendElement(value, element, types, &bytes, depth) == .binary else { return .text }
+                }
+                return .binary
             }
-            for value in array.elements { try appendElement(value, element, types, &bytes, depth) }
-            return .binary
-        case (.array, .array(let array)), (nil, .array(let array)):
-            try array.description.appendBytes(to: &bytes)
-            return .text
+        case (.array, .array), (nil, .array):
+            return try appendText(value, &bytes)
         case (nil, .other(let raw)) where raw.dataType == type && (raw.format == .binary || !raw.bytes.contains(0)):
             bytes.append(contentsOf: raw.bytes)
             return raw.format
@@ -96,27 +100,47 @@ extension Codec {
         }
     }
 
-    /// Appends an element of a binary array, its length first.
+    /// Appends a value that is part of another, its length first; returns its format.
     static func appendElement(
         _ value: PostgresValue?,
         _ element: PostgresDataType,
         _ types: TypeRegistry?,
         _ bytes: inout [UInt8],
         _ depth: Int = 0
-    ) throws {
+    ) throws -> PostgresFormat {
         guard let value else {
             bytes.appendBigEndian(-1 as Int32)
-            return
+            return .binary
         }
         let lengthAt = bytes.count
         bytes.appendBigEndian(0 as Int32)
-        guard try encode(value, element, types, &bytes, depth: depth + 1) == .binary else {
-            throw PostgresError(.invalidParameter, "An array of the type \(element) cannot be sent in binary form")
-        }
+        let format = try encode(value, element, types, &bytes, depth: depth + 1)
         guard let length = Int32(exactly: bytes.count - lengthAt - 4) else {
             throw PostgresError(.invalidParameter, "An element of an array is larger than PostgreSQL takes")
         }
         bytes.replaceBigEndian(length, at: lengthAt)
+        return format
+    }
+
+    /// Appends a value of several parts in binary form, or as its text where a part has only that.
+    private static func binaryOrText(
+        _ value: PostgresValue,
+        _ bytes: inout [UInt8],
+        _ write: (inout [UInt8]) throws -> PostgresFormat
+    ) throws -> PostgresFormat {
+        let start = bytes.count
+        if try write(&bytes) == .binary { return .binary }
+        bytes.removeSubrange(start...)
+        return try appendText(value, &bytes)
+    }
+
+    /// Appends the text of a value, which the server reads.
+    static func appendText(_ value: PostgresValue, _ bytes: inout [UInt8]) throws -> PostgresFormat {
+        guard value.hasText else {
+            throw PostgresError(.invalidParameter, "Bytes of a type that the library does not know cannot be sent so")
+        }
+        try value.description.appendBytes(to: &bytes)
+        return .text
     }
 
     private static func append(_ numeric: PostgresNumeric, _ bytes: inout [UInt8]) {

@@ -36,8 +36,34 @@ enum TextDecoder {
         case .time: PostgresTime(text).map(PostgresValue.time)
         case .timetz: PostgresTimeTZ(text).map(PostgresValue.timeTZ)
         case .interval: PostgresInterval(text).map(PostgresValue.interval)
-        default: nil
+        default: type.isKnownScalar ? otherValue(text, type) : nil
         }
+    }
+
+    /// The value that a text is of a built-in type that is met less often; nil if it is none.
+    private static func otherValue(_ text: String, _ type: PostgresDataType) -> PostgresValue? {
+        switch type {
+        case .inet: PostgresInet(text).map(PostgresValue.inet)
+        case .cidr: PostgresInet(text).flatMap { $0.isNetwork ? .inet($0) : nil }
+        case .macaddr: PostgresMACAddress(text).flatMap { $0.isEUI64 ? nil : .macAddress($0) }
+        case .macaddr8: PostgresMACAddress(text).flatMap { $0.isEUI64 ? .macAddress($0) : nil }
+        case .bit, .varbit: PostgresBits(text).map(PostgresValue.bits)
+        case .money: PostgresMoney(text).map(PostgresValue.money) ?? unread(text, type)
+        case .point: PostgresPoint(text).map(PostgresValue.point)
+        case .line: PostgresLine(text).map(PostgresValue.line)
+        case .lseg: PostgresLineSegment(text).map(PostgresValue.lineSegment)
+        case .box: PostgresBox(text).map(PostgresValue.box)
+        case .path: PostgresPath(text).map(PostgresValue.path)
+        case .polygon: PostgresPolygon(text).map(PostgresValue.polygon)
+        case .circle: PostgresCircle(text).map(PostgresValue.circle)
+        // The server prints the rows of its catalog by their names, where they have one.
+        default: UInt32(text).map { .integer(Int64($0)) } ?? .string(text)
+        }
+    }
+
+    /// Money of a currency whose form nobody knows but the server.
+    private static func unread(_ text: String, _ type: PostgresDataType) -> PostgresValue {
+        .other(PostgresRawValue(dataType: type, format: .text, bytes: Array(text.utf8)))
     }
 
     private static func bool(_ text: String) -> Bool? {
@@ -49,7 +75,7 @@ enum TextDecoder {
     }
 
     /// A number in decimal digits that is within the type's range; Swift itself would read others as 0 or infinity.
-    private static func number<T: BinaryFloatingPoint & LosslessStringConvertible>(_ text: String) -> T? {
+    static func number<T: BinaryFloatingPoint & LosslessStringConvertible>(_ text: String) -> T? {
         switch text {
         case "NaN": return .nan
         case "Infinity": return .infinity

@@ -10,7 +10,8 @@ extension String: PostgresEncodable, PostgresDecodable {
     /// `text`.
     public static var postgresDataType: PostgresDataType { .text }
 
-    /// Reads a text, a JSON document as its text, or the text of a value of a type that the library does not know.
+    /// Reads a text, a JSON document as its text, the text of a value that Swift has no type for, such as an address or
+    /// a point, or that of a value of a type that the library does not know.
     public init(postgresValue value: PostgresValue) throws {
         switch value {
         case .string(let text): self = text
@@ -18,6 +19,8 @@ extension String: PostgresEncodable, PostgresDecodable {
         case .other(let raw):
             guard let text = raw.text else { throw Self.mismatch(value) }
             self = text
+        case .inet, .macAddress, .bits, .point, .line, .lineSegment, .box, .path, .polygon, .circle:
+            self = value.description
         default: throw Self.mismatch(value)
         }
     }

@@ -72,20 +72,23 @@ extension PostgresArray: CustomStringConvertible {
             prefix += "="
         }
         var rest = elements[...]
-        return prefix + Self.text(dimensions[...], &rest)
+        return prefix + text(dimensions[...], &rest)
     }
 
-    private static func text(_ dimensions: ArraySlice<Dimension>, _ rest: inout ArraySlice<PostgresValue?>) -> String {
+    private func text(_ dimensions: ArraySlice<Dimension>, _ rest: inout ArraySlice<PostgresValue?>) -> String {
         guard let first = dimensions.first else { return rest.popFirst().map(element) ?? "" }
         let parts = (0..<first.count).map { _ in text(dimensions.dropFirst(), &rest) }
-        return "{\(parts.joined(separator: ","))}"
+        return "{\(parts.joined(separator: String(delimiter)))}"
     }
 
-    private static func element(_ value: PostgresValue?) -> String {
+    /// Boxes have commas of their own.
+    private var delimiter: Unicode.Scalar { elementType == .box ? ";" : "," }
+
+    private func element(_ value: PostgresValue?) -> String {
         guard let text = value?.description else { return "NULL" }
         let needsQuotes =
-            text.isEmpty || text.lowercased() == "null"
-            || text.unicodeScalars.contains { "{}\",\\ \t\n\r\u{0B}\u{0C}".unicodeScalars.contains($0) }
+            text.isEmpty || text.lowercased() == "null" || text.unicodeScalars.contains(delimiter)
+            || text.unicodeScalars.contains { "{}\"\\ \t\n\r\u{0B}\u{0C}".unicodeScalars.contains($0) }
         guard needsQuotes else { return text }
         var quoted = "\""
         for scalar in text.unicodeScalars {

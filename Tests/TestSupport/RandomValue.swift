@@ -1,12 +1,13 @@
-import Foundation
-import KindredPostgres
+package import Foundation
+package import KindredPostgres
 
 /// Random values of every type that the library reads and writes, the edges of their ranges more often than chance.
-enum RandomValue {
+package enum RandomValue {
     /// The types whose values have one natural form, arrays left out.
-    static let scalars = PostgresDataType.knownScalars.filter { $0 != .unknown }
+    package static let scalars = PostgresDataType.knownScalars.filter { $0 != .unknown }
 
-    static func value(of type: PostgresDataType, _ generator: inout some RandomNumberGenerator) -> PostgresValue {
+    package static func value(of type: PostgresDataType, _ generator: inout some RandomNumberGenerator) -> PostgresValue
+    {
         switch type {
         case .bool: .bool(Bool.random(using: &generator))
         case .int2: .integer(Int64(generator.integer(Int16.self)))
@@ -29,11 +30,23 @@ enum RandomValue {
             .string(generator.once(in: 4) ? "" : String(UnicodeScalar(UInt8.random(in: 1...127, using: &generator))))
         case .name: .string(String(text(&generator).unicodeScalars.prefix(15)))
         case .xml: .string("<a>\(Int.random(in: 0...99, using: &generator))</a>")
-        default: .string(text(&generator))
+        case .text, .varchar, .bpchar: .string(text(&generator))
+        default: structured(type, &generator)
         }
     }
 
-    static func array(of type: PostgresDataType, _ generator: inout some RandomNumberGenerator) -> PostgresArray {
+    package static func array(
+        of type: PostgresDataType, _ generator: inout some RandomNumberGenerator
+    ) -> PostgresArray {
+        array(of: type, &generator) { value(of: type, &$0) }
+    }
+
+    /// An array of up to three dimensions whose elements are made by the given function.
+    package static func array<Generator: RandomNumberGenerator>(
+        of type: PostgresDataType,
+        _ generator: inout Generator,
+        _ make: (inout Generator) throws -> PostgresValue
+    ) rethrows -> PostgresArray {
         let dimensions = (0..<Int.random(in: 0...3, using: &generator)).map { _ in
             PostgresArray.Dimension(
                 count: Int.random(in: 1...4, using: &generator),
@@ -41,15 +54,12 @@ enum RandomValue {
             )
         }
         let count = dimensions.isEmpty ? 0 : dimensions.reduce(1) { $0 * $1.count }
-        let elements = (0..<count).map { _ in generator.once(in: 5) ? nil : value(of: type, &generator) }
-        do {
-            return try PostgresArray(elementType: type, dimensions: dimensions, elements: elements)
-        } catch {
-            return PostgresArray(elementType: type, elements: elements)
-        }
+        let elements = try (0..<count).map { _ in generator.once(in: 5) ? nil : try make(&generator) }
+        let array = try? PostgresArray(elementType: type, dimensions: dimensions, elements: elements)
+        return array ?? PostgresArray(elementType: type, elements: elements)
     }
 
-    static func numeric(_ generator: inout some RandomNumberGenerator) -> PostgresNumeric {
+    package static func numeric(_ generator: inout some RandomNumberGenerator) -> PostgresNumeric {
         if generator.once(in: 20) { return generator.pick([.notANumber, .infinity, .negativeInfinity, .zero]) }
         let before =
             generator.once(in: 40)
@@ -67,7 +77,7 @@ enum RandomValue {
         return PostgresNumeric(text) ?? .notANumber
     }
 
-    static func text(_ generator: inout some RandomNumberGenerator) -> String {
+    package static func text(_ generator: inout some RandomNumberGenerator) -> String {
         if generator.once(in: 10) {
             return generator.pick([
                 "", " ", "NULL", "null", "\"", "\\", "{}", "{a,b}", "a\tb\nc\rd", "'", "é", "e\u{301}",
@@ -88,7 +98,7 @@ enum RandomValue {
         return text
     }
 
-    static func date(_ generator: inout some RandomNumberGenerator) -> PostgresDate {
+    package static func date(_ generator: inout some RandomNumberGenerator) -> PostgresDate {
         if generator.once(in: 10) {
             return generator.pick(
                 [.infinity, .negativeInfinity]
@@ -102,22 +112,22 @@ enum RandomValue {
         return PostgresDate(daysSince2000: days) ?? .infinity
     }
 
-    static func time(_ generator: inout some RandomNumberGenerator) -> PostgresTime {
+    package static func time(_ generator: inout some RandomNumberGenerator) -> PostgresTime {
         let end: Int64 = 86_400_000_000
         let microseconds =
             generator.once(in: 10) ? generator.pick([0, end, end - 1]) : Int64.random(in: 0...end, using: &generator)
         return PostgresTime(microseconds: roundedAtTimes(microseconds, &generator)) ?? .midnight
     }
 
-    static func timeTZ(_ generator: inout some RandomNumberGenerator) -> PostgresTimeTZ {
+    package static func timeTZ(_ generator: inout some RandomNumberGenerator) -> PostgresTimeTZ {
         let offset =
             generator.once(in: 2)
             ? Int.random(in: -57_599...57_599, using: &generator) : 1800 * Int.random(in: -31...31, using: &generator)
         let time = time(&generator)
-        return PostgresTimeTZ(time: time, secondsFromGMT: offset) ?? PostgresTimeTZ(time: time, secondsFromGMT: 0)!
+        return PostgresTimeTZ(time: time, secondsFromGMT: offset) ?? RandomValue.timeTZ(&generator)
     }
 
-    static func timestamp(_ generator: inout some RandomNumberGenerator) -> PostgresTimestamp {
+    package static func timestamp(_ generator: inout some RandomNumberGenerator) -> PostgresTimestamp {
         if generator.once(in: 10) {
             return generator.pick(
                 [.infinity, .negativeInfinity]
@@ -131,15 +141,18 @@ enum RandomValue {
         return PostgresTimestamp(microsecondsSince2000: roundedAtTimes(microseconds, &generator)) ?? .infinity
     }
 
-    static func interval(_ generator: inout some RandomNumberGenerator) -> PostgresInterval {
-        PostgresInterval(
+    /// Infinities left out, and the least number of microseconds: servers before PostgreSQL 17 cannot read what they
+    /// print for them.
+    package static func interval(_ generator: inout some RandomNumberGenerator) -> PostgresInterval {
+        let interval = PostgresInterval(
             months: generator.integer(Int32.self),
             days: generator.integer(Int32.self),
-            microseconds: generator.integer(Int64.self)
+            microseconds: max(.min + 1, generator.integer(Int64.self))
         )
+        return interval == .infinity ? PostgresInterval() : interval
     }
 
-    static func double(_ generator: inout some RandomNumberGenerator) -> Double {
+    package static func double(_ generator: inout some RandomNumberGenerator) -> Double {
         if generator.once(in: 8) {
             return generator.pick([
                 0, -0.0, .nan, .infinity, -.infinity, .leastNonzeroMagnitude, .greatestFiniteMagnitude, 0.1,
@@ -149,7 +162,7 @@ enum RandomValue {
         return Double(bitPattern: generator.next())
     }
 
-    static func float(_ generator: inout some RandomNumberGenerator) -> Float {
+    package static func float(_ generator: inout some RandomNumberGenerator) -> Float {
         if generator.once(in: 8) {
             return generator.pick([
                 0, -0.0, .nan, .infinity, -.infinity, .leastNonzeroMagnitude, .greatestFiniteMagnitude, 0.1, 16_777_216,
@@ -159,17 +172,17 @@ enum RandomValue {
         return Float(bitPattern: UInt32(truncatingIfNeeded: generator.next()))
     }
 
-    static func bytes(_ generator: inout some RandomNumberGenerator) -> [UInt8] {
+    package static func bytes(_ generator: inout some RandomNumberGenerator) -> [UInt8] {
         (0..<Int.random(in: 0...40, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator) }
     }
 
-    static func uuid(_ generator: inout some RandomNumberGenerator) -> UUID {
+    package static func uuid(_ generator: inout some RandomNumberGenerator) -> UUID {
         let (high, low) = (generator.next(), generator.next())
         return withUnsafeBytes(of: (high, low)) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 
     /// A document in the form in which `jsonb` prints it.
-    static func json(_ generator: inout some RandomNumberGenerator, depth: Int) -> String {
+    package static func json(_ generator: inout some RandomNumberGenerator, depth: Int) -> String {
         switch Int.random(in: 0...(depth < 3 ? 5 : 3), using: &generator) {
         case 0: return generator.pick(["null", "true", "false"])
         case 1: return "\(generator.integer(Int64.self))"

@@ -1,0 +1,67 @@
+extension Codec {
+    /// Appends a value of a built-in type that is met less often, and returns the format.
+    ///
+    /// A string that the library cannot read itself goes to the server, whose grammar is richer.
+    static func encodeScalar(
+        _ value: PostgresValue, _ type: PostgresDataType, _ bytes: inout [UInt8]
+    ) throws -> PostgresFormat {
+        switch (type, value) {
+        case (.inet, .inet(let address)): address.appendBinary(to: &bytes)
+        case (.cidr, .inet(let network)):
+            guard network.isNetwork else {
+                throw PostgresError(.invalidParameter, "An address with bits right of its mask is no cidr")
+            }
+            network.appendBinary(isCIDR: true, to: &bytes)
+        case (.macaddr, .macAddress(let address)) where !address.isEUI64: address.appendBinary(to: &bytes)
+        case (.macaddr8, .macAddress(let address)) where address.isEUI64: address.appendBinary(to: &bytes)
+        case (.bit, .bits(let bits)), (.varbit, .bits(let bits)): bits.appendBinary(to: &bytes)
+        case (.money, .money(let money)): money.appendBinary(to: &bytes)
+        case (.point, .point(let point)): point.appendBinary(to: &bytes)
+        case (.line, .line(let line)): line.appendBinary(to: &bytes)
+        case (.lseg, .lineSegment(let segment)): segment.appendBinary(to: &bytes)
+        case (.box, .box(let box)): box.appendBinary(to: &bytes)
+        case (.path, .path(let path)): path.appendBinary(to: &bytes)
+        case (.polygon, .polygon(let polygon)): polygon.appendBinary(to: &bytes)
+        case (.circle, .circle(let circle)): circle.appendBinary(to: &bytes)
+        case (_, .integer) where type.isCatalogReference:
+            bytes.appendBigEndian(try integer(value, type) as UInt32)
+        case (_, .other(let raw)) where raw.dataType == type && raw.format == .text:
+            return try appendText(value, &bytes)
+        case (_, .string(let text)):
+            if let read = TextDecoder.value(text, type), read != value, read.hasBinaryForm {
+                return try encodeScalar(read, type, &bytes)
+            }
+            return try appendText(value, &bytes)
+        default: throw mismatch(value, type)
+        }
+        return .binary
+    }
+}
+
+extension PostgresDataType {
+    /// Whether its values are the OIDs of rows of the catalog, or other numbers of 32 bits that nobody counts with.
+    var isCatalogReference: Bool {
+        switch self {
+        case .regproc, .regprocedure, .regoper, .regoperator, .regclass, .regtype, .regrole, .regnamespace, .regconfig,
+            .regdictionary, .regcollation, .xid, .cid:
+            true
+        default: false
+        }
+    }
+}
+
+extension PostgresValue {
+    /// Whether the value is no text that only the server can read.
+    var hasBinaryForm: Bool {
+        if case .other(let raw) = self { raw.format == .binary } else { true }
+    }
+
+    /// Whether `description` is the value as the server reads it.
+    var hasText: Bool {
+        switch self {
+        case .other(let raw): raw.text != nil
+        case .array(let array): array.elements.allSatisfy { $0?.hasText ?? true }
+        default: true
+        }
+    }
+}

@@ -1,0 +1,57 @@
+/// A `bit` or `bit varying`: a row of bits.
+public struct PostgresBits: Sendable, Hashable {
+    /// The bits, eight to a byte from the left; those behind the last are zero.
+    public let bytes: [UInt8]
+    /// The number of bits.
+    public let count: Int
+
+    /// PostgreSQL counts bits in 32 bits with a sign.
+    private static let maximumCount = Int(Int32.max) - 7
+
+    /// The first bits of bytes; nil unless the bytes are as many as the bits need, and zero behind them.
+    public init?(bytes: [UInt8], count: Int) {
+        guard count >= 0, count <= Self.maximumCount, bytes.count == (count + 7) / 8,
+            count % 8 == 0 || (bytes.last ?? 0) & (0xFF >> UInt8(count % 8)) == 0
+        else { return nil }
+        self.bytes = bytes
+        self.count = count
+    }
+
+    /// The given bits.
+    public init(_ bits: some Collection<Bool>) {
+        var bytes = [UInt8](repeating: 0, count: (bits.count + 7) / 8)
+        for (position, bit) in bits.enumerated() where bit { bytes[position / 8] |= 0x80 >> UInt8(position % 8) }
+        self.bytes = bytes
+        count = bits.count
+    }
+
+    /// The bit at a position from the left, which has to be below `count`.
+    public subscript(position: Int) -> Bool { bytes[position / 8] & 0x80 >> UInt8(position % 8) != 0 }
+}
+
+extension PostgresBits: PostgresScalar {
+    init?(binary reader: inout ByteReader) {
+        guard let count = reader.next(Int32.self), let bytes = reader.next(reader.count) else { return nil }
+        self.init(bytes: Array(bytes), count: Int(count))
+    }
+
+    func appendBinary(to bytes: inout [UInt8]) {
+        bytes.appendBigEndian(Int32(clamping: count))
+        bytes += self.bytes
+    }
+}
+
+extension PostgresBits: LosslessStringConvertible {
+    /// The bits of a text such as `0110`.
+    public init?(_ text: String) {
+        guard text.utf8.allSatisfy({ $0 | 1 == UInt8(ascii: "1") }), text.utf8.count <= Self.maximumCount else {
+            return nil
+        }
+        self.init(text.utf8.map { $0 == UInt8(ascii: "1") })
+    }
+
+    /// The bits as the server prints them: `0110`.
+    public var description: String {
+        String(decoding: (0..<count).map { UInt8(ascii: self[$0] ? "1" : "0") }, as: UTF8.self)
+    }
+}
