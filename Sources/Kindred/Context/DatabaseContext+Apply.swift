@@ -66,8 +66,9 @@ extension DatabaseContext {
     /// Marks an object's row as deleted and takes it out of every loaded set that may hold it.
     func applyDelete(_ object: DatabaseObject) throws {
         TransactionJournal.current?.record(object)
+        if object.hasChanges { rollback(object) }
         let wasLive = object.withState { state in
-            guard state.status == .persistent else { return false }
+            guard state.status == .persistent || state.status == .deleting else { return false }
             state.status = .deleted
             state.changedAt = tick()
             return true

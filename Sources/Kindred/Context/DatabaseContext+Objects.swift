@@ -50,33 +50,6 @@ extension DatabaseContext {
         }
     }
 
-    /// Deletes an object's row; what happens to rows that reference it is the database's own decision.
-    ///
-    /// One DELETE. The object and, as far as the foreign keys tell, the loaded objects that the database deleted with
-    /// it say so in `isDeleted` afterwards, and loaded sets have lost them. Throws `KindredError` `.objectDeleted` if the
-    /// row is gone already, `.constraintViolation` if rows that may not lose it reference it.
-    public func delete(_ object: DatabaseObject) async throws {
-        try requireOwn(object)
-        try requireLive(object)
-        let entity = object.runtime
-        let key = try requireKey(object)
-        let text = try entity.text("delete") {
-            "DELETE FROM \(try entity.quotedName) WHERE \(try entity.equality(entity.key, firstParameter: 1))"
-        }
-        var bindings = Bindings()
-        try entity.append(key.values, for: entity.key, to: &bindings)
-        let statement = Statement(text: text, bindings: bindings, resultFormat: .binary)
-        try await write {
-            try requireLive(object)
-            let result = try await send([statement], entity)[0]
-            guard result.affectedRows > 0 else {
-                try applyDelete(object)
-                throw gone([object])
-            }
-            try applyDeleteWithActions(object)
-        }
-    }
-
     /// The object of an ID: from memory, or by one SELECT by key.
     ///
     /// Throws `KindredError` `.notFound` if there is no such row.

@@ -105,6 +105,7 @@ extension DatabaseContext {
                 if isNew {
                     _ = map.takeLatestRow(entity.index, key)
                     map.setDeleted(false, entity.index, key)
+                    if map.isDeleting(entity.index, key) { object.withState { $0.status = .deleting } }
                 } else {
                     known.append((object, position))
                 }
@@ -142,6 +143,7 @@ extension DatabaseContext {
                 if isNew, let newer = map.takeLatestRow(entity.index, member.key) {
                     object.withState { $0.row = newer }
                 }
+                if isNew, map.isDeleting(entity.index, member.key) { object.withState { $0.status = .deleting } }
                 return object
             }
         }

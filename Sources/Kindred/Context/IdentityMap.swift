@@ -23,6 +23,10 @@ struct IdentityMap {
         var latestRows: [ObjectKey: Row] = [:]
         /// Rows that were deleted; loaded relationships may still hold them.
         var deleted: Set<ObjectKey> = []
+        /// Rows that a deletion under way is going to take.
+        var deleting: Set<ObjectKey> = []
+        /// When rows that nobody held were last deleted without being named.
+        var lostRowsAt: UInt64 = 0
         /// When the relationship (by slot) of an owner that nobody holds was last changed.
         var linkChanges: [Int: [ObjectKey: UInt64]] = [:]
         /// At this many entries the dead ones are swept out; doubling keeps the cost per object constant.
@@ -137,6 +141,26 @@ struct IdentityMap {
         } else if let table = tables[entity], !table.deleted.isEmpty {
             table.deleted.remove(key)
         }
+    }
+
+    func isDeleting(_ entity: Int, _ key: ObjectKey) -> Bool {
+        guard let deleting = tables[entity]?.deleting, !deleting.isEmpty else { return false }
+        return deleting.contains(key)
+    }
+
+    mutating func setDeleting(_ isDeleting: Bool, _ entity: Int, _ keys: [ObjectKey]) {
+        if isDeleting { table(entity).deleting.formUnion(keys) } else { tables[entity]?.deleting.subtract(keys) }
+    }
+
+    /// When rows of a relationship's other end, or of its helper, went without being named; 0 for never.
+    func lostRows(of relationship: RelationshipRuntime) -> UInt64 {
+        let time = tables[relationship.destination]?.lostRowsAt ?? 0
+        guard case .helper(let link) = relationship.link else { return time }
+        return max(time, tables[link.entity]?.lostRowsAt ?? 0)
+    }
+
+    mutating func noteLostRows(_ entity: Int, at time: UInt64) {
+        table(entity).lostRowsAt = time
     }
 
     /// When the relationship of an owner that nobody held was changed; 0 for never.

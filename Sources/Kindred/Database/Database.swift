@@ -13,9 +13,12 @@ public final class Database: Sendable {
     /// The pool of connections, for everything below objects: raw SQL, exclusive connections, metrics.
     public let client: PostgresClient
     private let runtime: Mutex<SchemaRuntime>
+    private let overrides: [SchemaOverride]
+    let deletionHooks = DeletionHooks()
 
-    private init(client: PostgresClient, schema: DatabaseSchema) {
+    private init(client: PostgresClient, schema: DatabaseSchema, overrides: [SchemaOverride]) {
         self.client = client
+        self.overrides = overrides
         runtime = Mutex(SchemaRuntime(schema))
     }
 
@@ -24,20 +27,30 @@ public final class Database: Sendable {
     /// - Parameters:
     ///   - uri: a connection URI such as `postgres://user@host/shop`, which takes nothing from the environment; nil takes
     ///     `DATABASE_URL` from the environment, else the `PG*` variables.
+    ///   - overrides: annotations given in code: names, keys, delete rules.
     ///   - logger: where statements are logged, at trace level, without values.
     /// - Throws: `PostgresError`: `.invalidConfiguration` before anything is sent, `.connectionFailed` naming each address
     ///   tried; `SchemaError` for an annotation that names nothing.
-    public static func connect(_ uri: String? = nil, logger: Logger? = nil) async throws -> Database {
+    public static func connect(
+        _ uri: String? = nil,
+        overrides: [SchemaOverride] = [],
+        logger: Logger? = nil
+    ) async throws -> Database {
         let configuration =
             try uri.map { try PostgresConfiguration(uri: $0) } ?? PostgresConfiguration.fromEnvironment()
-        return try await connect(configuration, logger: logger)
+        return try await connect(configuration, overrides: overrides, logger: logger)
     }
 
     /// Connects with a configuration, and reads the catalog in one round trip.
-    public static func connect(_ configuration: PostgresConfiguration, logger: Logger? = nil) async throws -> Database {
+    public static func connect(
+        _ configuration: PostgresConfiguration,
+        overrides: [SchemaOverride] = [],
+        logger: Logger? = nil
+    ) async throws -> Database {
         let client = try await PostgresClient.connect(configuration, logger: logger)
         do {
-            return Database(client: client, schema: try await SchemaReader.read(from: client))
+            let schema = try await SchemaReader.read(from: client, overrides: overrides)
+            return Database(client: client, schema: schema, overrides: overrides)
         } catch {
             await client.close()
             throw error
@@ -52,7 +65,7 @@ public final class Database: Sendable {
     /// Contexts that exist keep the model they were made with.
     @discardableResult
     public func refreshSchema() async throws -> DatabaseSchema {
-        let schema = try await SchemaReader.read(from: client)
+        let schema = try await SchemaReader.read(from: client, overrides: overrides)
         let made = SchemaRuntime(schema)
         runtime.withLock { $0 = made }
         return schema

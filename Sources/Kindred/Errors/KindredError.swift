@@ -40,6 +40,8 @@ public struct KindredError: Error, Sendable {
         public static let missingValue = Code("missingValue")
         /// A constraint of the database refused the change.
         public static let constraintViolation = Code("constraintViolation")
+        /// Objects that are not deleted themselves, or the database on their behalf, forbid the deletion.
+        public static let deletionDenied = Code("deletionDenied")
         /// The text is not the URI of an object in this database.
         public static let invalidObjectID = Code("invalidObjectID")
     }

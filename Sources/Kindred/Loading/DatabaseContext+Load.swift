@@ -70,7 +70,11 @@ extension DatabaseContext {
         ownerChangedAt: UInt64
     ) -> LoadGroup.Loaded? {
         withMap { map in
-            let changedAt = max(ownerChangedAt, map.linkChange(relationship.source, slot: relationship.slot, key))
+            let changedAt = max(
+                ownerChangedAt,
+                map.lostRows(of: relationship),
+                map.linkChange(relationship.source, slot: relationship.slot, key)
+            )
             guard changedAt <= loaded.askedAt else { return nil }
             guard loaded.members.contains(where: { map.isDeleted(relationship.destination, $0.key) }) else {
                 return loaded
@@ -89,6 +93,7 @@ extension DatabaseContext {
         let (group, position, changedAt) = object.withState { ($0.group, Int($0.position), $0.linksChangedAt) }
         guard let group else { return try await loadAlone(relationship, key) }
         TransactionJournal.current?.recordLoad(group)
+        group.forget(relationship.slot, before: withMap { $0.lostRows(of: relationship) })
         let loaded = try await group.load(relationship.slot, key, from: position) { element in
             try candidate(element, relationship)
         } load: { keys in
@@ -170,7 +175,7 @@ extension DatabaseContext {
 
     /// Refuses an object whose row is known to be gone.
     func requireLive(_ object: DatabaseObject) throws {
-        guard object.isDeleted else { return }
+        guard object.isGone else { return }
         throw KindredError(
             .objectDeleted,
             "\(object) has been deleted",

@@ -38,6 +38,8 @@ package final class LoadGroup: Sendable {
         var loaded: [ObjectKey: Loaded] = [:]
         /// Keys that another task is loading, and who waits for them.
         var running: [Running] = []
+        /// What was asked for before is outdated.
+        var validSince: UInt64 = 0
     }
 
     private final class Running: Sendable {
@@ -86,6 +88,16 @@ package final class LoadGroup: Sendable {
     /// What is known of the owner with the given key.
     func loaded(_ slot: Int, _ key: ObjectKey) -> Loaded? {
         slots.withLock { $0[slot]?.loaded[key] }
+    }
+
+    /// Forgets what a slot was told before a time, so that it is loaded anew for the whole group.
+    func forget(_ slot: Int, before time: UInt64) {
+        slots.withLock { slots in
+            guard var state = slots[slot], time > state.validSince else { return }
+            state.validSince = time
+            state.loaded = state.loaded.filter { $0.value.askedAt >= time }
+            slots[slot] = state
+        }
     }
 
     /// Forgets everything, because it was read inside a transaction that failed.

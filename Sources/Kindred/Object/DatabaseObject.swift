@@ -30,6 +30,19 @@ open class DatabaseObject: @unchecked Sendable {
         self.state = Mutex(state)
     }
 
+    /// Whether ``prepareForDeletion()`` has to be called for objects of this class.
+    ///
+    /// True for every subclass unless it says otherwise. Where it is false, and the database carries out all delete
+    /// rules by itself, deleting an object is a single DELETE.
+    open class var preparesForDeletion: Bool { self != DatabaseObject.self }
+
+    /// Called once for each object that is about to be deleted, cascaded ones included; override it to act on that.
+    ///
+    /// It runs inside the deletion's transaction, before anything is written. `isDeleted` is true already for every
+    /// object that is on its way out, and relationships can still be followed. It may delete more objects, which then
+    /// go in the same deletion. What it throws stops the deletion; nothing is written then.
+    open func prepareForDeletion() async throws {}
+
     deinit {
         context.noteDeath()
         // Loaded relationships may hold this row as it was before: leave them the newer one.
@@ -46,9 +59,9 @@ open class DatabaseObject: @unchecked Sendable {
         key.map { ObjectID(runtime, $0) }
     }
 
-    /// Whether the object's row has been deleted; such an object keeps its last values and refuses writes.
+    /// Whether the object's row has been deleted, or is about to be while ``prepareForDeletion()`` runs; such an object keeps its last values and refuses writes.
     public var isDeleted: Bool {
-        withState { $0.status == .deleted }
+        withState { $0.status == .deleted || $0.status == .deleting }
     }
 
     /// The row as last seen, with staged values.

@@ -7,6 +7,8 @@ package struct ObjectState: Sendable {
         case persistent
         /// Made in memory and not stored yet.
         case inserted
+        /// On its way out: a deletion that is under way takes its row.
+        case deleting
         /// Its row was deleted, by this context or by someone else.
         case deleted
     }

@@ -1,10 +1,13 @@
 package import KindredSchema
+import Synchronization
 
 /// A schema prepared for use by contexts: immutable, shared, replaced whole by a refresh.
 package final class SchemaRuntime: Sendable {
     package let schema: DatabaseSchema
     package let entities: [EntityRuntime]
     private let positions: [QualifiedName: Int]
+    /// What the database does by itself when rows of an entity are deleted, by entity; filled as it is asked for.
+    let deletionClosures = Mutex<[Int: DeletionClosure]>([:])
 
     package init(_ schema: DatabaseSchema) {
         self.schema = schema

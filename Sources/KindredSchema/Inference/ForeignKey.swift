@@ -14,6 +14,8 @@ extension SchemaBuilder {
         let columnNames: [String]
         let destinationColumnNames: [String]
         var deleteRule: DeleteRule
+        /// What the database does by itself; none where keys that repeat each other differ.
+        var action: DatabaseAction
         /// The columns of ON DELETE SET NULL (...); empty for all.
         let deleteSetColumns: [Int16]
         var isMatchFull: Bool
@@ -38,6 +40,7 @@ extension SchemaBuilder {
                 base = nil
             }
             deleteRule = DeleteRule(action: row.deleteAction)
+            action = DatabaseAction(row.deleteAction)
             deleteSetColumns = row.deleteSetColumns
             isMatchFull = row.isMatchFull
             isEnforced = row.isEnforced
@@ -47,6 +50,7 @@ extension SchemaBuilder {
         func add(_ other: ForeignKey) {
             names += other.names
             deleteRule = DeleteRule.strictest(deleteRule, other.deleteRule)
+            if action != other.action { action = .noAction }
             isMatchFull = isMatchFull || other.isMatchFull
             isEnforced = isEnforced || other.isEnforced
         }
@@ -65,6 +69,18 @@ extension SchemaBuilder {
             if columns == other.columns { return destinationColumns == other.destinationColumns }
             let pairs = Set(zip(columns, destinationColumns).map { [$0, $1] })
             return zip(other.columns, other.destinationColumns).allSatisfy { pairs.contains([$0, $1]) }
+        }
+    }
+}
+
+extension DatabaseAction {
+    /// The action that `confdeltype` stands for.
+    fileprivate init(_ action: UInt8) {
+        switch action {
+        case UInt8(ascii: "c"): self = .cascade
+        case UInt8(ascii: "n"): self = .setNull
+        case UInt8(ascii: "d"): self = .setDefault
+        default: self = .noAction
         }
     }
 }

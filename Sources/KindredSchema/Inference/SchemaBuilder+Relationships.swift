@@ -46,6 +46,7 @@ extension SchemaBuilder {
             holdsForeignKey: true,
             clearedColumns: clearedColumns(of: key),
             isEnforced: key.isEnforced,
+            databaseAction: databaseAction(of: key),
             explanation: explanation(of: place)
         )
     }
@@ -67,6 +68,7 @@ extension SchemaBuilder {
             orderedBy: key.isOneToOne ? nil : key.annotation.orderedBy?.value,
             clearedColumns: clearedColumns(of: key),
             isEnforced: key.isEnforced,
+            databaseAction: databaseAction(of: key),
             explanation: explanation(of: place)
         )
     }
@@ -115,6 +117,18 @@ extension SchemaBuilder {
         if key.isMatchFull { return nullable.count == key.columns.count ? key.columnNames : [] }
         let named = nullable.filter { key.deleteSetColumns.contains($0) }
         return table.columnNames(named.isEmpty ? nullable : named)
+    }
+
+    /// What the database does by itself, as far as it can: SET NULL of a required column is a refusal.
+    private func databaseAction(of key: ForeignKey) -> DatabaseAction {
+        guard key.isEnforced else { return .noAction }
+        switch key.action {
+        case .setNull:
+            let cleared = key.deleteSetColumns.isEmpty ? key.columns : key.deleteSetColumns
+            let columns = clearedColumns(of: key)
+            return tables[key.source].columnNames(cleared).allSatisfy(columns.contains) ? .setNull : .noAction
+        default: return key.action
+        }
     }
 
     // MARK: What the role may read

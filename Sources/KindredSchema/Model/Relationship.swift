@@ -54,6 +54,10 @@ public final class Relationship: Sendable {
     ///
     /// False for NOT ENFORCED constraints. For many-to-many, whether it enforces both keys of the helper.
     public let isEnforced: Bool
+    /// What the database itself does to the rows that hold the key when the row that they refer to is deleted.
+    ///
+    /// `noAction` where it refuses, does nothing, or would fail for want of a nullable column, and for many-to-many.
+    package let databaseAction: DatabaseAction
     /// Every name that was a candidate: which rule offered it, and whether the relationship was given it.
     public let explanation: [NameExplanation]
 
@@ -79,6 +83,7 @@ public final class Relationship: Sendable {
         orderedBy: String? = nil,
         clearedColumns: [String] = [],
         isEnforced: Bool = true,
+        databaseAction: DatabaseAction = .noAction,
         explanation: [NameExplanation] = []
     ) {
         self.name = name
@@ -97,6 +102,7 @@ public final class Relationship: Sendable {
         self.orderedBy = orderedBy
         self.clearedColumns = clearedColumns
         self.isEnforced = isEnforced
+        self.databaseAction = databaseAction
         self.explanation = explanation
     }
 }
@@ -112,7 +118,8 @@ extension Relationship: Hashable {
                 && left.columns == right.columns && left.destinationColumns == right.destinationColumns
                 && left.holdsForeignKey == right.holdsForeignKey && left.helper == right.helper
                 && left.orderedBy == right.orderedBy && left.clearedColumns == right.clearedColumns
-                && left.isEnforced == right.isEnforced && left.explanation == right.explanation
+                && left.isEnforced == right.isEnforced && left.databaseAction == right.databaseAction
+                && left.explanation == right.explanation
     }
 
     /// Hashes the source and the name, which no two relationships share.

@@ -93,7 +93,7 @@ import Testing
             #expect(error?.underlying?.sqlState == .uniqueViolation)
             #expect(error.map { !"\($0)".contains("Dr)") } == true)
             let ann = try await context.fetch("person").where("id = 1").one()
-            await expectError(.constraintViolation) { try await context.delete(ann) }
+            await expectError(.deletionDenied) { try await context.delete(ann) }
             #expect(!ann.isDeleted)
         }
     }

@@ -4,13 +4,14 @@ import Testing
 
 /// Lends the test's database, a context over it, and a second connection that sees only what is committed.
 func withDatabase(
+    overrides: [SchemaOverride] = [],
     _ body: (_ database: Database, _ context: DatabaseContext, _ other: PostgresClient) async throws -> Void
 ) async throws {
     var configuration = try PostgresConfiguration(uri: try TestDatabase.current.uri)
     // Tests share two threads with each other's arithmetic: what is not about waiting has time.
     configuration.pool.acquireTimeout = .seconds(60)
     configuration.statementTimeout = .seconds(120)
-    let database = try await Database.connect(configuration)
+    let database = try await Database.connect(configuration, overrides: overrides)
     let other = try await PostgresClient.connect(configuration)
     do {
         try await body(database, database.makeContext(), other)

@@ -1,0 +1,109 @@
+import KindredPostgres
+import KindredSchema
+
+/// Brings memory to what the database's own actions did to the rows that referred to deleted ones.
+///
+/// Of an object whose row refers to a row that was deleted by name, that is known. Behind rows that nobody holds it is
+/// not: such objects are in doubt, and read again.
+struct DatabaseActions {
+    /// Rows that are gone: those whose values are known, and perhaps others.
+    struct Gone {
+        let entity: EntityRuntime
+        /// The key in the given columns of each known row.
+        let keys: (_ columns: [Int]) throws -> Set<ObjectKey>
+        var hasUnknown = false
+    }
+
+    let context: DatabaseContext
+    /// Objects by entity whose rows may have been changed or deleted.
+    private(set) var doubtful: [Int: [DatabaseObject]] = [:]
+    private var unknown: Set<Int> = []
+
+    init(_ context: DatabaseContext) {
+        self.context = context
+    }
+
+    /// Follows the database's actions from rows that are gone.
+    ///
+    /// - Parameter isHandled: whether the rows at a relationship's other end have been seen to already.
+    mutating func follow(_ gone: [Gone], except isHandled: (RelationshipRuntime) -> Bool = { _ in false }) throws {
+        var pending = gone
+        while let next = pending.popLast() {
+            for relationship in next.entity.relationships {
+                guard case .referenced(let referenced, let columns) = relationship.link,
+                    relationship.model.databaseAction != .noAction, !isHandled(relationship)
+                else { continue }
+                if let more = try follow(relationship, referenced, columns, from: next) { pending.append(more) }
+            }
+        }
+    }
+
+    private mutating func follow(
+        _ relationship: RelationshipRuntime,
+        _ referenced: [Int],
+        _ columns: [Int],
+        from gone: Gone
+    ) throws -> Gone? {
+        let runtime = context.runtime
+        let entity = runtime.entities[relationship.destination]
+        let keys = try gone.keys(referenced)
+        let action = relationship.model.databaseAction
+        var deleted: [Row] = []
+        for object in context.withMap({ $0.objects(of: entity.index) }) where !object.isGone {
+            let row = object.storedRow
+            guard let key = try ObjectKey(row, columns) else { continue }
+            if keys.contains(key) {
+                switch action {
+                case .cascade:
+                    try context.applyDelete(object)
+                    deleted.append(row)
+                case .setNull:
+                    let cleared = relationship.model.clearedColumns.compactMap { entity.attributeIndex[$0] }
+                    try context.apply(row.settingNull(cleared), to: object)
+                case .setDefault: doubtful[entity.index, default: []].append(object)
+                case .noAction: break
+                }
+            } else if gone.hasUnknown,
+                try context.liveObject(gone.entity, where: referenced, equal: row, columns) == nil
+            {
+                doubtful[entity.index, default: []].append(object)
+            }
+        }
+        let isNew = unknown.insert(entity.index).inserted
+        if isNew { context.forgetUnheldRows(of: entity) }
+        guard action == .cascade, isNew || !deleted.isEmpty else { return nil }
+        let rows = deleted
+        return Gone(
+            entity: entity,
+            keys: { columns in Set(try rows.compactMap { try ObjectKey($0, columns) }) },
+            hasUnknown: true
+        )
+    }
+
+    /// Reads the objects in doubt again: one query for each entity, none where nothing is in doubt.
+    mutating func settle() async throws {
+        for (index, objects) in doubtful.sorted(by: { $0.key < $1.key }) {
+            let entity = context.runtime.entities[index]
+            let live = objects.filter { !$0.isGone }
+            let statements = DeletionStatements(runtime: context.runtime)
+            for keys in live.compactMap(\.key).slices() {
+                let columns = Array(entity.attributeColumns)
+                let statement = try statements.rows(entity, keys, columns: columns, isLocked: false)
+                let result = try await context.send([statement], entity)[0]
+                try context.applyReturned(result, entity)
+                var found: Set<ObjectKey> = []
+                for position in 0..<result.count {
+                    if let key = try ObjectKey(result, position, entity.key) { found.insert(key) }
+                }
+                let gone = live.filter { $0.key.map { !found.contains($0) } ?? false }
+                for object in gone { try context.applyDelete(object) }
+            }
+        }
+        doubtful = [:]
+    }
+}
+
+extension DatabaseObject {
+    /// Whether the row is known to be gone, not merely on its way out.
+    var isGone: Bool { withState { $0.status == .deleted } }
+}

@@ -1,0 +1,110 @@
+import KindredPostgres
+import KindredSchema
+
+extension DatabaseContext {
+    /// Deletes an object's row, and does what the delete rules say to the objects at the other ends of its relationships.
+    ///
+    /// One DELETE where the database's own foreign-key actions do all that the rules ask for and no hook is registered.
+    /// Otherwise all happens in one transaction, or in a savepoint of the one that is running: one SELECT … FOR UPDATE for
+    /// each relationship and level, one UPDATE for each relationship that is nullified, one statement that deletes
+    /// everything at once, whatever the number of rows.
+    ///
+    /// Afterwards every loaded object is right: deleted ones say so in `isDeleted` and refuse writes, nullified ones show
+    /// nil, sets have lost their members. Throws `KindredError`, and nothing is deleted: `.deletionDenied` if objects that
+    /// stay forbid it, `.requiredRelationship` if they would lose what they need, `.objectDeleted` if a row is gone
+    /// already.
+    public func delete(_ object: DatabaseObject) async throws {
+        try await delete(CollectionOfOne(object))
+    }
+
+    /// Deletes objects as ``delete(_:)-(DatabaseObject)`` does, all of them or none, as if at once.
+    ///
+    /// The objects may be of several entities. The number of statements does not depend on the number of objects.
+    public func delete(_ objects: some Sequence<DatabaseObject>) async throws {
+        var seen = Set<DatabaseObject>()
+        let objects = objects.filter { seen.insert($0).inserted }
+        if let run = DeletionRun.current(in: self) {
+            for object in objects { try requireDeletable(object) }
+            return run.request(objects.filter { !$0.isDeleted })
+        }
+        for object in objects { try requireDeletable(object) }
+        guard let entity = objects.first?.runtime else { return }
+        let rules = deletionRules(objects.map(\.runtime.index))
+        do {
+            if rules.isLeftToDatabase, objects.allSatisfy({ $0.runtime === entity }) {
+                try await atOnce(entity) { try await deleteAtOnce(objects, entity) }
+            } else {
+                try await transaction { try await deleteInTransaction(objects) }
+            }
+        } catch let missing as MissingRows {
+            for object in missing.objects { try applyDelete(object) }
+            throw gone(missing.objects)
+        }
+    }
+
+    private func requireDeletable(_ object: DatabaseObject) throws {
+        try requireOwn(object)
+        try requireLive(object)
+        _ = try requireKey(object)
+    }
+
+    /// Opens a transaction only if memory might have to be read again after the DELETE, since that can fail.
+    func atOnce<T>(_ entity: EntityRuntime, _ body: () async throws -> T) async throws -> T {
+        try await mayLeaveDoubt(entity) ? transaction(body) : body()
+    }
+
+    /// Whether objects in memory may be reached by the database's actions over rows that are not in memory.
+    private func mayLeaveDoubt(_ entity: EntityRuntime) -> Bool {
+        func isInMemory(_ relationship: RelationshipRuntime) -> Bool {
+            guard case .referenced = relationship.link, relationship.model.databaseAction != .noAction else {
+                return false
+            }
+            return withMap { !$0.objects(of: relationship.destination).isEmpty }
+        }
+        var reached: Set<Int> = []
+        var pending = [entity.index]
+        while let next = pending.popLast() {
+            for relationship in runtime.entities[next].relationships {
+                guard case .referenced = relationship.link else { continue }
+                let action = relationship.model.databaseAction
+                if action == .setDefault, isInMemory(relationship) { return true }
+                if action == .cascade, reached.insert(relationship.destination).inserted {
+                    pending.append(relationship.destination)
+                }
+            }
+        }
+        return reached.contains { runtime.entities[$0].relationships.contains(where: isInMemory) }
+    }
+
+    /// One DELETE, and in memory what the database did to the rows that referred to the deleted ones.
+    private func deleteAtOnce(_ objects: [DatabaseObject], _ entity: EntityRuntime) async throws {
+        try await write {
+            for object in objects { try requireLive(object) }
+            let rows = objects.map(\.storedRow)
+            let result = try await sendDeletion(try deletion(of: objects, entity), entity)
+            guard result.affectedRows == objects.count else {
+                if objects.count == 1 { throw MissingRows(objects: objects) }
+                throw gone(objects)
+            }
+            for object in objects { try applyDelete(object) }
+            var actions = DatabaseActions(self)
+            try actions.follow([
+                DatabaseActions.Gone(entity: entity) { columns in
+                    Set(try rows.compactMap { try ObjectKey($0, columns) })
+                }
+            ])
+            try await actions.settle()
+        }
+    }
+
+    private func deletion(of objects: [DatabaseObject], _ entity: EntityRuntime) throws -> Statement {
+        let keys = try objects.map(requireKey)
+        guard keys.count == 1 else { return try DeletionStatements(runtime: runtime).deleteAll(entity, keys) }
+        let text = try entity.text("delete") {
+            "DELETE FROM \(try entity.quotedName) WHERE \(try entity.equality(entity.key, firstParameter: 1))"
+        }
+        var bindings = Bindings()
+        try entity.append(keys[0].values, for: entity.key, to: &bindings)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+}

@@ -1,0 +1,140 @@
+import KindredPostgres
+import KindredSchema
+
+extension DatabaseContext {
+    /// The rules for deleting rows of some entities, with the hooks that are registered.
+    func deletionRules(_ roots: some Sequence<Int>) -> DeletionRules {
+        DeletionRules(runtime, roots: Set(roots)) { [self] in hasDeletionHook($0) }
+    }
+
+    /// Deletes objects with their rules inside the transaction that is running.
+    ///
+    /// If it fails, the transaction or savepoint around it has to be rolled back.
+    package func deleteInTransaction(_ objects: [DatabaseObject]) async throws {
+        var search = DeletionSearch(self, deletionRules(objects.map(\.runtime.index)), isLocking: true)
+        for (entity, objects) in grouped(objects) {
+            let missing = Set(try await search.add(try objects.map(requireKey), of: entity))
+            if !missing.isEmpty {
+                throw MissingRows(objects: objects.filter { $0.key.map(missing.contains) ?? false })
+            }
+        }
+        try await perform(search)
+    }
+
+    /// Deletes everything that a request selects, with the rules, and returns how many objects it selected.
+    func deleteInTransaction(_ request: SelectQuery, of entity: EntityRuntime) async throws -> Int {
+        var search = DeletionSearch(self, deletionRules([entity.index]), isLocking: true)
+        try await search.add(request, of: entity)
+        let count = search.found[entity.index]?.keys.count ?? 0
+        if count > 0 { try await perform(search) }
+        return count
+    }
+
+    private func perform(_ search: DeletionSearch) async throws {
+        var search = search
+        try await search.findAll()
+        let found = search
+        try await write {
+            try await check(found)
+            try await nullify(found)
+            try await deleteFound(found)
+            try await applyFound(found)
+        }
+    }
+
+    /// Throws if a row that stays forbids the deletion.
+    private func check(_ search: DeletionSearch) async throws {
+        let statements = DeletionStatements(runtime: runtime)
+        var batch: [(step: DeletionStep, statement: Statement)] = []
+        for step in search.steps where step.isCheck {
+            let deleted = search.found[step.destination]?.keys ?? []
+            for keys in try search.sources(of: step).slices() {
+                batch.append((step, try statements.blockers(step, keys, without: deleted)))
+            }
+        }
+        guard let first = batch.first else { return }
+        let results = try await send(batch.map(\.statement), runtime.entities[first.step.source])
+        for ((step, _), result) in zip(batch, results) where result.count > 0 {
+            let columns = Array(step.destinationColumns.indices)
+            let count = try result.row(at: 0).decode(columns.count, as: Int.self) ?? 0
+            let source = try ObjectKey(result, 0, columns).flatMap { try search.source(of: step, with: $0) }
+            throw denied(step, source, count)
+        }
+    }
+
+    /// The rows at other ends that stay lose their keys to the deleted ones.
+    private func nullify(_ search: DeletionSearch) async throws {
+        let statements = DeletionStatements(runtime: runtime)
+        for step in search.steps {
+            guard case .nullify(let columns) = step.action, !columns.isEmpty else { continue }
+            let entity = runtime.entities[step.destination]
+            let deleted = search.found[step.destination]?.keys ?? []
+            for keys in try search.sources(of: step).slices() {
+                let statement = try statements.nullify(step, columns, keys, without: deleted)
+                let result = try await send([statement], entity, key: runtime.inverse(step.relationship)?.model.name)[0]
+                guard result.count > 0, !entity.key.isEmpty else { continue }
+                var isUnheld = false
+                for row in result {
+                    guard let key = try ObjectKey(row, entity.key) else { continue }
+                    if let object = liveObject(entity, key) { try apply(row, to: object) } else { isUnheld = true }
+                }
+                if isUnheld { forgetUnheldRows(of: entity) }
+            }
+        }
+    }
+
+    private func deleteFound(_ search: DeletionSearch) async throws {
+        let keyed = search.found.sorted { $0.key < $1.key }.map { (entity: $0.key, keys: $0.value.keys) }
+        guard let first = keyed.first else { return }
+        var keyless: [(step: DeletionStep, sources: [ObjectKey])] = []
+        for step in search.steps where step.action == .cascadeWithoutKey {
+            keyless.append((step, try search.sources(of: step)))
+        }
+        let statement = try DeletionStatements(runtime: runtime).delete(keyed, keyless: keyless)
+        let result = try await sendDeletion(statement, runtime.entities[first.entity])
+        for (position, (entity, keys)) in keyed.enumerated() {
+            let count =
+                result.count == 1 ? try result.row(at: 0).decode(position, as: Int.self) : result.affectedRows
+            guard count == keys.count else { throw kept(runtime.entities[entity], keys.count - (count ?? 0)) }
+        }
+    }
+
+    private func applyFound(_ search: DeletionSearch) async throws {
+        var gone: [DatabaseActions.Gone] = []
+        for (index, found) in search.found.sorted(by: { $0.key < $1.key }) {
+            let entity = runtime.entities[index]
+            try applyDeleted(found.keys, of: entity)
+            let columns = search.rules.columns(of: index)
+            gone.append(
+                DatabaseActions.Gone(entity: entity) { wanted in
+                    let positions = wanted.compactMap(columns.firstIndex(of:))
+                    return Set(try found.rows.values.compactMap { try ObjectKey($0, positions) })
+                })
+        }
+        var actions = DatabaseActions(self)
+        try actions.follow(gone, except: search.rules.isExplicit)
+        try await actions.settle()
+    }
+
+    /// Sends a deletion; what a foreign key refuses becomes the error that the rule `deny` gives.
+    func sendDeletion(_ statement: Statement, _ entity: EntityRuntime) async throws -> QueryResult {
+        do {
+            return try await client.execute(statement)
+        } catch let error as PostgresError {
+            if let refused = refusedDeletion(error) { throw refused }
+            throw KindredError(refused: error, entity: entity, key: nil) ?? error
+        }
+    }
+}
+
+/// Rows of objects that were to be deleted and that are not there.
+struct MissingRows: Error {
+    let objects: [DatabaseObject]
+}
+
+extension SchemaRuntime {
+    /// The same relationship as its destination has it.
+    func inverse(_ relationship: RelationshipRuntime) -> RelationshipRuntime? {
+        entities[relationship.destination].relationships.first { $0.slot == relationship.inverseSlot }
+    }
+}

@@ -1,0 +1,43 @@
+import KindredSchema
+import Synchronization
+
+/// What is to be called before objects of plain entities are deleted, by entity.
+final class DeletionHooks: Sendable {
+    typealias Hook = @Sendable (DatabaseObject) async throws -> Void
+
+    private let hooks = Mutex<[QualifiedName: [Hook]]>([:])
+
+    func add(_ hook: @escaping Hook, for entity: QualifiedName) {
+        hooks.withLock { $0[entity, default: []].append(hook) }
+    }
+
+    func hooks(for entity: QualifiedName) -> [Hook] {
+        hooks.withLock { $0[entity] ?? [] }
+    }
+}
+
+extension Database {
+    /// Has `body` called once for each object of an entity that is about to be deleted, in every context of the database.
+    ///
+    /// The counterpart of ``DatabaseObject/prepareForDeletion()`` for entities without a class of their own; the same
+    /// holds for it. Throws `KindredError` `.unknownEntity` with the nearest names. Sends nothing.
+    public func prepareForDeletion(
+        of entityName: String,
+        _ body: @escaping @Sendable (DatabaseObject) async throws -> Void
+    ) throws {
+        let entity = try makeContext().runtime.entity(named: entityName)
+        deletionHooks.add(body, for: entity.name)
+    }
+}
+
+extension DatabaseContext {
+    /// Whether something is to be called before rows of an entity are deleted.
+    func hasDeletionHook(_ entity: Int) -> Bool {
+        !database.deletionHooks.hooks(for: runtime.entities[entity].name).isEmpty
+    }
+
+    func callDeletionHooks(_ object: DatabaseObject) async throws {
+        try await object.prepareForDeletion()
+        for hook in database.deletionHooks.hooks(for: object.runtime.name) { try await hook(object) }
+    }
+}

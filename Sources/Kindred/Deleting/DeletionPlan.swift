@@ -1,0 +1,109 @@
+public import KindredSchema
+
+/// What deleting objects would do: the objects concerned, by entity and by the rule that reaches them.
+///
+/// A value, true for the moment at which it was made. Hooks are not called for a plan, so what they would delete is not
+/// in it.
+public struct DeletionPlan: Sendable {
+    /// Objects of one entity that are concerned for the same reason.
+    public struct Item: Sendable, Hashable {
+        /// The entity of the objects.
+        public let entity: QualifiedName
+        /// The rule that reaches them; nil for the objects that were to be deleted in the first place.
+        ///
+        /// `cascade`: they are deleted. `nullify`: they lose the deleted ones. `deny`: they forbid the deletion.
+        /// `noAction`: the database's constraint decides about them.
+        public let rule: DeleteRule?
+        /// The relationship, of the entity of the deleted objects, that leads to them.
+        public let relationship: Relationship?
+        /// Whether they forbid the deletion: by the rule `deny`, or because they cannot lose what they require.
+        public let isDenied: Bool
+        /// The objects, each once.
+        public let objects: [ObjectID]
+    }
+
+    /// What is concerned: first what is deleted, in the order it is reached, then the rest.
+    public let items: [Item]
+
+    /// Everything that is deleted, rows of helper tables included.
+    public var deleted: [ObjectID] {
+        items.filter { $0.rule == nil || $0.rule == .cascade }.flatMap(\.objects)
+    }
+
+    /// Whether the deletion would be refused by a rule.
+    public var isDenied: Bool { items.contains(where: \.isDenied) }
+}
+
+extension DatabaseContext {
+    /// What deleting an object would do; nothing is changed, and no hook is called.
+    public func deletionPlan(for object: DatabaseObject) async throws -> DeletionPlan {
+        try await deletionPlan(for: CollectionOfOne(object))
+    }
+
+    /// What deleting objects would do; nothing is changed, and no hook is called.
+    ///
+    /// One SELECT for each relationship and level, in one transaction that sees one moment. Throws `KindredError`
+    /// `.objectDeleted` if a row is gone.
+    public func deletionPlan(for objects: some Sequence<DatabaseObject>) async throws -> DeletionPlan {
+        let objects = Array(objects)
+        for object in objects {
+            try requireOwn(object)
+            try requireLive(object)
+        }
+        let rules = DeletionRules(runtime, roots: Set(objects.map(\.runtime.index)), complete: true)
+        return try await transaction(isolation: .repeatableRead) {
+            var search = DeletionSearch(self, rules, isLocking: false)
+            var items: [DeletionPlan.Item] = []
+            func add(_ index: Int, _ keys: [ObjectKey], _ step: DeletionStep? = nil) {
+                guard !keys.isEmpty else { return }
+                let entity = runtime.entities[index]
+                items.append(
+                    DeletionPlan.Item(
+                        entity: entity.name,
+                        rule: step.map(\.rule),
+                        relationship: step?.relationship.model,
+                        isDenied: step?.isCheck ?? false,
+                        objects: keys.map { ObjectID(entity, $0) }
+                    )
+                )
+            }
+            for (entity, objects) in grouped(objects) {
+                let missing = try await search.add(try objects.map(requireKey), of: entity)
+                if !missing.isEmpty { throw gone(objects) }
+                add(entity.index, search.found[entity.index]?.keys ?? [])
+            }
+            try await search.expand()
+            for (step, keys) in search.reached { add(step.destination, keys, step) }
+            let statements = DeletionStatements(runtime: runtime)
+            for step in search.steps where step.action != .cascade {
+                let entity = runtime.entities[step.destination]
+                guard !entity.key.isEmpty else { continue }
+                var others: [ObjectKey] = []
+                for keys in try search.sources(of: step).slices() {
+                    let statement = try statements.others(step, keys, columns: entity.key, isLocked: false)
+                    let result = try await send([statement], entity)[0]
+                    for position in 0..<result.count {
+                        guard let key = try ObjectKey(result, position, Array(entity.key.indices)),
+                            search.found[entity.index]?.rows[key] == nil
+                        else { continue }
+                        others.append(key)
+                    }
+                }
+                add(step.destination, others, step)
+            }
+            return DeletionPlan(items: items)
+        }
+    }
+}
+
+extension DeletionStep {
+    /// The rule that the step carries out.
+    fileprivate var rule: DeleteRule {
+        switch action {
+        case .cascade, .cascadeWithoutKey: .cascade
+        case .deny: .deny
+        case .nullify, .refuse: .nullify
+        case .noAction: .noAction
+        }
+    }
+}

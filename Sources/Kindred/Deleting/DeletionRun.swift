@@ -1,0 +1,111 @@
+import KindredPostgres
+import KindredSchema
+import Synchronization
+
+/// A deletion under way, bound to the task while hooks run, so that what they delete goes with it.
+final class DeletionRun: Sendable {
+    @TaskLocal static var current: DeletionRun?
+
+    let context: DatabaseContext
+    private let outer: DeletionRun?
+    private let requested = Mutex<[DatabaseObject]>([])
+
+    init(_ context: DatabaseContext) {
+        self.context = context
+        outer = Self.current
+    }
+
+    /// The deletion under way in a context that the task is a hook of.
+    static func current(in context: DatabaseContext) -> DeletionRun? {
+        var run = current
+        while let found = run, found.context !== context { run = found.outer }
+        return run
+    }
+
+    /// Takes in objects that a hook deletes.
+    func request(_ objects: [DatabaseObject]) {
+        for object in objects { Self.mark(object) }
+        requested.withLock { $0 += objects }
+    }
+
+    /// What hooks have asked for since the last time.
+    func takeRequested() -> [DatabaseObject] {
+        requested.withLock { objects in
+            defer { objects = [] }
+            return objects
+        }
+    }
+
+    /// Shows an object as being on its way out.
+    static func mark(_ object: DatabaseObject) {
+        TransactionJournal.current?.record(object)
+        object.withState { if $0.status == .persistent { $0.status = .deleting } }
+    }
+}
+
+extension DeletionSearch {
+    /// Finds everything that goes, calling hooks on the way, which may add to it.
+    mutating func findAll() async throws {
+        let run = DeletionRun(context)
+        var called: [Int: Int] = [:]
+        do {
+            while true {
+                try await expand()
+                let fresh = try takeFresh(&called)
+                if fresh.isEmpty { break }
+                for object in fresh {
+                    try await DeletionRun.$current.withValue(run) { try await context.callDeletionHooks(object) }
+                }
+                for (entity, objects) in grouped(run.takeRequested()) {
+                    let missing = try await add(try objects.map(context.requireKey), of: entity)
+                    if !missing.isEmpty { throw context.gone(objects) }
+                }
+            }
+            setDeleting(false)
+        } catch {
+            setDeleting(false)
+            for index in found.keys {
+                for object in context.withMap({ $0.objects(of: index) }) {
+                    object.withState { if $0.status == .deleting { $0.status = .persistent } }
+                }
+            }
+            throw error
+        }
+    }
+
+    /// The objects whose hooks have not been called; everything found shows itself as deleted from now on.
+    private func takeFresh(_ called: inout [Int: Int]) throws -> [DatabaseObject] {
+        guard found.keys.contains(where: context.hasDeletionHook) else { return [] }
+        setDeleting(true)
+        var fresh: [DatabaseObject] = []
+        for (index, found) in found.sorted(by: { $0.key < $1.key }) {
+            let entity = runtime.entities[index]
+            let keys = found.keys[(called[index] ?? 0)...]
+            called[index] = found.keys.count
+            if context.hasDeletionHook(index) {
+                let members = keys.enumerated().compactMap { position, key in
+                    found.rows[key].map { Member(key: key, row: $0, position: Int32(clamping: position)) }
+                }
+                fresh += context.objects(members, of: entity, group: LoadGroup(.members(members)))
+            }
+            for key in keys {
+                if let object = context.liveObject(entity, key) { DeletionRun.mark(object) }
+            }
+        }
+        return fresh
+    }
+
+    private func setDeleting(_ isDeleting: Bool) {
+        context.withMap { map in
+            for (index, found) in found { map.setDeleting(isDeleting, index, found.keys) }
+        }
+    }
+}
+
+/// The objects by entity, in the entities' order, each once.
+func grouped(_ objects: [DatabaseObject]) -> [(entity: EntityRuntime, objects: [DatabaseObject])] {
+    var seen = Set<DatabaseObject>()
+    let distinct = objects.filter { seen.insert($0).inserted }
+    return Dictionary(grouping: distinct) { $0.runtime.index }.sorted { $0.key < $1.key }
+        .map { ($0.value[0].runtime, $0.value) }
+}

@@ -1,0 +1,137 @@
+import KindredPostgres
+import KindredSchema
+
+/// Finds the rows that go with the given ones, level by level: one statement for each relationship and level, whatever
+/// the number of rows, beyond slices of many thousands of keys.
+struct DeletionSearch {
+    /// The rows of one entity that are going to be deleted, in the order they were found.
+    struct Found {
+        var keys: [ObjectKey] = []
+        var rows: [ObjectKey: Row] = [:]
+    }
+
+    static let slice = 10_000
+
+    let context: DatabaseContext
+    let rules: DeletionRules
+    /// Whether rows are locked as they are found.
+    let isLocking: Bool
+    private(set) var found: [Int: Found] = [:]
+    /// By which relationship rows were reached; kept for plans.
+    private(set) var reached: [(step: DeletionStep, keys: [ObjectKey])] = []
+    /// Rows whose own relationships have not been looked at yet.
+    private var frontier: [Int: [Row]] = [:]
+
+    init(_ context: DatabaseContext, _ rules: DeletionRules, isLocking: Bool) {
+        self.context = context
+        self.rules = rules
+        self.isLocking = isLocking
+    }
+
+    var runtime: SchemaRuntime { context.runtime }
+
+    private var statements: DeletionStatements { DeletionStatements(runtime: runtime) }
+
+    /// Takes in rows by their keys, and returns the keys that have none.
+    mutating func add(_ keys: [ObjectKey], of entity: EntityRuntime) async throws -> [ObjectKey] {
+        let wanted = keys.filter { found[entity.index]?.rows[$0] == nil }
+        guard !wanted.isEmpty else { return [] }
+        let columns = rules.columns(of: entity.index)
+        let batch = try wanted.slices().map {
+            try statements.rows(entity, $0, columns: columns, isLocked: isLocking)
+        }
+        for result in try await context.send(batch, entity) { _ = try take(result, entity, columns) }
+        return wanted.filter { found[entity.index]?.rows[$0] == nil }
+    }
+
+    /// Takes in the rows that a request selects.
+    mutating func add(_ request: SelectQuery, of entity: EntityRuntime) async throws {
+        let columns = rules.columns(of: entity.index)
+        let statement = try request.deletionStatement(
+            in: context.schema, selecting: try entity.selectList(of: columns, alias: "t0"))
+        _ = try take(try await context.send([statement], entity)[0], entity, columns)
+    }
+
+    /// Follows the rules from the rows that are new, until there are no new ones.
+    mutating func expand() async throws {
+        while !frontier.isEmpty {
+            let level = frontier.sorted { $0.key < $1.key }
+            frontier = [:]
+            var batch: [(step: DeletionStep, statement: Statement)] = []
+            for (entity, rows) in level {
+                for step in rules.steps(of: entity) where step.action == .cascade {
+                    let columns = rules.columns(of: step.destination)
+                    for keys in try sources(of: step, in: rows).slices() {
+                        let statement = try statements.others(step, keys, columns: columns, isLocked: isLocking)
+                        batch.append((step, statement))
+                    }
+                }
+            }
+            guard let first = batch.first else { return }
+            let results = try await context.send(batch.map(\.statement), runtime.entities[first.step.source])
+            for ((step, _), result) in zip(batch, results) {
+                let entity = runtime.entities[step.destination]
+                let keys = try take(result, entity, rules.columns(of: entity.index))
+                if !isLocking, !keys.isEmpty { reached.append((step, keys)) }
+            }
+        }
+    }
+
+    /// The keys by which a step finds the other ends of all rows found so far.
+    func sources(of step: DeletionStep) throws -> [ObjectKey] {
+        guard let found = found[step.source] else { return [] }
+        return try sources(of: step, in: found.keys.compactMap { found.rows[$0] })
+    }
+
+    private func sources(of step: DeletionStep, in rows: [Row]) throws -> [ObjectKey] {
+        let columns = rules.columns(of: step.source)
+        let positions = step.sourceColumns.compactMap(columns.firstIndex(of:))
+        var seen = Set<ObjectKey>()
+        return try rows.compactMap { row in
+            guard let key = try ObjectKey(row, positions), seen.insert(key).inserted else { return nil }
+            return key
+        }
+    }
+
+    /// The row that has a key in the columns of a step's source.
+    func source(of step: DeletionStep, with key: ObjectKey) throws -> ObjectKey? {
+        let columns = rules.columns(of: step.source)
+        let positions = step.sourceColumns.compactMap(columns.firstIndex(of:))
+        guard let found = found[step.source] else { return nil }
+        return try found.keys.first { try found.rows[$0].flatMap { try ObjectKey($0, positions) } == key }
+    }
+
+    /// Every step of every entity of which rows were found.
+    var steps: [DeletionStep] {
+        found.keys.sorted().flatMap { rules.steps(of: $0) }
+    }
+
+    /// Adds the rows that are new, and returns their keys.
+    private mutating func take(
+        _ result: QueryResult,
+        _ entity: EntityRuntime,
+        _ columns: [Int]
+    ) throws -> [ObjectKey] {
+        let positions = entity.key.compactMap(columns.firstIndex(of:))
+        var keys: [ObjectKey] = []
+        for position in 0..<result.count {
+            guard let key = try ObjectKey(result, position, positions),
+                found[entity.index]?.rows[key] == nil
+            else { continue }
+            let row = result.row(at: position)
+            found[entity.index, default: Found()].keys.append(key)
+            found[entity.index]?.rows[key] = row
+            frontier[entity.index, default: []].append(row)
+            keys.append(key)
+        }
+        return keys
+    }
+}
+
+extension Array {
+    /// The elements in slices that fit well into one parameter.
+    func slices(of size: Int = DeletionSearch.slice) -> [[Element]] {
+        guard count > size else { return isEmpty ? [] : [self] }
+        return stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
+    }
+}

@@ -1,0 +1,198 @@
+import KindredPostgres
+import KindredSchema
+
+/// The statements of a deletion: each takes any number of keys, as one array per key column.
+struct DeletionStatements {
+    let runtime: SchemaRuntime
+
+    /// `SELECT … WHERE key IN (…) FOR UPDATE`: the rows to be deleted, which keeps out whoever would refer to them.
+    func rows(_ entity: EntityRuntime, _ keys: [ObjectKey], columns: [Int], isLocked: Bool) throws -> Statement {
+        let text = try entity.text("deletion rows \(isLocked) \(columns)") {
+            """
+            SELECT \(try entity.selectList(of: columns, alias: "t")) FROM \(try entity.quotedName) AS t \
+            WHERE \(try condition(entity, entity.key, alias: "t", first: 1))\(isLocked ? " FOR UPDATE OF t" : "")
+            """
+        }
+        var bindings = Bindings()
+        try KeySet.append(keys, entity.attributes(entity.key), to: &bindings)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    /// `SELECT … WHERE column IN (…) FOR UPDATE`: the rows at the other end of a relationship.
+    func others(_ step: DeletionStep, _ sources: [ObjectKey], columns: [Int], isLocked: Bool) throws -> Statement {
+        let entity = runtime.entities[step.destination]
+        let shape =
+            "deletion others \(step.source).\(step.relationship.slot) \(isLocked) \(step.helper != nil) \(columns)"
+        let text = try entity.text(shape) {
+            """
+            SELECT \(try entity.selectList(of: columns, alias: "t")) FROM \(try entity.quotedName) AS t \
+            WHERE \(try condition(step, first: 1))\(isLocked ? " FOR UPDATE OF t" : "")
+            """
+        }
+        var bindings = Bindings()
+        try KeySet.append(sources, sourceAttributes(step), to: &bindings)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    /// `SELECT column, count(*) …`: the source that most rows forbid to delete, with their number.
+    func blockers(_ step: DeletionStep, _ sources: [ObjectKey], without deleted: [ObjectKey]) throws -> Statement {
+        let entity = runtime.entities[step.destination]
+        let isPartial = !deleted.isEmpty
+        let text = try entity.text("deletion blockers \(step.source).\(step.relationship.slot) \(isPartial)") {
+            let (linked, alias) = (linkedEntity(step), step.helper == nil ? "t" : "h")
+            let columns = try linked.selectList(of: step.destinationColumns, alias: alias)
+            let names = try step.destinationColumns.map { "\(alias).\(try linked.quoted($0))" }.joined(separator: ", ")
+            let filter = KeySet.condition(
+                try step.destinationColumns.map { "\(alias).\(try linked.quoted($0))" }, sourceAttributes(step),
+                firstParameter: 1)
+            return """
+                SELECT \(columns), count(*) FROM \(try entity.quotedName) AS t\(try join(step)) \
+                WHERE \(filter)\(isPartial ? try exclusion(entity, first: step.destinationColumns.count + 1) : "") \
+                GROUP BY \(names) ORDER BY count(*) DESC LIMIT 1
+                """
+        }
+        return Statement(text: text, bindings: try bindings(step, sources, entity, deleted), resultFormat: .binary)
+    }
+
+    /// `UPDATE … SET column = NULL WHERE column IN (…) RETURNING …`: the rows at the other end lose the deleted ones.
+    func nullify(
+        _ step: DeletionStep,
+        _ cleared: [Int],
+        _ sources: [ObjectKey],
+        without deleted: [ObjectKey]
+    ) throws -> Statement {
+        let entity = runtime.entities[step.destination]
+        let isPartial = !deleted.isEmpty && !entity.key.isEmpty
+        let text = try entity.text("deletion nullify \(step.source).\(step.relationship.slot) \(isPartial)") {
+            let nulls = try cleared.map { "\(try entity.quoted($0)) = NULL" }.joined(separator: ", ")
+            let first = step.destinationColumns.count + 1
+            return """
+                UPDATE \(try entity.quotedName) AS t SET \(nulls) \
+                WHERE \(try condition(step, first: 1))\(isPartial ? try exclusion(entity, first: first) : "") \
+                RETURNING \(try entity.selectList(alias: "t"))
+                """
+        }
+        let keys = isPartial ? deleted : []
+        return Statement(text: text, bindings: try bindings(step, sources, entity, keys), resultFormat: .binary)
+    }
+
+    /// One statement that deletes rows of one entity, or of several at once, so that keys in a circle do not matter.
+    ///
+    /// Its one row holds the number of deleted rows for each of `keyed`, unless it is a plain DELETE.
+    func delete(
+        _ keyed: [(entity: Int, keys: [ObjectKey])],
+        keyless: [(step: DeletionStep, sources: [ObjectKey])] = []
+    ) throws -> Statement {
+        var bindings = Bindings()
+        var parts: [String] = []
+        for (entity, keys) in keyed {
+            let entity = runtime.entities[entity]
+            let filter = try condition(entity, entity.key, alias: "t", first: bindings.count + 1)
+            parts.append("DELETE FROM \(try entity.quotedName) AS t WHERE \(filter)")
+            try KeySet.append(keys, entity.attributes(entity.key), to: &bindings)
+        }
+        if parts.count == 1, keyless.isEmpty {
+            return Statement(text: StatementText(parts[0]), bindings: bindings, resultFormat: .binary)
+        }
+        for (step, sources) in keyless {
+            let filter = try condition(step, first: bindings.count + 1)
+            parts.append("DELETE FROM \(try runtime.entities[step.destination].quotedName) AS t WHERE \(filter)")
+            try KeySet.append(sources, sourceAttributes(step), to: &bindings)
+        }
+        let deletions = parts.enumerated().map { "d\($0) AS (\($1) RETURNING 1)" }.joined(separator: ", ")
+        let counts = keyed.indices.map { "(SELECT count(*) FROM d\($0))" }.joined(separator: ", ")
+        let text = StatementText("WITH \(deletions) SELECT \(counts)")
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    /// A DELETE of several rows of one entity that happens only if all of them are there.
+    func deleteAll(_ entity: EntityRuntime, _ keys: [ObjectKey]) throws -> Statement {
+        let text = try entity.text("delete all") {
+            let filter = try condition(entity, entity.key, alias: "t", first: 1)
+            return """
+                WITH locked AS MATERIALIZED (SELECT 1 FROM \(try entity.quotedName) AS t WHERE \(filter) FOR UPDATE) \
+                DELETE FROM \(try entity.quotedName) AS t \
+                WHERE \(filter) AND (SELECT count(*) FROM locked) = $\(entity.key.count + 1)
+                """
+        }
+        var bindings = Bindings()
+        try KeySet.append(keys, entity.attributes(entity.key), to: &bindings)
+        try bindings.append(Int64(keys.count))
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    // MARK: Pieces
+
+    /// The entity whose columns are compared with the sources'.
+    private func linkedEntity(_ step: DeletionStep) -> EntityRuntime {
+        runtime.entities[step.helper?.entity ?? step.destination]
+    }
+
+    private func sourceAttributes(_ step: DeletionStep) -> [Attribute] {
+        linkedEntity(step).attributes(step.destinationColumns)
+    }
+
+    private func condition(_ entity: EntityRuntime, _ columns: [Int], alias: String, first: Int) throws -> String {
+        KeySet.condition(
+            try columns.map { "\(alias).\(try entity.quoted($0))" }, entity.attributes(columns), firstParameter: first)
+    }
+
+    /// The rows `t` at the other end of the sources whose keys are given.
+    private func condition(_ step: DeletionStep, first: Int) throws -> String {
+        let entity = runtime.entities[step.destination]
+        guard let helper = step.helper else {
+            return try condition(entity, step.destinationColumns, alias: "t", first: first)
+        }
+        let rows = runtime.entities[helper.entity]
+        let names = try helper.destination.map { "t.\(try entity.quoted($0))" }.joined(separator: ", ")
+        let columns = try helper.destinationColumns.map { "h.\(try rows.quoted($0))" }.joined(separator: ", ")
+        let filter = try condition(rows, helper.sourceColumns, alias: "h", first: first)
+        return "(\(names)) IN (SELECT \(columns) FROM \(try rows.quotedName) AS h WHERE \(filter))"
+    }
+
+    private func join(_ step: DeletionStep) throws -> String {
+        guard let helper = step.helper else { return "" }
+        let (rows, entity) = (runtime.entities[helper.entity], runtime.entities[step.destination])
+        let pairs = try zip(helper.destinationColumns, helper.destination).map {
+            "h.\(try rows.quoted($0)) = t.\(try entity.quoted($1))"
+        }
+        return " JOIN \(try rows.quotedName) AS h ON \(pairs.joined(separator: " AND "))"
+    }
+
+    /// An anti-join, since a long list is slow to search in older servers.
+    private func exclusion(_ entity: EntityRuntime, first: Int) throws -> String {
+        let columns = entity.key.indices.map { "k\($0)" }
+        let pairs = try zip(columns, entity.key).map { "d.\($0) = t.\(try entity.quoted($1))" }
+        let keys = KeySet.rows(entity.attributes(entity.key), firstParameter: first)
+        return """
+             AND NOT EXISTS (SELECT FROM \(keys) AS d(\(columns.joined(separator: ", "))) \
+            WHERE \(pairs.joined(separator: " AND ")))
+            """
+    }
+
+    private func bindings(
+        _ step: DeletionStep,
+        _ sources: [ObjectKey],
+        _ entity: EntityRuntime,
+        _ deleted: [ObjectKey]
+    ) throws -> Bindings {
+        var bindings = Bindings()
+        try KeySet.append(sources, sourceAttributes(step), to: &bindings)
+        if !deleted.isEmpty { try KeySet.append(deleted, entity.attributes(entity.key), to: &bindings) }
+        return bindings
+    }
+}
+
+extension EntityRuntime {
+    func attributes(_ columns: [Int]) -> [Attribute] {
+        columns.map { entity.attributes[$0] }
+    }
+
+    /// The given attributes, a type without a binary codec as text.
+    func selectList(of columns: [Int], alias: String) throws -> String {
+        try columns.map { column in
+            let name = "\(alias).\(try quoted(column))"
+            return entity.attributes[column].isReadAsText ? "\(name)::text" : name
+        }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,58 @@
+import KindredPostgres
+import KindredSchema
+
+extension FetchRequest {
+    /// Deletes the objects that the request selects, with their delete rules, all of them or none.
+    ///
+    /// One DELETE where the database's own foreign-key actions do all that the rules ask for and no hook is registered;
+    /// otherwise as ``DatabaseContext/delete(_:)-(DatabaseObject)``. The objects in memory follow. Returns how many the
+    /// request selected. Throws what that method throws.
+    @discardableResult
+    public func delete() async throws -> Int {
+        guard !entity.entity.isReadOnly, !entity.key.isEmpty else {
+            throw KindredError(
+                .readOnly,
+                "\(entity.name) cannot be written: it has no primary key, or the role may only read it",
+                entity: entity.name.description
+            )
+        }
+        guard DeletionRun.current(in: context) == nil else {
+            let objects = try await all()
+            try await context.delete(objects)
+            return objects.count
+        }
+        let isLeftToDatabase = context.deletionRules([entity.index]).isLeftToDatabase
+        guard isLeftToDatabase else {
+            return try await context.transaction { try await context.deleteInTransaction(query, of: entity) }
+        }
+        return try await context.atOnce(entity) { try await context.deleteAtOnce(query, of: entity) }
+    }
+}
+
+extension DatabaseContext {
+    /// One DELETE by condition, and in memory what the database did to the rows that referred to the deleted ones.
+    func deleteAtOnce(_ request: SelectQuery, of entity: EntityRuntime) async throws -> Int {
+        try await write {
+            let columns = deletionRules([entity.index]).columns(of: entity.index)
+            let keys = try entity.key.map { "t0.\(try entity.quoted($0))" }.joined(separator: ", ")
+            let own = try entity.key.map { "t.\(try entity.quoted($0))" }.joined(separator: ", ")
+            let (name, list) = (try entity.quotedName, try entity.selectList(of: columns, alias: "t"))
+            var statement = try request.statement(in: schema, selecting: keys, isSorted: true) {
+                "DELETE FROM \(name) AS t WHERE (\(own)) IN (\($0)) RETURNING \(list)"
+            }
+            statement.resultFormat = .binary
+            let result = try await sendDeletion(statement, entity)
+            let positions = entity.key.compactMap(columns.firstIndex(of:))
+            try applyDeleted((0..<result.count).compactMap { try ObjectKey(result, $0, positions) }, of: entity)
+            var actions = DatabaseActions(self)
+            try actions.follow([
+                DatabaseActions.Gone(entity: entity) { wanted in
+                    let positions = wanted.compactMap(columns.firstIndex(of:))
+                    return Set(try (0..<result.count).compactMap { try ObjectKey(result, $0, positions) })
+                }
+            ])
+            try await actions.settle()
+            return result.count
+        }
+    }
+}
