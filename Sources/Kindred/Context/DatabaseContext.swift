@@ -160,7 +160,7 @@ extension EntityRuntime {
         if key.isEmpty { return nil }
         if hasIntegerKey {
             return try (0..<result.count).map { row in
-                try result.decode(row: row, column: key[0], as: Int64.self).map(ObjectKey.integer)
+                try result.integer(row: row, column: key[0]).map(ObjectKey.integer)
             }
         }
         return try (0..<result.count).map { try ObjectKey(result, $0, key) }

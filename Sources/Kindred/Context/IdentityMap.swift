@@ -16,7 +16,7 @@ struct IdentityMap {
         weak var object: DatabaseObject?
     }
 
-    private final class Table {
+    private struct Table {
         var integers: [Int64: WeakObject] = [:]
         var others: [ObjectKey: WeakObject] = [:]
         /// Rows newer than those that loaded relationships hold, of objects that are gone from memory.
@@ -36,7 +36,7 @@ struct IdentityMap {
         var count: Int { integers.count + others.count }
 
         /// Makes room for more entries, by sweeping if as many objects have died since the last time as stand here.
-        func makeRoom(for more: Int, deaths: Int) {
+        mutating func makeRoom(for more: Int, deaths: Int) {
             guard count + more > sweepAt else { return }
             if deaths - deathsAtSweep >= count / 2 {
                 integers = integers.filter { $0.value.object != nil }
@@ -46,7 +46,7 @@ struct IdentityMap {
             sweepAt = max(64, 2 * (count + more))
         }
 
-        func reserve(_ more: Int, hasIntegerKey: Bool) {
+        mutating func reserve(_ more: Int, hasIntegerKey: Bool) {
             if hasIntegerKey {
                 integers.reserveCapacity(integers.count + more)
             } else {
@@ -55,32 +55,40 @@ struct IdentityMap {
         }
     }
 
-    /// Made when the first object of an entity comes, since a context sees few of a schema's entities.
-    private var tables: [Table?]
+    /// Where in `tables` an entity's stands, plus one; 0 if it has none, since a context sees few of a schema's entities.
+    private var places: [Int32]
+    private var tables: [Table] = []
 
     init(entityCount: Int) {
-        tables = Array(repeating: nil, count: entityCount)
+        places = Array(repeating: 0, count: entityCount)
     }
 
-    private mutating func table(_ entity: Int) -> Table {
-        if let table = tables[entity] { return table }
-        let table = Table()
-        tables[entity] = table
-        return table
+    private subscript(entity: Int) -> Table? {
+        let place = places[entity]
+        return place == 0 ? nil : tables[Int(place) - 1]
+    }
+
+    /// The place of an entity's table, which is made if there is none.
+    private mutating func place(_ entity: Int) -> Int {
+        if places[entity] == 0 {
+            tables.append(Table())
+            places[entity] = Int32(tables.count)
+        }
+        return Int(places[entity]) - 1
     }
 
     func object(_ entity: Int, _ key: ObjectKey) -> DatabaseObject? {
         switch key {
-        case .integer(let integer): tables[entity]?.integers[integer]?.object
-        case .values: tables[entity]?.others[key]?.object
+        case .integer(let integer): self[entity]?.integers[integer]?.object
+        case .values: self[entity]?.others[key]?.object
         }
     }
 
     /// Prepares for objects that will be inserted, by the number of objects that have died in the context so far.
     mutating func makeRoom(for more: Int, of entity: EntityRuntime, deaths: Int) {
-        let table = table(entity.index)
-        table.makeRoom(for: more, deaths: deaths)
-        if more > 1 { table.reserve(more, hasIntegerKey: entity.hasIntegerKey) }
+        let place = place(entity.index)
+        tables[place].makeRoom(for: more, deaths: deaths)
+        if more > 1 { tables[place].reserve(more, hasIntegerKey: entity.hasIntegerKey) }
     }
 
     /// The object of a key, made if there is none.
@@ -95,32 +103,34 @@ struct IdentityMap {
             place.object = object
             return (object, true)
         }
-        let table = table(entity)
+        let place = place(entity)
         return switch key {
-        case .integer(let integer): find(&table.integers[integer, default: WeakObject()])
-        case .values: find(&table.others[key, default: WeakObject()])
+        case .integer(let integer): find(&tables[place].integers[integer, default: WeakObject()])
+        case .values: find(&tables[place].others[key, default: WeakObject()])
         }
     }
 
     mutating func insert(_ object: DatabaseObject, _ entity: Int, _ key: ObjectKey) {
+        let place = place(entity)
         switch key {
-        case .integer(let integer): table(entity).integers[integer] = WeakObject(object: object)
-        case .values: table(entity).others[key] = WeakObject(object: object)
+        case .integer(let integer): tables[place].integers[integer] = WeakObject(object: object)
+        case .values: tables[place].others[key] = WeakObject(object: object)
         }
     }
 
     /// Forgets the key, if it stands for this object.
     mutating func remove(_ object: DatabaseObject, _ entity: Int, _ key: ObjectKey) {
         guard self.object(entity, key) === object else { return }
+        let place = place(entity)
         switch key {
-        case .integer(let integer): tables[entity]?.integers[integer] = nil
-        case .values: tables[entity]?.others[key] = nil
+        case .integer(let integer): tables[place].integers[integer] = nil
+        case .values: tables[place].others[key] = nil
         }
     }
 
     /// Every object of an entity that is still in memory.
     func objects(of entity: Int) -> [DatabaseObject] {
-        guard let table = tables[entity] else { return [] }
+        guard let table = self[entity] else { return [] }
         return table.integers.values.compactMap(\.object) + table.others.values.compactMap(\.object)
     }
 
@@ -130,16 +140,17 @@ struct IdentityMap {
     }
 
     func isDeleted(_ entity: Int, _ key: ObjectKey) -> Bool {
-        guard let deleted = tables[entity]?.deleted, !deleted.isEmpty else { return false }
+        guard let deleted = self[entity]?.deleted, !deleted.isEmpty else { return false }
         return deleted.contains(key)
     }
 
     mutating func setDeleted(_ isDeleted: Bool, _ entity: Int, _ key: ObjectKey) {
         if isDeleted {
-            table(entity).deleted.insert(key)
-            table(entity).latestRows[key] = nil
-        } else if let table = tables[entity], !table.deleted.isEmpty {
-            table.deleted.remove(key)
+            let place = place(entity)
+            tables[place].deleted.insert(key)
+            tables[place].latestRows[key] = nil
+        } else if self[entity]?.deleted.isEmpty == false {
+            tables[place(entity)].deleted.remove(key)
         }
     }
 
@@ -165,22 +176,22 @@ struct IdentityMap {
 
     /// When the relationship of an owner that nobody held was changed; 0 for never.
     func linkChange(_ entity: Int, slot: Int, _ owner: ObjectKey) -> UInt64 {
-        guard let changes = tables[entity]?.linkChanges, !changes.isEmpty else { return 0 }
+        guard let changes = self[entity]?.linkChanges, !changes.isEmpty else { return 0 }
         return changes[slot]?[owner] ?? 0
     }
 
     mutating func noteLinkChange(_ entity: Int, slot: Int, _ owner: ObjectKey, at time: UInt64) {
-        table(entity).linkChanges[slot, default: [:]][owner] = time
+        tables[place(entity)].linkChanges[slot, default: [:]][owner] = time
     }
 
     /// Takes out the newer row that an object left behind, if any.
     mutating func takeLatestRow(_ entity: Int, _ key: ObjectKey) -> Row? {
-        guard let table = tables[entity], !table.latestRows.isEmpty else { return nil }
-        return table.latestRows.removeValue(forKey: key)
+        guard self[entity]?.latestRows.isEmpty == false else { return nil }
+        return tables[place(entity)].latestRows.removeValue(forKey: key)
     }
 
     /// Keeps the row that a vanished object left behind, newer than the one its sets hold.
     mutating func keepLatestRow(_ left: LeftRow) {
-        table(left.entity).latestRows[left.key] = left.row
+        tables[place(left.entity)].latestRows[left.key] = left.row
     }
 }

@@ -24,10 +24,7 @@ open class DatabaseObject: @unchecked Sendable {
     public required init(_ seed: ObjectSeed) {
         context = seed.context
         runtime = seed.runtime
-        var state = ObjectState(row: seed.row)
-        state.group = seed.group
-        state.position = seed.position
-        self.state = Mutex(state)
+        state = Mutex(ObjectState(row: seed.row, group: seed.group, position: seed.position))
     }
 
     /// Whether ``prepareForDeletion()`` has to be called for objects of this class.

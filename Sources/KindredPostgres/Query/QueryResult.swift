@@ -70,24 +70,27 @@ extension QueryResult {
         precondition(position >= 0 && position < self.count, "The result has no row \(position); it has \(self.count)")
         let row = Int32(position)
         let count = Swift.min(prefix ?? columns.count, columns.count)
-        var size = 4 * count
-        for column in 0..<Int32(count) { size += Int(PQgetlength(handle, row, column)) }
-        let buffer = [UInt8](unsafeUninitializedCapacity: size) { buffer, initialized in
-            let bytes = UnsafeMutableRawBufferPointer(buffer)
-            var end = 0
-            for column in 0..<Int32(count) {
-                let length = Int(PQgetlength(handle, row, column))
-                // libpq takes no message, and so no row, of 2 GiB.
-                var mark = UInt32(end + length)
-                if length > 0, let value = PQgetvalue(handle, row, column), let base = bytes.baseAddress {
-                    (base + 4 * count + end).copyMemory(from: value, byteCount: length)
-                } else if PQgetisnull(handle, row, column) == 1 {
-                    mark |= 1 << 31
-                }
-                bytes.storeBytes(of: mark, toByteOffset: 4 * Int(column), as: UInt32.self)
-                end += length
+        let buffer = withUnsafeTemporaryAllocation(of: Int32.self, capacity: count) { lengths in
+            var size = 4 * count
+            for column in 0..<count {
+                lengths[column] = PQgetlength(handle, row, Int32(column))
+                size += Int(lengths[column])
             }
-            initialized = size
+            return RowBuffer.filled(size) { bytes in
+                var end = 0
+                for column in 0..<count {
+                    let length = Int(lengths[column])
+                    // libpq takes no message, and so no row, of 2 GiB.
+                    var mark = UInt32(end + length)
+                    if length > 0, let value = PQgetvalue(handle, row, Int32(column)), let base = bytes.baseAddress {
+                        (base + 4 * count + end).copyMemory(from: value, byteCount: length)
+                    } else if PQgetisnull(handle, row, Int32(column)) == 1 {
+                        mark |= 1 << 31
+                    }
+                    bytes.storeBytes(of: mark, toByteOffset: 4 * column, as: UInt32.self)
+                    end += length
+                }
+            }
         }
         return Row(columns: columns, count: count, buffer: buffer)
     }
@@ -110,10 +113,14 @@ extension QueryResult {
         }
     }
 
-    /// The value of a cell as a Swift type, without copying its row; nil for NULL.
-    package func decode<Value: PostgresDecodable>(row: Int, column: Int, as type: Value.Type) throws -> Value? {
+    /// The value of an integer column's cell, without copying its row; nil for NULL.
+    package func integer(row: Int, column: Int) throws -> Int64? {
         try withCell(row: row, column: column) { bytes in
-            try Value.read(bytes, columns.cellType(at: column))
+            switch bytes.count {
+            case 4 where columns.isBinary: Int64(Int32(bigEndian: bytes.loadUnaligned(as: Int32.self)))
+            case 8 where columns.isBinary: Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))
+            default: try Int64.read(bytes, columns.cellType(at: column))
+            }
         }
     }
 }

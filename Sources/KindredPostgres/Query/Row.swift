@@ -7,12 +7,13 @@ public struct Row: Sendable {
     /// For each column the end of its value, with the highest bit set for NULL; then the values.
     ///
     /// A message of the protocol is shorter than 2 GiB, so 31 bits are enough for an offset.
-    private let buffer: [UInt8]
+    // Never changed once it is filled; only its superclass keeps it from being Sendable.
+    private nonisolated(unsafe) let buffer: RowBuffer
     private let ends: Int32
 
     private static let null: UInt32 = 1 << 31
 
-    package init(columns: RowColumns, count: Int, buffer: [UInt8]) {
+    init(columns: RowColumns, count: Int, buffer: RowBuffer) {
         self.columns = columns
         self.buffer = buffer
         ends = Int32(clamping: count)
@@ -63,7 +64,7 @@ public struct Row: Sendable {
 
     /// Lends the encoded bytes of a value; nil for NULL and for a column that is not there.
     package func withBytes<T>(at column: Int, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T? {
-        try buffer.withUnsafeBytes { buffer in
+        try buffer.withBytes { buffer in
             guard let range = range(column, buffer) else { return nil }
             return try body(UnsafeRawBufferPointer(rebasing: buffer[range]))
         }
@@ -76,7 +77,7 @@ public struct Row: Sendable {
 
     /// Where a value stands in the buffer; nil for NULL.
     private func range(_ column: Int) -> Range<Int>? {
-        buffer.withUnsafeBytes { range(column, $0) }
+        buffer.withBytes { range(column, $0) }
     }
 
     private func range(_ column: Int, _ buffer: UnsafeRawBufferPointer) -> Range<Int>? {
@@ -98,7 +99,7 @@ extension Row {
 
     /// Whether the two rows hold the same values, byte by byte.
     package func hasSameBytes(as other: Row) -> Bool {
-        count == other.count && buffer == other.buffer
+        count == other.count && buffer.withBytes { bytes in other.buffer.withBytes { bytes.elementsEqual($0) } }
     }
 
     /// Whether the two rows hold the same value in a column, byte by byte.
@@ -106,7 +107,9 @@ extension Row {
         guard let bytes = range(column), let otherBytes = other.range(column) else {
             return isNull(at: column) == other.isNull(at: column)
         }
-        return buffer[bytes] == other.buffer[otherBytes]
+        return buffer.withBytes { buffer in
+            other.buffer.withBytes { buffer[bytes].elementsEqual($0[otherBytes]) }
+        }
     }
 
     /// The row with NULL in the given columns.
@@ -128,7 +131,7 @@ extension Row {
             let end = UInt32(truncatingIfNeeded: buffer.count - 4 * count) | flag
             buffer.withUnsafeMutableBytes { $0.storeBytes(of: end, toByteOffset: 4 * column, as: UInt32.self) }
         }
-        self.init(columns: columns, count: count, buffer: buffer)
+        self.init(columns: columns, count: count, buffer: .filled(buffer.count) { $0.copyBytes(from: buffer) })
     }
 }
 

@@ -33,12 +33,15 @@ public final class RowColumns: Sendable {
     private let columns: [Column]
     private let cellTypes: [PostgresCellType]
     package let types: TypeRegistry?
+    /// Whether the values of all columns came in binary form.
+    let isBinary: Bool
     /// First positions by the bytes of the name, made when the first of many columns is looked for.
     private let positions = Mutex<[[UInt8]: Int]?>(nil)
 
     package init(_ columns: [Column], types: TypeRegistry?) {
         self.columns = columns
         self.types = types
+        isBinary = columns.allSatisfy { $0.format == .binary }
         cellTypes = columns.map { PostgresCellType(dataType: $0.dataType, format: $0.format, types: types) }
     }
 
