@@ -155,23 +155,24 @@ struct IdentityMap {
     }
 
     func isDeleting(_ entity: Int, _ key: ObjectKey) -> Bool {
-        guard let deleting = tables[entity]?.deleting, !deleting.isEmpty else { return false }
+        guard let deleting = self[entity]?.deleting, !deleting.isEmpty else { return false }
         return deleting.contains(key)
     }
 
     mutating func setDeleting(_ isDeleting: Bool, _ entity: Int, _ keys: [ObjectKey]) {
-        if isDeleting { table(entity).deleting.formUnion(keys) } else { tables[entity]?.deleting.subtract(keys) }
+        let place = place(entity)
+        if isDeleting { tables[place].deleting.formUnion(keys) } else { tables[place].deleting.subtract(keys) }
     }
 
     /// When rows of a relationship's other end, or of its helper, went without being named; 0 for never.
     func lostRows(of relationship: RelationshipRuntime) -> UInt64 {
-        let time = tables[relationship.destination]?.lostRowsAt ?? 0
+        let time = self[relationship.destination]?.lostRowsAt ?? 0
         guard case .helper(let link) = relationship.link else { return time }
-        return max(time, tables[link.entity]?.lostRowsAt ?? 0)
+        return max(time, self[link.entity]?.lostRowsAt ?? 0)
     }
 
     mutating func noteLostRows(_ entity: Int, at time: UInt64) {
-        table(entity).lostRowsAt = time
+        tables[place(entity)].lostRowsAt = time
     }
 
     /// When the relationship of an owner that nobody held was changed; 0 for never.
