@@ -33,6 +33,7 @@ extension ConnectionState {
         var request = inFlight[index].request
         if index == 0 {
             effects.sendsCancel = cancellation == nil
+            stopCopy(&effects)
         } else if request.traits.mayLeave, request.waiter != nil {
             // It is cancelled when its turn comes, and keeps its share of the connection until then.
             inFlight[index].request.waiter = nil

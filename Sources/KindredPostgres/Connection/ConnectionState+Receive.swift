@@ -5,6 +5,8 @@ extension ConnectionState {
     /// Takes in what the server sent and hands out complete answers.
     mutating func socketIsReady(_ effects: inout Effects) {
         guard let handle else { return }
+        let noticeCount = notices.count
+        let hasInputDuringCopy = hasInputDuringCopy
         let isAlive = PQconsumeInput(handle) == 1
         heardAt = .now
         receive(&effects)
@@ -20,6 +22,7 @@ extension ConnectionState {
             // Nobody reads them here; they must not pile up.
             while let notification = PQnotifies(handle) { PQfreemem(notification) }
         }
+        if hasInputDuringCopy { noteInput(during: handle, noticesBefore: noticeCount) }
         if wantsWrite { flush(&effects) }
     }
 
@@ -33,6 +36,10 @@ extension ConnectionState {
     mutating func receive(_ effects: inout Effects) {
         guard let handle else { return }
         while !inFlight.isEmpty, self.handle != nil, PQisBusy(handle) == 0 {
+            if let phase = inFlight[0].copyPhase {
+                guard phase == .output, passCopyData(handle) else { return }
+                continue
+            }
             guard let result = PQgetResult(handle) else {
                 if isInScript { return finishScript(handle, &effects) }
                 // The end of a step's answer; libpq also says so when it has nothing at all.
@@ -53,7 +60,9 @@ extension ConnectionState {
                 inFlight[0].hasAnswer = true
                 accept(result)
             case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
+                let status = PQresultStatus(result)
                 PQclear(result)
+                if beginCopy(status, &effects) { continue }
                 inFlight[0].fail(
                     PostgresError(.invalidParameter, "COPY from or to the client cannot be sent as a query"), at: nil)
                 end(
@@ -83,6 +92,8 @@ extension ConnectionState {
             if known == nil { entry?.columns = answer.columns }
             inFlight[0].results.append(answer)
         case .describe?:
+            inFlight[0].results.append(QueryResult(taking: result, types: context.types))
+        case nil where inFlight[0].request.copy != nil:
             inFlight[0].results.append(QueryResult(taking: result, types: context.types))
         case nil where isInScript:
             PQclear(result)

@@ -49,9 +49,11 @@ extension ConnectionState {
     /// Sends a script in the simple protocol, for which the connection leaves pipeline mode until it is answered.
     private mutating func send(script: String, _ request: Request, _ effects: inout Effects) {
         guard let handle else { return }
-        isTainted = true
+        if request.copy == nil { isTainted = true }
         inFlight.append(RequestInFlight(request))
-        if PQexitPipelineMode(handle) == 1, PQsendQuery(handle, script) == 1 {
+        copyAnsweredAt = .never
+        let text = (request.statements.map(\.text.text) + [script]).joined(separator: "; ")
+        if PQexitPipelineMode(handle) == 1, PQsendQuery(handle, text) == 1 {
             flush(&effects)
         } else {
             end(LibPQ.connectionLost(LibPQ.message(of: handle)), &effects)
@@ -107,7 +109,10 @@ extension ConnectionState {
         let wants = status == 1
         if wants != wantsWrite {
             wantsWrite = wants
-            Poller.shared.setWantsWrite(wants, socket: socket)
+            Poller.shared.setInterest(reads: wantsRead, writes: wants, socket: socket)
+            if !wants, inFlight.first?.copyPhase == .input {
+                inFlight.first?.request.copy?.change { $0.isFlushed = true }
+            }
         }
         // A connection that takes nothing any more may still have said why; reading finds its end.
         if status < 0 { socketIsReady(&effects) }

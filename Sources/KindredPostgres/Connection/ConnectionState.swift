@@ -30,6 +30,9 @@ struct ConnectionState: @unchecked Sendable {
     var held: Deque<Request> = []
     var cancellation: Cancellation?
     var wantsWrite = false
+    var wantsRead = true
+    /// When it is certain that the server has answered a COPY from here before its end.
+    var copyAnsweredAt = MonotonicTime.never
     /// When the server last sent something.
     var heardAt = MonotonicTime.now
     /// Whether statements have left traces in the session that the next user should not find.
@@ -52,6 +55,14 @@ struct ConnectionState: @unchecked Sendable {
             return
         }
         effects.deadline = min(effects.deadline, request.deadline)
+        if let first = inFlight.first, first.request.copy != nil, first.request.stop == nil {
+            // It could wait for ever: for a COPY that goes on when the task has the answer.
+            let error = PostgresError(
+                .copyInProgress, "A COPY has the connection to itself; run other statements before or after it",
+                statement: request.text())
+            effects.completions.append(Completion(request: request, result: .failure(error)))
+            return
+        }
         if cancellation?.isSending == true || isInScript || !held.isEmpty
             || (request.script != nil && !inFlight.isEmpty)
         {

@@ -8,6 +8,7 @@ import Synchronization
 final class NoticeSink: Sendable {
     private let logger: Logger?
     private let fatal = Mutex<ServerMessage?>(nil)
+    private let received = Atomic<Int>(0)
 
     init(logger: Logger?) {
         self.logger = logger
@@ -15,6 +16,9 @@ final class NoticeSink: Sendable {
 
     /// Why the server ended the session, if it said so.
     var lastWords: ServerMessage? { fatal.withLock { $0 } }
+
+    /// How many notices have come so far.
+    var count: Int { received.load(ordering: .relaxed) }
 
     /// Sends the connection's notices here.
     ///
@@ -31,6 +35,7 @@ final class NoticeSink: Sendable {
     }
 
     private func receive(_ message: ServerMessage) {
+        received.add(1, ordering: .relaxed)
         // A crash of another session is told as a warning, just before the server ends this one.
         if message.isFatal || message.sqlState == .crashShutdown { fatal.withLock { $0 = message } }
         logger?.debug(

@@ -59,9 +59,9 @@ final class Poller: Sendable {
         }
     }
 
-    /// Says whether the source also waits for room to write.
-    func setWantsWrite(_ wants: Bool, socket: Int32) {
-        waiter.setWantsWrite(wants, socket)
+    /// Says what the source waits for; the end of the connection is told in any case.
+    func setInterest(reads: Bool, writes: Bool, socket: Int32) {
+        waiter.setInterest(reads: reads, writes: writes, socket)
     }
 
     /// Makes sure that deadlines are looked at by then.

@@ -190,7 +190,7 @@ final class PooledConnection: PolledSource {
     }
 
     /// Changes the state under the mutex, then does what follows from it.
-    private func update(_ body: (inout ConnectionState, inout ConnectionState.Effects) -> Void) {
+    func update(_ body: (inout ConnectionState, inout ConnectionState.Effects) -> Void) {
         var effects = ConnectionState.Effects()
         state.withLock { state in
             takeMail(&state, &effects)

@@ -27,6 +27,8 @@ struct Request: Sendable {
     /// A script of several statements to send in the simple protocol, instead of statements.
     let script: String?
     let traits: Traits
+    /// The data to copy, if the script is a COPY.
+    var copy: CopyOperation?
     /// The share of a connection to give back with the answer.
     var lease: ConnectionPool.Lease?
     /// How many statements at the beginning are not the caller's, who does not see their results.
@@ -75,6 +77,12 @@ struct Request: Sendable {
         return statements.indices.contains(position) ? statements[position].text.text : nil
     }
 
+    /// Tells the caller that the request was not sent.
+    func refuse(_ error: any Error) {
+        waiter?.resume(throwing: error)
+        copy?.finish(.failure(error))
+    }
+
     /// What the caller gets if the request was stopped, because of an error that the server may have given for it.
     func stopped(_ stop: Stop, _ error: PostgresError?) -> any Error {
         switch stop {
@@ -98,5 +106,6 @@ struct Completion {
     func finish() {
         if let lease = request.lease { lease.pool.release(lease) }
         request.waiter?.resume(with: result)
+        request.copy?.finish(result)
     }
 }

@@ -28,6 +28,8 @@ final class RequestInFlight {
     var mayBeHit = false
     /// Whether it failed only because a prepared statement no longer fits the schema or is gone.
     var isStale = false
+    /// In which direction data is copied at the moment.
+    var copyPhase: CopyOperation.Direction?
 
     init(_ request: Request) {
         self.request = request

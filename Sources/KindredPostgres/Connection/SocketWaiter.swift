@@ -27,9 +27,9 @@ import Synchronization
             control(EPOLL_CTL_DEL, socket, 0)
         }
 
-        func setWantsWrite(_ wants: Bool, _ socket: Int32) {
-            let events = EPOLLIN.rawValue | EPOLLRDHUP.rawValue | (wants ? EPOLLOUT.rawValue : 0)
-            control(EPOLL_CTL_MOD, socket, events)
+        func setInterest(reads: Bool, writes: Bool, _ socket: Int32) {
+            let input = reads ? EPOLLIN.rawValue | EPOLLRDHUP.rawValue : 0
+            control(EPOLL_CTL_MOD, socket, input | (writes ? EPOLLOUT.rawValue : 0))
         }
 
         func wake() {
@@ -63,7 +63,7 @@ import Synchronization
 #else
     /// Waits for sockets with poll; a byte through a pipe ends the wait early.
     struct SocketWaiter: ~Copyable, Sendable {
-        private let sockets = Mutex<[Int32: Bool]>([:])
+        private let sockets = Mutex<[Int32: Int32]>([:])
         private let pipeEnds: (read: Int32, write: Int32)
 
         init() {
@@ -77,7 +77,7 @@ import Synchronization
         }
 
         func add(_ socket: Int32) -> Bool {
-            sockets.withLock { $0[socket] = false }
+            sockets.withLock { $0[socket] = POLLIN }
             wake()
             return true
         }
@@ -87,8 +87,9 @@ import Synchronization
             wake()
         }
 
-        func setWantsWrite(_ wants: Bool, _ socket: Int32) {
-            sockets.withLock { if $0[socket] != nil { $0[socket] = wants } }
+        func setInterest(reads: Bool, writes: Bool, _ socket: Int32) {
+            let events = (reads ? POLLIN : 0) | (writes ? POLLOUT : 0)
+            sockets.withLock { if $0[socket] != nil { $0[socket] = events } }
             wake()
         }
 
@@ -101,8 +102,8 @@ import Synchronization
         func wait(nanoseconds: UInt64?, into ready: inout [Int32]) {
             ready.removeAll(keepingCapacity: true)
             var polled = [pollfd(fd: pipeEnds.read, events: Int16(POLLIN), revents: 0)]
-            for (socket, wantsWrite) in sockets.withLock({ $0 }) {
-                polled.append(pollfd(fd: socket, events: Int16(POLLIN | (wantsWrite ? POLLOUT : 0)), revents: 0))
+            for (socket, events) in sockets.withLock({ $0 }) {
+                polled.append(pollfd(fd: socket, events: Int16(events), revents: 0))
             }
             let milliseconds = nanoseconds.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
             poll(&polled, nfds_t(polled.count), milliseconds)

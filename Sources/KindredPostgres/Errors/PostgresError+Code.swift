@@ -36,6 +36,8 @@ extension PostgresError {
         public static let commitUnknown = Code("commitUnknown")
         /// A task that holds a connection asked for another one while none was left.
         public static let nestedAcquire = Code("nestedAcquire")
+        /// A COPY has the connection to itself.
+        public static let copyInProgress = Code("copyInProgress")
         /// The server's answer breaks the protocol.
         public static let protocolViolation = Code("protocolViolation")
     }

@@ -12,11 +12,16 @@ extension StatementText {
     }
 
     /// Whether the first word is one of a query, whose rows a cursor can give.
-    package var isQuery: Bool {
+    package var isQuery: Bool { begins(with: ["SELECT", "WITH", "VALUES", "TABLE"]) }
+
+    /// Whether the first word is COPY.
+    var isCopy: Bool { begins(with: ["COPY"]) }
+
+    private func begins(with candidates: [Word]) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
             var words = FirstWords(bytes)
-            return ["SELECT", "WITH", "VALUES", "TABLE"].contains(words.next())
+            return candidates.contains(words.next())
         }
     }
 

@@ -63,6 +63,11 @@ public final class PostgresTransaction: Sendable {
         }
     }
 
+    /// Notes that a request has failed; returns what its caller gets.
+    func failed(_ error: any Error, _ statement: String) -> any Error {
+        state.withLock { $0.failed(error, statement) }
+    }
+
     // MARK: Order of requests
 
     /// Sends a request with whatever opens the scope before it; or keeps it while a savepoint is open inside.
@@ -70,7 +75,7 @@ public final class PostgresTransaction: Sendable {
         state.withLock { state in
             switch state.admit(request, timeout) {
             case .wait: break
-            case .refuse: request.waiter?.resume(throwing: TransactionState.ended)
+            case .refuse: request.refuse(TransactionState.ended)
             case .send: submit(request, timeout, &state)
             }
         }

@@ -16,7 +16,7 @@ struct TransactionState {
 
         func refuse(_ error: any Error) {
             switch self {
-            case .request(let request, _): request.waiter?.resume(throwing: error)
+            case .request(let request, _): request.refuse(error)
             case .savepoint(_, let turn): turn.resume(throwing: error)
             }
         }

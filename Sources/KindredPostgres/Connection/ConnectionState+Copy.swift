@@ -1,0 +1,141 @@
+import CLibPQ
+import DequeModule
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// COPY: between its beginning and its end the connection belongs to one request, out of pipeline mode.
+extension ConnectionState {
+    /// Takes in that the server has begun to copy; false if it does so unasked, and the connection is of no use.
+    mutating func beginCopy(_ status: ExecStatusType, _ effects: inout Effects) -> Bool {
+        let flight = inFlight[0]
+        guard let copy = flight.request.copy, status != PGRES_COPY_BOTH else { return false }
+        let isInput = status == PGRES_COPY_IN
+        flight.copyPhase = isInput ? .input : .output
+        let isAsked = isInput == (copy.direction == .input)
+        if !isAsked {
+            flight.fail(
+                PostgresError(.invalidParameter, "The statement copies in the other direction"), at: nil)
+            if !isInput { effects.sendsCancel = cancellation == nil }
+        }
+        if flight.request.stop != nil || !isAsked {
+            stopCopy(&effects)
+        } else {
+            copy.change { $0.isOpen = true }
+        }
+        return true
+    }
+
+    /// Hands over what the server copies; false if there is more to come.
+    mutating func passCopyData(_ handle: OpaquePointer) -> Bool {
+        let flight = inFlight[0]
+        while true {
+            var buffer: UnsafeMutablePointer<CChar>?
+            let count = PQgetCopyData(handle, &buffer, 1)
+            guard count > 0, let buffer else {
+                if count == 0 { return false }
+                flight.copyPhase = nil
+                setReads(true)
+                return true
+            }
+            defer { PQfreemem(buffer) }
+            if flight.request.stop != nil || flight.error != nil { continue }
+            let bytes = [UInt8](UnsafeRawBufferPointer(start: buffer, count: Int(count)))
+            if flight.request.copy?.append(bytes) == true { setReads(false) }
+        }
+    }
+
+    /// Writes data to be copied.
+    ///
+    /// - Returns: false if the server takes no more.
+    mutating func writeCopyData(_ id: Request.ID, _ bytes: UnsafeRawBufferPointer, _ effects: inout Effects) -> Bool {
+        guard let handle, let flight = inFlight.first, flight.request.id == id, flight.copyPhase == .input,
+            let copy = flight.request.copy
+        else { return false }
+        // The server says nothing while it copies, except notices; libpq does not show an error until the end.
+        if copyAnsweredAt < .now { return false }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let part = UnsafeRawBufferPointer(rebasing: rest.prefix(1 << 20))
+            let start = part.baseAddress?.assumingMemoryBound(to: CChar.self)
+            guard PQputCopyData(handle, start, Int32(part.count)) == 1 else {
+                end(LibPQ.connectionLost(LibPQ.message(of: handle)), &effects)
+                return false
+            }
+            rest = rest.dropFirst(part.count)
+        }
+        flush(&effects)
+        let isFlushed = !wantsWrite
+        copy.change { $0.isFlushed = isFlushed }
+        return true
+    }
+
+    /// Ends the data to be copied; with a reason, the server undoes what it has copied.
+    mutating func endCopyData(_ id: Request.ID, failure: String?, _ effects: inout Effects) {
+        guard let handle, let flight = inFlight.first, flight.request.id == id, flight.copyPhase == .input else {
+            return
+        }
+        flight.copyPhase = nil
+        copyAnsweredAt = .never
+        guard PQputCopyEnd(handle, failure) == 1 else {
+            return end(LibPQ.connectionLost(LibPQ.message(of: handle)), &effects)
+        }
+        flush(&effects)
+        receive(&effects)
+    }
+
+    /// Stops copying: what still comes is thrown away, what was sent is undone.
+    mutating func stopCopy(_ effects: inout Effects) {
+        guard let flight = inFlight.first else { return }
+        switch flight.copyPhase {
+        case .input?: endCopyData(flight.request.id, failure: "cancelled by the client", &effects)
+        case .output?: setReads(true)
+        case nil: break
+        }
+    }
+
+    /// Notes that the server has said something during a COPY from here that is no notice.
+    mutating func noteInput(during handle: OpaquePointer, noticesBefore: Int) {
+        guard let flight = inFlight.first, flight.copyPhase == .input else { return }
+        // Looks at notices.
+        _ = PQisBusy(handle)
+        if notices.count == noticesBefore, copyAnsweredAt == .never {
+            // It may be the first part of a notice; then the rest follows soon.
+            copyAnsweredAt = .now + .milliseconds(50)
+        } else {
+            copyAnsweredAt = .never
+        }
+    }
+
+    /// Whether data is copied from here and the server has sent something all the same.
+    var hasInputDuringCopy: Bool {
+        guard inFlight.first?.copyPhase == .input else { return false }
+        var byte: UInt8 = 0
+        return recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
+    }
+
+    /// Reads on after a pause.
+    mutating func resumeCopy(_ id: Request.ID, _ effects: inout Effects) {
+        guard handle != nil, inFlight.first?.request.id == id else { return }
+        setReads(true)
+        socketIsReady(&effects)
+    }
+
+    /// How long the task that copies waits for the server from now on.
+    mutating func setDeadline(_ id: Request.ID, _ deadline: MonotonicTime, _ effects: inout Effects) {
+        guard let flight = inFlight.first(where: { $0.request.id == id }), flight.request.stop == nil else { return }
+        flight.request.deadline = deadline
+        effects.deadline = min(effects.deadline, deadline)
+    }
+
+    private mutating func setReads(_ reads: Bool) {
+        guard wantsRead != reads else { return }
+        wantsRead = reads
+        Poller.shared.setInterest(reads: reads, writes: wantsWrite, socket: socket)
+    }
+}

@@ -1,0 +1,53 @@
+/// Over which connection is copied: that of the task's transaction, that which the task was lent, or one of its own.
+enum CopyPlace {
+    case transaction(PostgresTransaction)
+    case lease(ConnectionLease)
+    case own(PostgresClient, ConnectionPool.Lease)
+
+    static func find(for client: PostgresClient) async throws -> CopyPlace {
+        if let transaction = client.currentTransaction { return .transaction(transaction) }
+        if let lease = client.currentLease { return .lease(lease) }
+        return .own(client, try await client.acquireExclusive())
+    }
+
+    var connection: PooledConnection {
+        switch self {
+        case .transaction(let transaction): transaction.connection
+        case .lease(let lease): lease.lent.connection
+        case .own(_, let lease): lease.connection
+        }
+    }
+
+    func send(_ request: Request, _ timeout: Duration?) {
+        switch self {
+        case .transaction(let transaction): transaction.send(request, timeout)
+        case .lease, .own: connection.submit(request, timeout)
+        }
+    }
+
+    /// Takes a request back that waits for the end of a savepoint; false if it does not.
+    func cancelWaiting(_ id: Request.ID) -> Bool {
+        if case .transaction(let transaction) = self { transaction.cancel(id) } else { false }
+    }
+
+    /// Notes a failure; returns what the caller gets.
+    func failed(_ error: any Error, _ text: String) -> any Error {
+        if case .transaction(let transaction) = self { transaction.failed(error, text) } else { error }
+    }
+
+    func giveBack() async {
+        guard case .own(let client, let lease) = self else { return }
+        // A request to cancel may still be on its way to the server; what is sent now waits for it.
+        if lease.connection.condition == .unusable { try? await lease.connection.test() }
+        await client.pool.releaseExclusive(lease)
+    }
+
+    /// Gives the connection back once the server has stopped, for a task that has gone away.
+    func giveBack(after operation: CopyOperation) {
+        guard case .own = self else { return }
+        Task.detached {
+            await operation.wait { $0.result != nil }
+            await giveBack()
+        }
+    }
+}

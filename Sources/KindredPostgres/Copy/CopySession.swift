@@ -1,0 +1,148 @@
+/// One COPY, from the statement to the connection's return.
+///
+/// Not finished when it is dropped, it stops the server and gives its connection back.
+final class CopySession: Sendable {
+    private let client: PostgresClient
+    private let text: String
+    private let place: CopyPlace
+    private let operation: CopyOperation
+    private let id = Request.nextID()
+    private let timeout: Duration?
+    private let start = MonotonicTime.now
+
+    /// Sends the statement.
+    ///
+    /// - Parameter timeout: how long to wait for the server each time; nil is the configuration's.
+    static func begin(
+        _ text: String, _ direction: CopyOperation.Direction, on client: PostgresClient, _ timeout: Duration?
+    ) async throws -> CopySession {
+        let session = CopySession(text, direction, client, try await CopyPlace.find(for: client), timeout)
+        session.send()
+        do {
+            try await session.wait { $0.isOpen }
+            guard session.operation.isOpen else {
+                throw PostgresError(
+                    .invalidParameter, "The statement copies no data to or from the client; it lacks STDIN or STDOUT")
+            }
+        } catch {
+            throw await session.end(with: error)
+        }
+        return session
+    }
+
+    private init(
+        _ text: String, _ direction: CopyOperation.Direction, _ client: PostgresClient, _ place: CopyPlace,
+        _ timeout: Duration?
+    ) {
+        self.client = client
+        self.text = text
+        self.place = place
+        self.timeout = timeout ?? client.configuration.statementTimeout
+        operation = CopyOperation(direction)
+    }
+
+    deinit {
+        guard operation.result == nil else { return }
+        stop()
+        place.giveBack(after: operation)
+    }
+
+    private func send() {
+        var request = Request(id: id, statements: [], script: text, traits: .init(), waiter: nil)
+        request.copy = operation
+        place.send(request, timeout)
+    }
+
+    private func stop() {
+        if place.cancelWaiting(id) { return }
+        place.connection.update { [id] state, effects in state.stop(id, .cancelled, &effects) }
+    }
+
+    /// Waits for the server; returns early when the COPY is over, and throws if it has failed.
+    private func wait(until condition: @Sendable (CopyOperation.State) -> Bool) async throws {
+        setDeadline(timeout.map { MonotonicTime.now + $0 } ?? .never)
+        await withTaskCancellationHandler {
+            if Task.isCancelled { stop() }
+            await operation.wait { $0.result != nil || condition($0) }
+        } onCancel: {
+            stop()
+        }
+        setDeadline(.never)
+        if case .failure(let error)? = operation.result { throw error }
+    }
+
+    private func setDeadline(_ deadline: MonotonicTime) {
+        place.connection.update { state, effects in state.setDeadline(id, deadline, &effects) }
+    }
+
+    // MARK: Data
+
+    /// Waits for data; nil after the last.
+    func read() async throws -> [[UInt8]]? {
+        do {
+            while true {
+                let (chunks, wasPaused) = operation.take()
+                if wasPaused { place.connection.update { [id] in $0.resumeCopy(id, &$1) } }
+                if !chunks.isEmpty { return chunks }
+                if let result = operation.result {
+                    _ = try result.get()
+                    _ = try await finish()
+                    return nil
+                }
+                try await wait { !$0.chunks.isEmpty }
+            }
+        } catch {
+            throw await end(with: error)
+        }
+    }
+
+    /// Writes data and waits until it has left the process; false if the server takes no more.
+    func write(_ bytes: [UInt8]) async throws -> Bool {
+        var isTaken = false
+        place.connection.update { [id] state, effects in
+            isTaken = bytes.withUnsafeBytes { state.writeCopyData(id, $0, &effects) }
+        }
+        if isTaken { try await wait { $0.isFlushed } }
+        return isTaken && operation.result == nil
+    }
+
+    /// Says that there is no more data, or why it is to be undone; returns the number of rows.
+    func endData(failure: String? = nil) async throws -> Int {
+        place.connection.update { [id] in $0.endCopyData(id, failure: failure, &$1) }
+        do {
+            try await wait { _ in false }
+        } catch {
+            throw await end(with: error)
+        }
+        return try await finish()
+    }
+
+    // MARK: End
+
+    private func finish() async throws -> Int {
+        let rows = try operation.result?.get().last?.affectedRows ?? 0
+        observe(rows: [rows])
+        await place.giveBack()
+        return rows
+    }
+
+    /// Gives the connection back after a failure; returns what the caller gets.
+    func end(with error: any Error) async -> any Error {
+        if operation.result == nil {
+            stop()
+            await operation.wait { $0.result != nil }
+        }
+        var error = error
+        if error is ConnectionGone { error = PostgresError(.connectionLost, "The connection has ended") }
+        if let known = error as? PostgresError { error = known.of(statement: text) }
+        error = place.failed(error, text)
+        observe(error: error)
+        await place.giveBack()
+        return error
+    }
+
+    private func observe(rows: [Int] = [], error: (any Error)? = nil) {
+        let statement = Statement(text: StatementText(oneTime: text, effect: .lasting))
+        client.observe([statement], since: start, rows: rows, error: error, kind: .statement)
+    }
+}

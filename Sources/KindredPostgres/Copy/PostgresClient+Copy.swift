@@ -1,0 +1,83 @@
+extension PostgresClient {
+    /// Copies rows out of the database with `COPY … TO STDOUT`, at the pace at which they are asked for.
+    ///
+    /// ```swift
+    /// for try await line in try client.copyOut("COPY note TO STDOUT (FORMAT csv)") { … }
+    /// ```
+    ///
+    /// Inside a transaction the data comes over its connection, which takes no other statement until the loop ends; a loop
+    /// that is left before has then failed the transaction. Outside, the loop has a connection of its own.
+    ///
+    /// - Parameters:
+    ///   - sql: a COPY statement. It takes no parameters: interpolated identifiers are fine, values are not.
+    ///   - timeout: how long to wait for each piece of data; nil is the configuration's.
+    public func copyOut(_ sql: SQL, timeout: Duration? = nil) throws -> CopyOutput {
+        CopyOutput(client: self, text: try Self.copyText(sql), timeout: timeout)
+    }
+
+    /// Copies rows into the database with `COPY … FROM STDIN`, and returns how many; all of them, or none.
+    ///
+    /// ```swift
+    /// try await client.copyIn("COPY note FROM STDIN (FORMAT csv)", from: lines)
+    /// ```
+    ///
+    /// Data is asked for at the pace at which the server takes it. If `data` throws, or the task is cancelled, nothing is
+    /// copied. Inside a transaction the data goes over its connection, which takes no other statement until the end.
+    ///
+    /// Throws what `data` throws, unchanged, and `PostgresError` as a query does.
+    ///
+    /// - Parameters:
+    ///   - sql: a COPY statement. It takes no parameters: interpolated identifiers are fine, values are not.
+    ///   - data: the bytes in the statement's format, cut anywhere.
+    ///   - timeout: how long the server may take for each piece of data; nil is the configuration's.
+    @discardableResult
+    public func copyIn<Data: AsyncSequence>(
+        _ sql: SQL, from data: Data, timeout: Duration? = nil
+    ) async throws -> Int where Data.Element == [UInt8] {
+        let session = try await CopySession.begin(try Self.copyText(sql), .input, on: self, timeout)
+        var isRefused = false
+        do {
+            for try await chunk in data {
+                if chunk.isEmpty { continue }
+                if try await !session.write(chunk) {
+                    isRefused = true
+                    break
+                }
+            }
+            // A source may end early because of that.
+            try Task.checkCancellation()
+        } catch {
+            throw await session.end(with: error)
+        }
+        return try await isRefused ? Self.answer(session) : session.endData()
+    }
+
+    /// Asks for the server's answer, which it gave before the data's end: why it takes no more.
+    private static func answer(_ session: CopySession) async throws -> Int {
+        let reason = "the server answered before the end of the data"
+        do {
+            return try await session.endData(failure: reason)
+        } catch let error as PostgresError where error.server?.message.hasSuffix(reason) == true {
+            throw PostgresError(
+                .protocolViolation, "The server said something in the middle of a COPY; nothing was copied",
+                statement: error.statement)
+        }
+    }
+
+    private static func copyText(_ sql: SQL) throws -> String {
+        let statement = try sql.statement()
+        guard statement.text.isCopy else {
+            throw PostgresError(.invalidParameter, "This is no COPY statement", statement: statement.text.text)
+        }
+        guard statement.bindings.count == 0 else {
+            throw PostgresError(
+                .invalidParameter,
+                "COPY takes no parameters; copy from a table that holds the rows, or stream a query",
+                statement: statement.text.text)
+        }
+        guard !statement.text.text.utf8.contains(0) else {
+            throw PostgresError(.invalidParameter, "A statement cannot hold a NUL character")
+        }
+        return statement.text.text
+    }
+}
