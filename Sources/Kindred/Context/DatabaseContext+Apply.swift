@@ -8,13 +8,13 @@ extension DatabaseContext {
     /// - Parameter askedAt: when the row was asked for by a read; nil for the outcome of a write, which always counts.
     func apply(_ row: Row, to object: DatabaseObject, askedAt: UInt64? = nil) throws {
         TransactionJournal.current?.record(object)
-        let change: (stored: Row, old: Row, new: Row, wasStaged: Bool)? = object.withState { state in
+        let change: (stored: Row, old: VisibleLinks, new: VisibleLinks, wasStaged: Bool)? = object.withState { state in
             let stored = state.storedRow
             if let askedAt, state.changedAt > askedAt || stored.hasSameBytes(as: row) { return nil }
-            let (old, wasStaged) = (state.row, state.staging != nil)
+            let (old, wasStaged) = (VisibleLinks(state), state.stagingBox != nil)
             state.rebase(on: row)
             state.changedAt = tick()
-            return (stored, old, state.row, wasStaged)
+            return (stored, old, VisibleLinks(state), wasStaged)
         }
         guard let change else { return }
         if change.wasStaged { releaseIfUnstaged(object) }
@@ -31,15 +31,17 @@ extension DatabaseContext {
     }
 
     /// Moves an object between its owners' loaded sets after its visible row changed.
-    func relink(_ object: DatabaseObject, from old: Row, to row: Row) throws {
+    func relink(_ object: DatabaseObject, from oldLinks: VisibleLinks, to links: VisibleLinks) throws {
         let entity = object.runtime
+        let (old, row) = (oldLinks.row, links.row)
         for relationship in entity.foreignKeys {
+            let (oldNew, newNew) = (oldLinks.destinations[relationship.slot], links.destinations[relationship.slot])
             guard case .foreignKey(let columns, let referenced) = relationship.link,
-                columns.contains(where: { !old.hasSameBytes(as: row, at: $0) })
+                oldNew !== newNew || columns.contains(where: { !old.hasSameBytes(as: row, at: $0) })
             else { continue }
-            let before = try owner(entity, old, columns, referenced, relationship)
-            let after = try owner(entity, row, columns, referenced, relationship)
-            guard before !== after else { continue }
+            let before = try oldNew ?? owner(entity, old, columns, referenced, relationship)
+            let after = try newNew ?? owner(entity, row, columns, referenced, relationship)
+            guard before !== after || before == nil else { continue }
             before.map { unlink(object, from: $0, slot: relationship.inverseSlot) }
             after.map { link(object, to: $0, slot: relationship.inverseSlot) }
             if before == nil { try noteLinkChange(relationship, old, columns) }
@@ -66,7 +68,7 @@ extension DatabaseContext {
     /// Marks an object's row as deleted and takes it out of every loaded set that may hold it.
     func applyDelete(_ object: DatabaseObject) throws {
         TransactionJournal.current?.record(object)
-        if object.hasChanges { rollback(object) }
+        if object.hasChanges { rollback([object]) }
         let wasLive = object.withState { state in
             guard state.status == .persistent || state.status == .deleting else { return false }
             state.status = .deleted

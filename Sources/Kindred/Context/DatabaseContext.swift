@@ -149,7 +149,7 @@ extension DatabaseContext {
         }
     }
 
-    private func make(_ seed: ObjectSeed) -> DatabaseObject {
+    func make(_ seed: ObjectSeed) -> DatabaseObject {
         DatabaseObject(seed)
     }
 }

@@ -80,7 +80,7 @@ struct IdentityMap {
     func object(_ entity: Int, _ key: ObjectKey) -> DatabaseObject? {
         switch key {
         case .integer(let integer): self[entity]?.integers[integer]?.object
-        case .values: self[entity]?.others[key]?.object
+        case .values, .temporary: self[entity]?.others[key]?.object
         }
     }
 
@@ -106,7 +106,7 @@ struct IdentityMap {
         let place = place(entity)
         return switch key {
         case .integer(let integer): find(&tables[place].integers[integer, default: WeakObject()])
-        case .values: find(&tables[place].others[key, default: WeakObject()])
+        case .values, .temporary: find(&tables[place].others[key, default: WeakObject()])
         }
     }
 
@@ -114,7 +114,7 @@ struct IdentityMap {
         let place = place(entity)
         switch key {
         case .integer(let integer): tables[place].integers[integer] = WeakObject(object: object)
-        case .values: tables[place].others[key] = WeakObject(object: object)
+        case .values, .temporary: tables[place].others[key] = WeakObject(object: object)
         }
     }
 
@@ -124,7 +124,7 @@ struct IdentityMap {
         let place = place(entity)
         switch key {
         case .integer(let integer): tables[place].integers[integer] = nil
-        case .values: tables[place].others[key] = nil
+        case .values, .temporary: tables[place].others[key] = nil
         }
     }
 
@@ -136,7 +136,7 @@ struct IdentityMap {
 
     /// Every object that is still in memory.
     func allObjects() -> [DatabaseObject] {
-        tables.indices.flatMap(objects(of:))
+        places.indices.flatMap(objects(of:))
     }
 
     func isDeleted(_ entity: Int, _ key: ObjectKey) -> Bool {

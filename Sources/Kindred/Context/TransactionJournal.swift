@@ -11,6 +11,7 @@ final class TransactionJournal: Sendable {
         var created: [DatabaseObject] = []
         var fetched: [WeakObject] = []
         var groups: [LoadGroup] = []
+        var pairs: [StagedPair: (context: DatabaseContext, wasStaged: Bool, payload: Assignments?)] = [:]
     }
 
     private struct WeakObject {
@@ -49,6 +50,14 @@ final class TransactionJournal: Sendable {
         entries.withLock { $0.groups.append(group) }
     }
 
+    /// Remembers whether a pair was staged before its first change.
+    func record(_ pair: StagedPair, in context: DatabaseContext) {
+        let (wasStaged, payload) = context.staged.withLock { ($0.contains(pair), $0.payload(of: pair)) }
+        entries.withLock { entries in
+            if entries.pairs[pair] == nil { entries.pairs[pair] = (context, wasStaged, payload) }
+        }
+    }
+
     /// Passes everything on to the enclosing scope, whose own earlier memories count more.
     func merge(into outer: TransactionJournal) {
         let inner = entries.withLock { $0 }
@@ -57,6 +66,7 @@ final class TransactionJournal: Sendable {
             entries.created += inner.created
             entries.fetched += inner.fetched
             entries.groups += inner.groups
+            entries.pairs.merge(inner.pairs) { earlier, _ in earlier }
         }
     }
 
@@ -65,9 +75,15 @@ final class TransactionJournal: Sendable {
         let entries = entries.withLock { $0 }
         for group in entries.groups { group.forget() }
         let created = Set(entries.created)
-        for object in created {
-            try object.context.applyDelete(object)
+        for (pair, before) in entries.pairs {
+            before.context.staged.withLock { staged in
+                if before.wasStaged { staged.insert(pair, payload: before.payload) } else { staged.remove(pair) }
+            }
         }
+        for (_, new) in Dictionary(grouping: created.filter(\.isInserted), by: { ObjectIdentifier($0.context) }) {
+            new[0].context.rollback(Set(new))
+        }
+        for object in created { try object.context.applyDelete(object) }
         for (object, state) in entries.before.values where !created.contains(object) {
             try object.context.restore(object, state)
         }
@@ -90,15 +106,15 @@ extension DatabaseContext {
             current.linksChangedAt = current.changedAt
             return undone
         }
-        let undoneKey = try ObjectKey(undone.storedRow, entity.key)
-        let key = try ObjectKey(state.storedRow, entity.key)
+        let undoneKey = undone.key(entity)
+        let key = state.key(entity)
         withMap { map in
             if let undoneKey { map.remove(object, entity.index, undoneKey) }
-            if let key, state.status == .persistent {
+            if let key, state.status != .deleted {
                 map.insert(object, entity.index, key)
                 map.setDeleted(false, entity.index, key)
             }
         }
-        if undone.staging != nil || state.staging != nil { releaseIfUnstaged(object) }
+        if undone.stagingBox != nil || state.stagingBox != nil { releaseIfUnstaged(object) }
     }
 }

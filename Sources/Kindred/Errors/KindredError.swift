@@ -30,6 +30,8 @@ public struct KindredError: Error, Sendable {
         public static let notUnique = Code("notUnique")
         /// The row was deleted, by this context or by someone else.
         public static let objectDeleted = Code("objectDeleted")
+        /// The object is new and has to be saved first.
+        public static let notStored = Code("notStored")
         /// The object belongs to another context or another database.
         public static let foreignContext = Code("foreignContext")
         /// The entity has no key, or the role may not write it.

@@ -10,6 +10,10 @@ extension DatabaseContext {
         try requireLive(object)
         let entity = runtime.entities[relationship.destination]
         let state = object.withState { $0 }
+        if let staging = state.staging {
+            if let new = staging.destinations[relationship.slot] { return new }
+            if case .referenced = relationship.link { return try await stagedPartner(of: relationship, object) }
+        }
         guard let key = try ObjectKey(state.row, relationship.ownColumns) else { return nil }
         var isForeignKey = false
         if case .foreignKey(let columns, let referenced) = relationship.link {
@@ -22,9 +26,53 @@ extension DatabaseContext {
         } else {
             let loaded = try await load(relationship, key, for: object)
             found = LoadedOne(foreignKey: isForeignKey ? key : nil, member: loaded.members.first, group: loaded.group)
+            if !isForeignKey { apply(stagedChange(relationship, of: object), to: &found) }
             keep(.one(found), relationship.slot, of: object, askedAt: loaded.askedAt)
         }
         return found.member.flatMap { objects([$0], of: entity, group: found.group).first }
+    }
+
+    /// The partner of an object that has staged changes, by the foreign key that the partner holds.
+    private func stagedPartner(
+        of relationship: RelationshipRuntime,
+        _ object: DatabaseObject
+    ) async throws -> DatabaseObject? {
+        let change = stagedChange(relationship, of: object)
+        if let joined = change?.joined.last { return joined }
+        let state = object.withState { $0 }
+        guard state.status == .persistent, let key = try ObjectKey(state.storedRow, relationship.ownColumns) else {
+            return nil
+        }
+        var found: LoadedOne
+        if case .one(let one) = state.relationships[relationship.slot] {
+            found = one
+        } else {
+            let loaded = try await load(relationship, key, for: object)
+            found = LoadedOne(foreignKey: nil, member: loaded.members.first, group: loaded.group)
+            apply(change, to: &found)
+            keep(.one(found), relationship.slot, of: object, askedAt: loaded.askedAt)
+        }
+        return found.member.flatMap {
+            objects([$0], of: runtime.entities[relationship.destination], group: found.group).first
+        }
+    }
+
+    /// What was read, with what staged changes make of it.
+    private func apply(_ change: StagedLinks.Change?, to found: inout LoadedOne) {
+        guard let change else { return }
+        if let joined = change.joined.last, let key = joined.key {
+            found.member = Member(key: key, row: joined.storedRow)
+        } else if let key = found.member?.key, change.left.contains(key) {
+            found.member = nil
+        }
+    }
+
+    private func apply(_ change: StagedLinks.Change?, to found: inout LoadedMembers) {
+        guard let change else { return }
+        found.remove(change.left)
+        for object in change.joined {
+            if let key = object.key { found.insert(Member(key: key, row: object.storedRow)) }
+        }
     }
 
     /// The members of a to-many relationship.
@@ -33,8 +81,10 @@ extension DatabaseContext {
         var found = loadedMembers(of: relationship, owner: owner)
         if found == nil, let key = try ObjectKey(owner.storedRow, relationship.ownColumns) {
             let loaded = try await load(relationship, key, for: owner)
-            found = LoadedMembers(loaded.members, group: loaded.group)
-            found.map { keep(.many($0), relationship.slot, of: owner, askedAt: loaded.askedAt) }
+            var members = LoadedMembers(loaded.members, group: loaded.group)
+            apply(stagedChange(relationship, of: owner), to: &members)
+            keep(.many(members), relationship.slot, of: owner, askedAt: loaded.askedAt)
+            found = members
         }
         guard let found else { return [] }
         return objects(found.members, of: runtime.entities[relationship.destination], group: found.group)
@@ -43,10 +93,18 @@ extension DatabaseContext {
     /// The members that are in memory, the owner's own or those that its group has loaded for it.
     func loadedMembers(of relationship: RelationshipRuntime, owner: DatabaseObject) -> LoadedMembers? {
         if case .many(let members) = owner.withState({ $0.relationships[relationship.slot] }) { return members }
+        if owner.isInserted {
+            let askedAt = now
+            var members = LoadedMembers()
+            apply(stagedChange(relationship, of: owner), to: &members)
+            keep(.many(members), relationship.slot, of: owner, askedAt: askedAt)
+            return members
+        }
         guard let key = try? ObjectKey(owner.storedRow, relationship.ownColumns),
             let loaded = loadedByGroup(relationship, key, of: owner)
         else { return nil }
-        let members = LoadedMembers(loaded.members, group: loaded.group)
+        var members = LoadedMembers(loaded.members, group: loaded.group)
+        apply(stagedChange(relationship, of: owner), to: &members)
         keep(.many(members), relationship.slot, of: owner, askedAt: loaded.askedAt)
         return members
     }
@@ -168,7 +226,7 @@ extension DatabaseContext {
     private func keep(_ loaded: LoadedRelationship, _ slot: Int, of owner: DatabaseObject, askedAt: UInt64) {
         TransactionJournal.current?.record(owner)
         owner.withState { state in
-            guard state.linksChangedAt <= askedAt, state.status == .persistent else { return }
+            guard state.linksChangedAt <= askedAt, state.status != .deleted else { return }
             state.relationships[slot] = loaded
         }
     }

@@ -9,6 +9,8 @@ extension DatabaseObject {
     /// - A to-many relationship takes a collection, which becomes its members as with ``ToMany/set(_:)``; nil removes
     ///   all members.
     ///
+    /// While the object or the one it is given is new, the change is staged and saved with it.
+    ///
     /// Throws `KindredError`: `.unknownKey` with the nearest keys, `.wrongType` naming the expected and the given type,
     /// `.missingValue` and `.requiredRelationship` for nil where there must be something, all before anything is sent;
     /// `.objectDeleted` if the row is gone, `.constraintViolation` if the database refuses.
@@ -23,6 +25,9 @@ extension DatabaseObject {
         }
         let object = try context.member(value, of: relationship)
         guard relationship.model.kind == .oneToOne else { return try await setValues([key: value]) }
+        if isInserted || object?.isInserted == true {
+            return try await context.stageNewPartner(object, of: self, relationship)
+        }
         try await context.setPartner(object, of: self, relationship)
     }
 
@@ -31,12 +36,22 @@ extension DatabaseObject {
     /// Throws as ``setValue(_:forKey:)`` does, and `.wrongType` for a relationship that is kept in other rows.
     public func setValues(_ values: [String: (any PropertyValue)?]) async throws {
         try context.requireLive(self)
+        if isInserted {
+            for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+                try context.stageOnNew(self, value, forKey: key)
+            }
+            return
+        }
         _ = try context.requireKey(self)
+        // Relationships to new objects can only be staged.
+        let links = try context.newDestinations(values, of: self)
+        let values = values.filter { links[$0.key] == nil }
         var assignments = Assignments(runtime, for: self)
         for (key, value) in values.sorted(by: { $0.key < $1.key }) {
             try assignments.assign(value, forKey: key, in: context)
         }
         try await context.update(self, assignments, key: values.count == 1 ? values.first?.key : nil)
+        for (relationship, object) in links.values { try context.stageDestination(object, of: self, relationship) }
     }
 
     /// Reads the object's row again.

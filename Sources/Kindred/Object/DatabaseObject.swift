@@ -56,9 +56,16 @@ open class DatabaseObject: @unchecked Sendable {
         key.map { ObjectID(runtime, $0) }
     }
 
-    /// Whether the object's row has been deleted, or is about to be while ``prepareForDeletion()`` runs; such an object keeps its last values and refuses writes.
+    /// Whether the object's row has been deleted, or is about to be while ``prepareForDeletion()`` runs.
+    ///
+    /// Such an object keeps its last values and refuses writes.
     public var isDeleted: Bool {
         withState { $0.status == .deleted || $0.status == .deleting }
+    }
+
+    /// Whether the object is new and not stored yet.
+    public var isInserted: Bool {
+        withState { $0.status == .inserted }
     }
 
     /// The row as last seen, with staged values.
@@ -71,9 +78,9 @@ open class DatabaseObject: @unchecked Sendable {
         withState { $0.storedRow }
     }
 
-    /// The identity key's values in the database; nil where the entity has no key.
+    /// The identity key's values in the database, or the temporary key of a new object; nil where the entity has no key.
     package var key: ObjectKey? {
-        runtime.key.isEmpty ? nil : try? ObjectKey(storedRow, runtime.key)
+        withState { $0.key(runtime) }
     }
 
     package func withState<T>(_ body: (inout ObjectState) throws -> T) rethrows -> T {

@@ -7,8 +7,13 @@ extension ObjectID {
     /// The stable text form: `kindred:/public/person?id=42`.
     ///
     /// Schema, table and the key's attributes and values are percent-encoded; attributes stand in key order.
-    /// Host and database are not part of it, so that an ID survives a move of the database [B].
+    /// Host and database are not part of it, so that an ID survives a move of the database [B]. A temporary ID ends in
+    /// `#new-` and a number, and cannot be read back.
     public var uri: String {
+        if isTemporary {
+            let number = values.first?.description ?? ""
+            return "\(Self.scheme)/\(Self.encode(entity.schema))/\(Self.encode(entity.name))#new-\(number)"
+        }
         let pairs = zip(attributes, values).map { name, value in
             "\(Self.encode(name))=\(Self.encode(value.description))"
         }

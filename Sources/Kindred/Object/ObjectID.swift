@@ -20,8 +20,11 @@ public struct ObjectID: Hashable, Sendable {
     }
 
     package init(_ entity: EntityRuntime, _ key: ObjectKey) {
-        self.init(entity: entity.name, attributes: entity.entity.primaryKey, key: key)
+        self.init(entity: entity.name, attributes: key.isTemporary ? [] : entity.entity.primaryKey, key: key)
     }
+
+    /// Whether the ID stands for a new object that is not stored yet; it has another one afterwards.
+    public var isTemporary: Bool { attributes.isEmpty }
 }
 
 extension ObjectID: CustomStringConvertible {

@@ -6,6 +6,8 @@ package import KindredPostgres
 package enum ObjectKey: Hashable, Sendable {
     case integer(Int64)
     case values([PostgresValue])
+    /// An object that has no row yet; the number is unique in the process.
+    case temporary(Int64)
 
     /// The key made of the given values; one integer takes the short form.
     init(_ values: [PostgresValue]) {
@@ -53,7 +55,12 @@ package enum ObjectKey: Hashable, Sendable {
         switch self {
         case .integer(let integer): [.integer(integer)]
         case .values(let values): values
+        case .temporary(let number): [.integer(number)]
         }
+    }
+
+    var isTemporary: Bool {
+        if case .temporary = self { true } else { false }
     }
 }
 

@@ -17,7 +17,7 @@ package struct ObjectState: Sendable {
     /// The row as last seen, with staged values: every attribute, in the entity's order.
     package var row: Row
     /// What is staged and not saved yet.
-    package var staging: Staging?
+    package var stagingBox: StagingBox?
     /// The context's clock when the row was last changed; an answer that was asked for earlier does not overwrite it.
     package var changedAt: UInt64 = 0
     /// The context's clock when a relationship was last changed; an answer asked for earlier is not kept.
@@ -82,6 +82,15 @@ package struct LoadedMembers: Sendable {
             positions?[member.key] = members.count
             members.append(member)
         }
+    }
+
+    /// Gives a member another key, at its place.
+    package mutating func rekey(_ key: ObjectKey, to member: Member) {
+        guard let position = indexed[key] else { return }
+        members[position].key = member.key
+        members[position].row = member.row
+        positions?[key] = nil
+        positions?[member.key] = position
     }
 
     package mutating func remove(_ keys: Set<ObjectKey>) {

@@ -17,6 +17,10 @@ extension ToMany {
     /// `.unknownKey` for a key that the helper does not have.
     public func insert(_ member: Member, through payload: [String: (any PropertyValue)?]) async throws {
         let members = try context.distinctMembers(CollectionOfOne(member), of: relationship)
+        if case .helper(let link) = relationship.link, owner.isInserted || member.isInserted {
+            let values = try context.payload(payload, of: relationship, link)
+            return try context.stageJoin(members, to: owner, relationship, payload: values)
+        }
         try await change { change in
             guard case .helper(let statements) = change else {
                 throw KindredError(
@@ -32,13 +36,18 @@ extension ToMany {
 
     /// Makes all the objects members, by one statement; they leave their old owners.
     public func formUnion(_ members: some Sequence<Member>) async throws {
-        let members = try context.distinctMembers(members.map { $0 as DatabaseObject }, of: relationship)
-        try await change { change in
-            switch change {
-            case .members(let statements): try await context.attach(members, statements)
-            case .helper(let statements): try await context.insert(members, statements, through: [:])
+        let all = try context.distinctMembers(members.map { $0 as DatabaseObject }, of: relationship)
+        let (staged, members) = try split(all)
+        if !members.isEmpty {
+            try await change { change in
+                switch change {
+                case .members(let statements): try await context.attach(members, statements)
+                case .helper(let statements): try await context.insert(members, statements, through: [:])
+                }
             }
         }
+        try context.requireLive(owner)
+        try context.stageJoin(staged, to: owner, relationship)
     }
 
     /// Takes a member out; an object that is no member stays as it is.
@@ -51,23 +60,33 @@ extension ToMany {
 
     /// Takes the objects out that are members, by one statement.
     public func subtract(_ members: some Sequence<Member>) async throws {
-        let members = try context.distinctMembers(members.map { $0 as DatabaseObject }, of: relationship)
-        try await change { change in
-            switch change {
-            case .members(let statements): try await context.detach(members, statements)
-            case .helper(let statements): try await context.remove(members, statements)
+        let all = try context.distinctMembers(members.map { $0 as DatabaseObject }, of: relationship)
+        let joined = Set(context.stagedMembers(of: relationship, owner))
+        let staged = all.filter { owner.isInserted || $0.isInserted || joined.contains($0) }
+        let members = all.filter { !owner.isInserted && !$0.isInserted && !joined.contains($0) }
+        if !members.isEmpty {
+            try await change { change in
+                switch change {
+                case .members(let statements): try await context.detach(members, statements)
+                case .helper(let statements): try await context.remove(members, statements)
+                }
             }
         }
+        try context.requireLive(owner)
+        try context.stageLeave(staged, from: owner, relationship)
     }
 
     /// Takes every member out, by one UPDATE or DELETE by owner; members that were never read included.
     public func removeAll() async throws {
-        try await change { change in
-            switch change {
-            case .members(let statements): try await context.detachAll(statements)
-            case .helper(let statements): try await context.removeAll(statements)
+        if !owner.isInserted {
+            try await change { change in
+                switch change {
+                case .members(let statements): try await context.detachAll(statements)
+                case .helper(let statements): try await context.removeAll(statements)
+                }
             }
         }
+        try context.stageLeave(context.stagedMembers(of: relationship, owner), from: owner, relationship)
     }
 
     /// Makes the objects the only members: who is not among them leaves, who is missing joins, in one atomic change.
@@ -78,13 +97,27 @@ extension ToMany {
         try await replace(try context.distinctMembers(members.map { $0 as DatabaseObject }, of: relationship))
     }
 
-    func replace(_ members: [DatabaseObject]) async throws {
-        try await change { change in
-            switch change {
-            case .members(let statements): try await context.replace(members, statements)
-            case .helper(let statements): try await context.replace(members, statements)
+    func replace(_ all: [DatabaseObject]) async throws {
+        let (staged, members) = try split(all)
+        if !owner.isInserted {
+            try await change { change in
+                switch change {
+                case .members(let statements): try await context.replace(members, statements)
+                case .helper(let statements): try await context.replace(members, statements)
+                }
             }
         }
+        try context.stageReplace(staged, of: owner, relationship)
+    }
+
+    /// The members whose joining can only be staged, because they or the owner are new, and those that it is written for.
+    private func split(_ members: [DatabaseObject]) throws -> (staged: [DatabaseObject], written: [DatabaseObject]) {
+        let staged = owner.isInserted ? members : members.filter(\.isInserted)
+        if !staged.isEmpty, case .helper(let link) = relationship.link {
+            // A required column of the helper is an error before anything is written.
+            _ = try context.payload([:], of: relationship, link)
+        }
+        return (staged, owner.isInserted ? [] : members.filter { !$0.isInserted })
     }
 
     private enum Change {

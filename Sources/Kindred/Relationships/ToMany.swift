@@ -49,6 +49,7 @@ extension ToMany {
         get async throws {
             try context.requireLive(owner)
             if let loaded = context.loadedMembers(of: relationship, owner: owner) { return loaded.count }
+            if context.stagedChange(relationship, of: owner) != nil { return try await objects.count }
             return try await context.countMembers(of: relationship, owner: owner)
         }
     }
@@ -58,6 +59,7 @@ extension ToMany {
         get async throws {
             try context.requireLive(owner)
             if let loaded = context.loadedMembers(of: relationship, owner: owner) { return loaded.count == 0 }
+            if context.stagedChange(relationship, of: owner) != nil { return try await objects.isEmpty }
             return try await !context.hasMember(of: relationship, owner: owner, member: nil)
         }
     }
@@ -70,6 +72,11 @@ extension ToMany {
         guard object.context === context, object.runtime === destination, !object.isDeleted, let key = object.key
         else { return false }
         if var loaded = context.loadedMembers(of: relationship, owner: owner) { return loaded.contains(key) }
+        if let change = context.stagedChange(relationship, of: owner) {
+            if change.joined.contains(where: { $0 === object }) { return true }
+            if change.left.contains(key) { return false }
+        }
+        if object.isInserted { return false }
         return try await context.hasMember(of: relationship, owner: owner, member: object)
     }
 }

@@ -23,6 +23,7 @@ package final class EntityRuntime: Sendable {
     /// Many-to-many relationships of other entities that go through this entity's rows: the two ends of each.
     package let helperEnds: [(entity: Int, slot: Int, columns: [Int])]
     private let texts = Mutex<[String: StatementText]>([:])
+    private let empty = Mutex<Row?>(nil)
 
     package init(
         entity: Entity,
@@ -61,6 +62,25 @@ package final class EntityRuntime: Sendable {
             if let known = texts[shape] { return known }
             texts[shape] = made
             return made
+        }
+    }
+
+    /// A row with NULL for every attribute, as new objects have it.
+    func emptyRow(_ types: TypeRegistry) -> Row {
+        empty.withLock { empty in
+            if let empty { return empty }
+            let columns = RowColumns(
+                entity.attributes.map { attribute in
+                    RowColumns.Column(
+                        name: attribute.name,
+                        dataType: attribute.isReadAsText ? .text : attribute.baseType
+                    )
+                },
+                types: types
+            )
+            let row = Row(columns: columns, count: columns.count) { _, _ in }
+            empty = row
+            return row
         }
     }
 

@@ -18,7 +18,7 @@ extension SavedGroup {
                 """
         }
         var bindings = Bindings()
-        try keys.append(objects.map(\.staging.stored), to: &bindings)
+        try keys.append(objects.map(\.stored), to: &bindings)
         try values.append(objects.map(\.row), to: &bindings)
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }

@@ -1,22 +1,64 @@
 import KindredPostgres
 
-/// An object as it was when its save began: what is staged later stays staged.
+/// An object as it was when its statement was made: what is staged later stays staged.
 struct SavedObject: Sendable {
     let object: DatabaseObject
-    /// The row with the staged values.
-    let row: Row
-    let staging: Staging
-
-    /// nil if there is nothing to save.
-    init?(_ object: DatabaseObject) {
-        let (row, staging) = object.withState { ($0.row, $0.staging) }
-        guard let staging else { return nil }
-        self.object = object
-        self.row = row
-        self.staging = staging
-    }
+    /// The row as it is to be stored.
+    private(set) var row: Row
+    /// The row as the database has it.
+    let stored: Row
+    /// The columns that are written.
+    private(set) var columns: Set<Int>
+    /// The links whose foreign keys are written, by slot.
+    private(set) var links: [Int: DatabaseObject] = [:]
 
     var entity: EntityRuntime { object.runtime }
+
+    /// Takes what is staged, with the keys of new objects that have been stored by now.
+    ///
+    /// - Parameter deferring: slots of links that are set later.
+    init(_ object: DatabaseObject, deferring: Set<Int> = []) throws {
+        let (row, staging, isNew) = object.withState { ($0.row, $0.staging, $0.status == .inserted) }
+        self.object = object
+        self.row = row
+        stored = staging?.stored ?? row
+        columns = staging?.columns ?? []
+        for (slot, destination) in staging?.destinations ?? [:] where !deferring.contains(slot) {
+            try link(slot, destination, isNew: isNew)
+        }
+    }
+
+    /// The object with NULL in some columns, and nothing else changed.
+    init(_ object: DatabaseObject, leaving columns: [Int]) {
+        self.object = object
+        stored = object.storedRow
+        row = stored.settingNull(columns)
+        self.columns = Set(columns)
+    }
+
+    private mutating func link(_ slot: Int, _ destination: DatabaseObject, isNew: Bool) throws {
+        let relationship = entity.relationships[slot]
+        guard case .foreignKey(let foreignKey, let referenced) = relationship.link else { return }
+        let values = destination.row
+        let written = isNew ? foreignKey : entity.ownColumns(of: foreignKey)
+        var cells: [Int: [UInt8]?] = [:]
+        for (column, referenced) in zip(foreignKey, referenced) {
+            guard let value = try values[referenced] else {
+                throw destination.lacksReferencedValue(referenced, relationship.model.name)
+            }
+            let bytes = try entity.cell(value, at: column, of: row.columns)
+            cells.updateValue(bytes, forKey: column)
+        }
+        let wanted = row.replacing(cells)
+        for column in foreignKey where !row.hasSameBytes(as: wanted, at: column) {
+            // A column shared with another key, such as a tenant's, has to agree already.
+            let isShared = columns.contains(column) || !written.contains(column)
+            guard !isShared else { throw object.disagrees(column, relationship.model.name) }
+        }
+        row = wanted
+        columns.formUnion(written)
+        links[slot] = destination
+    }
 }
 
 /// Objects of one entity whose rows are written by one statement.
@@ -30,10 +72,10 @@ struct SavedGroup: Sendable {
     static let maximumRows = 25_000
 
     /// Puts objects together that are of one entity and write the same columns, in the order of the first of each.
-    static func groups(_ objects: [SavedObject], columns: (SavedObject) -> [Int]) -> [SavedGroup] {
+    static func groups(_ objects: [SavedObject], columns: (SavedObject) -> Set<Int>) -> [SavedGroup] {
         struct Shape: Hashable {
             let entity: Int
-            let columns: [Int]
+            let columns: Set<Int>
         }
         var positions: [Shape: Int] = [:]
         var groups: [SavedGroup] = []
@@ -43,9 +85,20 @@ struct SavedGroup: Sendable {
                 groups[position].objects.append(object)
             } else {
                 positions[shape] = groups.count
-                groups.append(SavedGroup(entity: object.entity, columns: shape.columns, objects: [object]))
+                groups.append(SavedGroup(entity: object.entity, columns: shape.columns.sorted(), objects: [object]))
             }
         }
         return groups
+    }
+
+    /// Groups of new objects: a column without a default that only some of them set is NULL for the others.
+    static func insertions(_ objects: [SavedObject]) -> [SavedGroup] {
+        var all: [Int: Set<Int>] = [:]
+        for object in objects { all[object.entity.index, default: []].formUnion(object.columns) }
+        return groups(objects) { object in
+            let attributes = object.entity.entity.attributes
+            let others = all[object.entity.index, default: []].filter { !attributes[$0].hasDefault }
+            return object.columns.union(others)
+        }
     }
 }

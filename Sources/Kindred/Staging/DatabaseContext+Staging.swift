@@ -2,24 +2,47 @@ import KindredPostgres
 import Synchronization
 
 extension DatabaseContext {
-    /// Whether any object has changes that are not saved yet.
+    /// Whether anything is staged that is not saved yet.
     public var hasChanges: Bool {
         !staged.withLock { $0.isEmpty }
     }
 
     /// Takes back every change that is not saved yet; the objects show what the database has, as last seen.
     ///
-    /// Sends nothing.
+    /// New objects are given up: they refuse use from then on, as deleted ones do. Sends nothing.
     public func rollback() {
-        for object in staged.withLock({ $0.objects }) { rollback(object) }
+        for (pair, _) in staged.withLock({ $0.pairs }) { unstage(pair) }
+        for object in staged.withLock({ $0.objects }) { takeBack(object) }
     }
 
-    func rollback(_ object: DatabaseObject) {
+    func rollback(_ objects: Set<DatabaseObject>) {
+        let (all, pairs) = staged.withLock { ($0.objects, $0.pairs) }
+        for (pair, _) in pairs where objects.contains(pair.source) || objects.contains(pair.destination) {
+            unstage(pair)
+        }
+        let new = objects.filter(\.isInserted)
+        // Nobody can point to an object that is given up.
+        for other in new.isEmpty ? [] : all where !objects.contains(other) {
+            let links = other.withState { $0.staging?.destinations ?? [:] }
+            for (slot, destination) in links where new.contains(destination) {
+                unstage(other.runtime.relationships[slot].ownColumns, of: other)
+            }
+        }
+        for object in objects { takeBack(object) }
+    }
+
+    /// Gives an object its stored values back; gives a new one up.
+    private func takeBack(_ object: DatabaseObject) {
+        let key = object.key
+        var wasInserted = false
         changeStaging(of: object) { state in
             guard let staging = state.staging else { return }
+            wasInserted = state.status == .inserted
+            if wasInserted { state.status = .deleted }
             state.row = staging.stored
-            state.staging = nil
+            state.stagingBox = nil
         }
+        if wasInserted, let key { withMap { $0.remove(object, object.runtime.index, key) } }
     }
 
     /// Changes what is staged on an object: its visible row, its place in its owners' loaded sets, and whether the
@@ -31,9 +54,9 @@ extension DatabaseContext {
         TransactionJournal.current?.record(object)
         let (old, new) = staged.withLock { staged in
             let (old, new, isStaged) = object.withState { state in
-                let old = state.row
+                let old = VisibleLinks(state)
                 change(&state)
-                return (old, state.row, state.staging != nil)
+                return (old, VisibleLinks(state), state.stagingBox != nil)
             }
             if isStaged { staged.insert(object) } else { staged.remove(object) }
             return (old, new)
@@ -44,13 +67,33 @@ extension DatabaseContext {
     /// Takes back the staged values of attributes that have been written otherwise.
     func unstage(_ columns: [Int], of object: DatabaseObject) {
         guard object.hasChanges else { return }
-        changeStaging(of: object) { $0.unstage(columns) }
+        changeStaging(of: object) { $0.unstage(columns, in: object.runtime) }
     }
 
     /// Lets go of an object on which nothing is staged any more.
     func releaseIfUnstaged(_ object: DatabaseObject) {
         staged.withLock { staged in
-            if object.withState({ $0.staging == nil }) { staged.remove(object) } else { staged.insert(object) }
+            if object.withState({ $0.stagingBox == nil }) { staged.remove(object) } else { staged.insert(object) }
         }
+    }
+
+    /// Who joins and leaves a relationship that is being read, by staged changes; nil if nobody does.
+    func stagedChange(_ relationship: RelationshipRuntime, of owner: DatabaseObject) -> StagedLinks.Change? {
+        staged.withLock { staged in
+            if staged.isEmpty { return nil }
+            let key = owner.isInserted ? owner.key : try? ObjectKey(owner.storedRow, relationship.ownColumns)
+            return key.flatMap { staged.change(relationship, $0, runtime) }
+        }
+    }
+}
+
+/// What an object's to-one relationships show: the foreign keys in its row, and the new objects it points to.
+struct VisibleLinks: Sendable {
+    let row: Row
+    let destinations: [Int: DatabaseObject]
+
+    init(_ state: ObjectState) {
+        row = state.row
+        destinations = state.stagingBox?.staging.destinations ?? [:]
     }
 }

@@ -4,7 +4,7 @@ import KindredSchema
 extension DatabaseObject {
     /// Whether the object has changes that are not saved yet.
     public var hasChanges: Bool {
-        withState { $0.staging != nil }
+        withState { $0.stagingBox != nil }
     }
 
     /// The staged attributes by name with their staged values, NULL as nil; empty if nothing is staged.
@@ -19,34 +19,19 @@ extension DatabaseObject {
 
     /// Takes back what is staged on this object; it shows what the database has, as last seen.
     ///
-    /// Sends nothing.
+    /// A new object is given up: it refuses use from then on, as a deleted one does. Sends nothing.
     public func rollback() {
-        context.rollback(self)
+        context.rollback([self])
     }
 
     /// Stages a value for an attribute, to be written by `save()`; reads see it at once.
     ///
     /// A value that does not fit is kept as a problem that `save()` reports, and the attribute keeps what it had.
     package func stage(_ value: PostgresValue?, at position: Int) {
-        let attribute = entity.attributes[position]
         do {
-            try context.requireStageable(self, attribute)
-            let bytes = try value.map { try runtime.cell($0, at: position, of: row.columns) }
-            context.changeStaging(of: self) { state in
-                let stored = state.storedRow
-                var columns = state.staging?.columns ?? []
-                var problems = state.staging?.problems ?? [:]
-                problems[attribute.name] = nil
-                state.row = state.row.replacing(position, with: bytes)
-                if state.row.hasSameBytes(as: stored, at: position) {
-                    columns.remove(position)
-                } else {
-                    columns.insert(position)
-                }
-                state.replaceStaging(Staging(stored: stored, columns: columns, problems: problems))
-            }
+            try stageOrThrow(value, at: position)
         } catch {
-            keep(error, forKey: attribute.name)
+            keep(error, forKey: entity.attributes[position].name)
         }
     }
 
@@ -58,20 +43,6 @@ extension DatabaseObject {
             let attribute = entity.attributes[position]
             let reason = (error as? PostgresError)?.message ?? "the value has no PostgreSQL form"
             keep(runtime.wrongType(attribute, reason), forKey: attribute.name)
-        }
-    }
-
-    /// Keeps what is wrong with a key until it is set again, rolled back, or reported by `save()`.
-    func keep(_ error: any Error, forKey key: String) {
-        let problem =
-            error as? KindredError
-            ?? KindredError(.wrongType, "\(runtime.name).\(key): \(error)", entity: runtime.name.description, key: key)
-        context.changeStaging(of: self) { state in
-            var problems = state.staging?.problems ?? [:]
-            problems[key] = problem
-            state.replaceStaging(
-                Staging(stored: state.storedRow, columns: state.staging?.columns ?? [], problems: problems)
-            )
         }
     }
 
@@ -89,14 +60,61 @@ extension DatabaseObject {
             forKey: key
         )
     }
+
+    /// Stages a value; throws where it does not fit, or where nothing can be saved.
+    func stageOrThrow(_ value: PostgresValue?, at position: Int) throws {
+        let attribute = entity.attributes[position]
+        try requireStageable()
+        try runtime.requireWritable(attribute, key: attribute.name)
+        let bytes = try value.map { try runtime.cell($0, at: position, of: row.columns) }
+        context.changeStaging(of: self) { state in
+            var staging = state.stagingToChange
+            staging.problems[attribute.name] = nil
+            staging.unlink([position], in: runtime)
+            state.setCells([position: bytes], &staging)
+            state.staging = staging
+        }
+    }
+
+    /// Keeps what is wrong with a key until it is set again, rolled back, or reported by `save()`.
+    func keep(_ error: any Error, forKey key: String) {
+        let problem =
+            error as? KindredError
+            ?? KindredError(.wrongType, "\(runtime.name).\(key): \(error)", entity: runtime.name.description, key: key)
+        context.changeStaging(of: self) { state in
+            var staging = state.stagingToChange
+            staging.problems[key] = problem
+            state.staging = staging
+        }
+    }
+
+    /// Refuses what can never be saved: a deleted object, an entity that is read-only.
+    func requireStageable() throws {
+        try context.requireLive(self)
+        if !isInserted { _ = try context.requireKey(self) }
+    }
+
+    var notStored: KindredError {
+        KindredError(
+            .notStored,
+            "\(self) is new and not stored yet; save it first",
+            entity: runtime.name.description
+        )
+    }
 }
 
-extension DatabaseContext {
-    /// Refuses what can never be saved: a deleted object, an entity that is read-only, a generated column.
-    fileprivate func requireStageable(_ object: DatabaseObject, _ attribute: Attribute) throws {
-        try requireLive(object)
-        _ = try requireKey(object)
-        try object.runtime.requireWritable(attribute, key: attribute.name)
+extension ObjectState {
+    /// Gives the visible row encoded values, and notes which of them are staged: those that the database has not.
+    mutating func setCells(_ cells: [Int: [UInt8]?], _ staging: inout Staging) {
+        row = row.replacing(cells)
+        for column in cells.keys {
+            // A new object has what it was given, also if that is NULL: otherwise it gets the default.
+            if status == .inserted || !row.hasSameBytes(as: staging.stored, at: column) {
+                staging.columns.insert(column)
+            } else {
+                staging.columns.remove(column)
+            }
+        }
     }
 }
 

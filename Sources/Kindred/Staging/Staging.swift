@@ -4,52 +4,81 @@ import KindredPostgres
 ///
 /// The object's visible row has the staged values already, so that reading costs nothing extra; what the database has is
 /// kept here.
-package final class Staging: Sendable {
+package struct Staging: Sendable {
     /// The row as last seen in the database; all NULL for a new object.
-    let stored: Row
+    var stored: Row
     /// The attributes that have a value of their own, by position.
-    let columns: Set<Int>
+    var columns: Set<Int> = []
+    /// The new objects that to-one relationships point to, by slot; their keys become the foreign keys when they are
+    /// stored.
+    var destinations: [Int: DatabaseObject] = [:]
     /// What cannot be saved as it was given, by key.
-    let problems: [String: KindredError]
+    var problems: [String: KindredError] = [:]
+    /// The key of a new object until it is stored.
+    var temporaryKey: Int64?
 
-    init(stored: Row, columns: Set<Int> = [], problems: [String: KindredError] = [:]) {
-        self.stored = stored
-        self.columns = columns
-        self.problems = problems
+    /// Whether nothing is staged: no new object, no value, no link, no problem.
+    var isEmpty: Bool { temporaryKey == nil && columns.isEmpty && destinations.isEmpty && problems.isEmpty }
+
+    /// Forgets the links of relationships whose foreign key has one of the columns.
+    mutating func unlink(_ columns: Set<Int>, in entity: EntityRuntime) {
+        guard !destinations.isEmpty else { return }
+        for slot in destinations.keys where !columns.isDisjoint(with: entity.relationships[slot].ownColumns) {
+            destinations[slot] = nil
+        }
     }
+}
 
-    var isEmpty: Bool { columns.isEmpty && problems.isEmpty }
+/// A staging in a box, so that an object without one pays a single word.
+package final class StagingBox: Sendable {
+    let staging: Staging
+
+    init(_ staging: Staging) {
+        self.staging = staging
+    }
 }
 
 extension ObjectState {
+    /// What is staged and not saved yet; nil if nothing is.
+    var staging: Staging? {
+        get { stagingBox?.staging }
+        set { stagingBox = newValue.flatMap { $0.isEmpty ? nil : StagingBox($0) } }
+    }
+
+    /// What is staged, or an empty staging to begin with.
+    var stagingToChange: Staging { staging ?? Staging(stored: row) }
+
     /// The row as the database has it.
-    var storedRow: Row { staging?.stored ?? row }
+    var storedRow: Row { stagingBox?.staging.stored ?? row }
+
+    /// The identity key's values in the database, or the temporary key; nil for a key with NULL.
+    func key(_ entity: EntityRuntime) -> ObjectKey? {
+        if entity.key.isEmpty { return nil }
+        if let number = stagingBox?.staging.temporaryKey { return .temporary(number) }
+        return try? ObjectKey(storedRow, entity.key)
+    }
 
     /// Takes a newer stored row; staged values stay unless the database has them now.
     mutating func rebase(on stored: Row) {
-        guard let staging else {
+        guard var staging else {
             row = stored
             return
         }
-        let columns = staging.columns.filter { !row.hasSameBytes(as: stored, at: $0) }
         let shown = row
-        row = columns.isEmpty ? stored : stored.replacing(columns, from: shown)
-        replaceStaging(Staging(stored: stored, columns: columns, problems: staging.problems))
+        staging.columns = staging.columns.filter { !shown.hasSameBytes(as: stored, at: $0) }
+        staging.stored = stored
+        row = staging.columns.isEmpty ? stored : stored.replacing(staging.columns, from: shown)
+        self.staging = staging
     }
 
-    /// Takes the staged values of some attributes back.
-    mutating func unstage(_ columns: some Sequence<Int>) {
-        guard let staging else { return }
-        let taken = staging.columns.intersection(columns)
-        guard !taken.isEmpty else { return }
+    /// Takes the staged values of some attributes back, and the links that they are the foreign keys of.
+    mutating func unstage(_ columns: some Sequence<Int>, in entity: EntityRuntime) {
+        guard var staging else { return }
+        let taken = Set(columns)
         row = row.replacing(taken, from: staging.stored)
-        replaceStaging(
-            Staging(stored: staging.stored, columns: staging.columns.subtracting(taken), problems: staging.problems)
-        )
-    }
-
-    mutating func replaceStaging(_ new: Staging) {
-        staging = new.isEmpty && status != .inserted ? nil : new
+        staging.columns.subtract(taken)
+        staging.unlink(taken, in: entity)
+        self.staging = staging
     }
 }
 
@@ -65,13 +94,13 @@ extension Row {
         }
     }
 
-    /// The row with other encoded bytes in one column, or NULL.
-    func replacing(_ column: Int, with bytes: [UInt8]?) -> Row {
-        Row(columns: columns, count: count) { other, write in
-            if other == column {
+    /// The row with other encoded bytes in some columns, nil for NULL.
+    func replacing(_ cells: [Int: [UInt8]?]) -> Row {
+        Row(columns: columns, count: count) { column, write in
+            if let bytes = cells[column] {
                 bytes?.withUnsafeBytes(write)
             } else {
-                withBytes(at: other, write)
+                withBytes(at: column, write)
             }
         }
     }

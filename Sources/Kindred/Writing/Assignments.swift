@@ -50,6 +50,7 @@ struct Assignments {
             for column in leaving { try assign(nil, toColumn: column, key: key) }
             return
         }
+        guard !object.isInserted else { throw object.notStored }
         let row = object.storedRow
         let own = entity.ownColumns(of: columns)
         for (column, referenced) in zip(columns, referenced) {
@@ -92,7 +93,8 @@ struct Assignments {
         }
     }
 
-    private static func attributeValue(
+    /// The value that an attribute was given.
+    static func attributeValue(
         _ value: (any PropertyValue)?,
         _ entity: EntityRuntime,
         _ attribute: Int

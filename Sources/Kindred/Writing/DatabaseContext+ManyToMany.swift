@@ -31,7 +31,7 @@ extension DatabaseContext {
         guard !members.isEmpty else { return }
         let statement = try statements.insert(
             try memberKeys(members, statements),
-            payload: try self.payload(payload, statements)
+            payload: try self.payload(payload, of: statements.relationship, statements.link)
         )
         try await sendToHelper([statement], statements)
         for member in members { join(member, statements) }
@@ -56,7 +56,8 @@ extension DatabaseContext {
     func replace(_ members: [DatabaseObject], _ statements: HelperStatements) async throws {
         guard !members.isEmpty else { return try await removeAll(statements) }
         let keys = try memberKeys(members, statements)
-        let insert = try statements.insert(keys, payload: try payload([:], statements))
+        let insert = try statements.insert(
+            keys, payload: try payload([:], of: statements.relationship, statements.link))
         let results = try await sendToHelper([try statements.delete(.others(keys)), insert], statements)
         try applyDeletedPairs(results[0], statements)
         for member in members { join(member, statements) }
@@ -102,14 +103,15 @@ extension DatabaseContext {
     }
 
     /// The values for the helper's other columns; a required one that is missing is an error before anything is sent.
-    private func payload(
+    func payload(
         _ given: [String: (any PropertyValue)?],
-        _ statements: HelperStatements
+        of relationship: RelationshipRuntime,
+        _ link: RelationshipRuntime.HelperLink
     ) throws -> Assignments? {
-        let helper = statements.helper
+        let helper = runtime.entities[link.entity]
         var assignments = Assignments(helper)
         for (key, value) in given.sorted(by: { $0.key < $1.key }) {
-            guard let column = helper.attributeIndex[key], !statements.link.pairColumns.contains(column) else {
+            guard let column = helper.attributeIndex[key], !link.pairColumns.contains(column) else {
                 guard helper.attributeIndex[key] == nil else {
                     throw KindredError(
                         .wrongType,
@@ -122,12 +124,12 @@ extension DatabaseContext {
             }
             try assignments.assign(value, forKey: key, in: self)
         }
-        let missing = (statements.relationship.model.helper?.requiredPayload ?? []).filter { given[$0] == nil }
+        let missing = (relationship.model.helper?.requiredPayload ?? []).filter { given[$0] == nil }
         guard missing.isEmpty else {
             throw KindredError(
                 .missingValue,
                 """
-                \(statements.owner.runtime.name).\(statements.relationship.model.name) goes through \(helper.name), which \
+                \(runtime.entities[relationship.source].name).\(relationship.model.name) goes through \(helper.name), which \
                 requires \(missing.joined(separator: ", ")); use insert(_:through:)
                 """,
                 entity: helper.name.description,

@@ -30,6 +30,25 @@ extension DatabaseContext {
         }
     }
 
+    /// The objects that a to-many relationship of a new object was given, each once, without I/O.
+    func stageableMembers(
+        _ value: (any PropertyValue)?,
+        of relationship: RelationshipRuntime
+    ) throws -> [DatabaseObject] {
+        switch try value?.propertyContent {
+        case nil, .value(nil): return []
+        case .collection(let contents):
+            let objects = try contents.map { content in
+                guard case .object(let object) = content else { throw wrongMember(relationship, "a plain value") }
+                return object
+            }
+            return try distinctMembers(objects, of: relationship)
+        case .set: throw wrongMember(relationship, "a set that may have to be read first; give its objects")
+        case .object: throw wrongMember(relationship, "a single object; give a collection")
+        case .value: throw wrongMember(relationship, "a plain value")
+        }
+    }
+
     /// The objects without repetition, each checked.
     func distinctMembers(
         _ objects: some Sequence<DatabaseObject>,

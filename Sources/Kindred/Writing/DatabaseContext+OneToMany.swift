@@ -30,9 +30,11 @@ extension DatabaseContext {
         let key = statements.relationship.model.name
         if members.count == 1 {
             let result = try await send([try statements.attachOne(keys[0])], statements.members, key: key)[0]
+            if result.count == 1 { unstage(statements.columns, of: members[0]) }
             try applyUpdated(result, members)
         } else {
             let result = try await send([try statements.attach(keys)], statements.members, key: key)[0]
+            for member in members { unstage(statements.columns, of: member) }
             try applyGuarded(result, members, statements)
         }
     }
@@ -69,6 +71,7 @@ extension DatabaseContext {
             var batch = [try statements.detachOthers(keys, leaving: leaving)]
             if !members.isEmpty { batch.append(try statements.attach(keys)) }
             let results = try await send(batch, entity, key: key)
+            for member in members { unstage(statements.columns, of: member) }
             for result in results { try applyGuarded(result, members, statements) }
         } catch let error as KindredError where error.code == .missingValue {
             throw entity.requiredRelationship(key, own, underlying: error.underlying)
@@ -94,6 +97,7 @@ extension DatabaseContext {
                 entity,
                 key: key
             )
+            unstage(statements.columns, of: member)
             try applyGuarded(results[0], [member], statements)
             try applyUpdated(results[1], [member])
         } catch let error as KindredError where error.code == .missingValue {

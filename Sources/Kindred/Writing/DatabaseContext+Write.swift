@@ -85,6 +85,7 @@ extension DatabaseContext {
                 entity: object.runtime.name.description
             )
         }
+        guard !object.isInserted else { throw object.notStored }
         guard let key = object.key else {
             throw KindredError(
                 .readOnly,

@@ -1,0 +1,130 @@
+import KindredPostgres
+import Synchronization
+
+extension DatabaseContext {
+    /// Stores pairs of many-to-many relationships whose ends are stored by now: one INSERT for each helper's set of
+    /// columns.
+    func savePairs(_ pairs: [(pair: StagedPair, payload: Assignments?)], _ run: SaveRun) throws {
+        struct Shape: Hashable {
+            let source: Int
+            let slot: Int
+            let columns: [Int]
+        }
+        var positions: [Shape: Int] = [:]
+        var groups: [SavedPairs] = []
+        for (pair, payload) in pairs {
+            let relationship = pair.relationship
+            guard case .helper(let link) = relationship.link else { continue }
+            let shape = Shape(
+                source: relationship.source,
+                slot: relationship.slot,
+                columns: payload?.columns ?? []
+            )
+            let position = positions[shape, default: groups.count]
+            if position == groups.count || groups[position].pairs.count == SavedGroup.maximumRows {
+                positions[shape] = groups.count
+                let helper = runtime.entities[link.entity]
+                groups.append(SavedPairs(helper: helper, link: link, payloadColumns: shape.columns))
+            }
+            try groups[positions[shape, default: position]].append(pair, payload)
+        }
+        for group in groups {
+            let ends = group.pairs.flatMap { [$0.source, $0.destination] }
+            run.add(try group.insert(), group.helper, ends) { [self] _ in
+                for pair in group.pairs { try applySaved(pair) }
+            }
+        }
+    }
+
+    /// The ends of staged pairs have got their keys: the other ends' loaded sets follow.
+    func rekeyPairs(_ temporaryKeys: [DatabaseObject: ObjectKey]) {
+        for (pair, _) in staged.withLock({ $0.pairs }) {
+            let relationship = pair.relationship
+            if let key = temporaryKeys[pair.destination] {
+                rekey(key, to: pair.destination, in: pair.source, relationship.slot)
+            }
+            if let key = temporaryKeys[pair.source] {
+                rekey(key, to: pair.source, in: pair.destination, relationship.inverseSlot)
+            }
+        }
+    }
+
+    /// A pair has been stored: it is staged no longer, and both ends show it.
+    private func applySaved(_ pair: StagedPair) throws {
+        TransactionJournal.current?.record(pair, in: self)
+        staged.withLock { $0.remove(pair) }
+        let relationship = pair.relationship
+        guard case .helper(let helper) = relationship.link else { return }
+        link(pair.destination, to: pair.source, slot: relationship.slot)
+        link(pair.source, to: pair.destination, slot: relationship.inverseSlot)
+        // The sets of helper rows at both ends are read again when they are next used.
+        for end in runtime.entities[helper.entity].foreignKeys {
+            if end.ownColumns == helper.sourceColumns { unload(end.inverseSlot, of: pair.source) }
+            if end.ownColumns == helper.destinationColumns { unload(end.inverseSlot, of: pair.destination) }
+        }
+    }
+}
+
+/// Pairs of one relationship that are stored by one statement.
+struct SavedPairs {
+    let helper: EntityRuntime
+    let link: RelationshipRuntime.HelperLink
+    let payloadColumns: [Int]
+    private(set) var pairs: [StagedPair] = []
+    private var rows: [Row] = []
+
+    init(helper: EntityRuntime, link: RelationshipRuntime.HelperLink, payloadColumns: [Int]) {
+        self.helper = helper
+        self.link = link
+        self.payloadColumns = payloadColumns
+    }
+
+    /// Adds a pair whose ends are stored; makes the helper's row.
+    mutating func append(_ pair: StagedPair, _ payload: Assignments?) throws {
+        let relationship = pair.relationship
+        var cells: [Int: [UInt8]?] = [:]
+        let empty = helper.emptyRow(pair.source.context.client.types)
+        func take(_ object: DatabaseObject, _ columns: [Int], _ own: [Int]) throws {
+            let row = object.storedRow
+            for (column, position) in zip(columns, own) {
+                guard let value = try row[position] else {
+                    throw object.lacksReferencedValue(position, relationship.model.name)
+                }
+                let bytes = try helper.cell(value, at: column, of: empty.columns)
+                if let other = cells[column], other != bytes {
+                    throw object.disagrees(position, relationship.model.name)
+                }
+                cells.updateValue(bytes, forKey: column)
+            }
+        }
+        try take(pair.source, link.sourceColumns, link.source)
+        try take(pair.destination, link.destinationColumns, link.destination)
+        for column in payloadColumns {
+            let value = payload?.values[column] ?? nil
+            cells.updateValue(try value.map { try helper.cell($0, at: column, of: empty.columns) }, forKey: column)
+        }
+        pairs.append(pair)
+        rows.append(empty.replacing(cells))
+    }
+
+    /// `INSERT INTO helper … ON CONFLICT DO NOTHING`, or, with payload, setting it where the pair is there already.
+    func insert() throws -> Statement {
+        let columns = link.pairColumns + payloadColumns
+        let values = ColumnArrays(entity: helper, columns: columns)
+        let text = try helper.text("save pairs \(link.pairColumns) \(payloadColumns)") {
+            let names = try columns.map { try helper.quoted($0) }
+            let pair = try link.pairColumns.map { try helper.quoted($0) }.joined(separator: ", ")
+            let update = try payloadColumns.map { "\(try helper.quoted($0)) = excluded.\(try helper.quoted($0))" }
+            let conflict = update.isEmpty ? "NOTHING" : "UPDATE SET \(update.joined(separator: ", "))"
+            return """
+                INSERT INTO \(try helper.quotedName) (\(names.joined(separator: ", "))) \
+                SELECT \(values.expressions("c").joined(separator: ", ")) \
+                FROM unnest(\(values.parameters(first: 1))) AS new(\(values.names("c").joined(separator: ", "))) \
+                ON CONFLICT (\(pair)) DO \(conflict)
+                """
+        }
+        var bindings = Bindings()
+        try values.append(rows, to: &bindings)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+}

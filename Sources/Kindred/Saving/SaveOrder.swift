@@ -1,0 +1,120 @@
+/// The order in which new objects are stored: whoever is referenced comes first.
+///
+/// Objects of one entity stay together as far as the references allow, since each group is one statement. References
+/// that go round in a circle are left out where they may be NULL, and set when both ends are stored.
+///
+/// Pure: knows numbers only, so that it can be tested without a database.
+struct SaveOrder {
+    /// A new object that references another one of the same save.
+    struct Edge: Sendable {
+        /// Who references.
+        let from: Int
+        /// Who has to be stored first.
+        let to: Int
+        /// The kind of reference, such as a number for the foreign key.
+        let kind: Int
+        /// Whether the reference may be NULL at first.
+        let isOptional: Bool
+    }
+
+    /// The objects in groups that can be stored one after the other; those of one group do not reference each other.
+    private(set) var levels: [[Int]] = []
+    /// Positions of the edges that have to be set afterwards.
+    private(set) var deferred: Set<Int> = []
+    /// Objects that cannot be stored because they require each other; empty if all can.
+    private(set) var unsolved: [Int] = []
+
+    private let entities: [Int]
+    private let edges: [Edge]
+    /// Positions of edges by who references.
+    private var outgoing: [[Int]]
+    /// More levels than these within one entity become one, with the references set afterwards.
+    static let maximumLevels = 8
+
+    /// - Parameters:
+    ///   - entities: each object's entity.
+    ///   - edges: who references whom.
+    init(entities: [Int], edges: [Edge]) {
+        self.entities = entities
+        self.edges = edges
+        outgoing = Array(repeating: [], count: entities.count)
+        for (position, edge) in edges.enumerated() { outgoing[edge.from].append(position) }
+        solve()
+    }
+
+    private mutating func solve() {
+        var members: [Int: [Int]] = [:]
+        for (object, entity) in entities.enumerated() { members[entity, default: []].append(object) }
+        var waitsFor: [Int: Set<Int>] = [:]
+        for edge in edges where entities[edge.from] != entities[edge.to] {
+            waitsFor[entities[edge.from], default: []].insert(entities[edge.to])
+        }
+        // Entities in the order in which they were first seen, as far as no circle of entities holds them up.
+        var left = members.keys.sorted { members[$0]?.first ?? 0 < members[$1]?.first ?? 0 }
+        while let next = left.firstIndex(where: { waitsFor[$0, default: []].isDisjoint(with: left) }) {
+            solve(members[left.remove(at: next)] ?? [])
+        }
+        let rest = left.flatMap { members[$0] ?? [] }.sorted()
+        if !rest.isEmpty { solve(rest) }
+    }
+
+    /// Orders objects whose references among themselves count; all others that they reference are stored already.
+    private mutating func solve(_ objects: [Int]) {
+        let group = Set(objects)
+        let isOneEntity = Set(objects.map { entities[$0] }).count == 1
+        var waits = [Int: Int](minimumCapacity: objects.count)
+        var referrers: [Int: [Int]] = [:]
+        var inner: [Int] = []
+        for object in objects {
+            for position in outgoing[object] where group.contains(edges[position].to) {
+                inner.append(position)
+                waits[object, default: 0] += 1
+                referrers[edges[position].to, default: []].append(position)
+            }
+        }
+        var done: Set<Int> = []
+        var found: [[Int]] = []
+        var ready = objects.filter { waits[$0, default: 0] == 0 }
+        func isOpen(_ position: Int, _ deferred: Set<Int>) -> Bool {
+            !deferred.contains(position) && !done.contains(edges[position].from) && !done.contains(edges[position].to)
+        }
+        while done.count < objects.count {
+            let isDeep = isOneEntity && found.count >= Self.maximumLevels
+            if ready.isEmpty || isDeep {
+                // References that may come later, of the kind that frees the most.
+                var open: [Int: [Int]] = [:]
+                for position in inner where edges[position].isOptional && isOpen(position, deferred) {
+                    open[edges[position].kind, default: []].append(position)
+                }
+                let kinds = open.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }
+                if let chosen = kinds.first?.value {
+                    for position in chosen {
+                        deferred.insert(position)
+                        waits[edges[position].from, default: 0] -= 1
+                    }
+                    let known = Set(ready)
+                    ready = objects.filter {
+                        waits[$0, default: 0] == 0 && !done.contains($0) || known.contains($0)
+                    }
+                    continue
+                }
+                if ready.isEmpty {
+                    unsolved += objects.filter { !done.contains($0) }
+                    return
+                }
+            }
+            found.append(ready)
+            done.formUnion(ready)
+            var next: [Int] = []
+            for object in ready {
+                for position in referrers[object] ?? [] where !deferred.contains(position) {
+                    let from = edges[position].from
+                    waits[from, default: 0] -= 1
+                    if waits[from] == 0 { next.append(from) }
+                }
+            }
+            ready = next.sorted()
+        }
+        levels += found
+    }
+}

@@ -1,0 +1,71 @@
+import KindredPostgres
+
+/// Which new objects of a save reference which, by links or by the values of their foreign keys.
+struct SaveReferences {
+    /// Each object's links to new objects, by slot.
+    let links: [[Int: DatabaseObject]]
+    private(set) var edges: [SaveOrder.Edge] = []
+    /// The slots that the edges come from.
+    private var slots: [Int] = []
+
+    init(_ objects: [DatabaseObject]) {
+        links = objects.map { object in object.withState { $0.staging?.destinations ?? [:] } }
+        let positions = Dictionary(uniqueKeysWithValues: objects.enumerated().map { ($1, $0) })
+        for (position, object) in objects.enumerated() {
+            for (slot, destination) in links[position] {
+                guard let target = positions[destination] else { continue }
+                add(from: position, to: target, slot, object.runtime, isLink: true)
+            }
+        }
+        addValues(objects)
+    }
+
+    /// References by value: to a key that a new object was given.
+    private mutating func addValues(_ objects: [DatabaseObject]) {
+        struct Unique: Hashable {
+            let entity: Int
+            let columns: [Int]
+        }
+        var known: [Unique: [ObjectKey: Int]] = [:]
+        let entities = Set(objects.map(\.runtime.index))
+        func targets(_ unique: Unique) -> [ObjectKey: Int] {
+            if let found = known[unique] { return found }
+            var made: [ObjectKey: Int] = [:]
+            for (position, object) in objects.enumerated() where object.runtime.index == unique.entity {
+                if let key = try? ObjectKey(object.row, unique.columns) { made[key] = position }
+            }
+            known[unique] = made
+            return made
+        }
+        for (position, object) in objects.enumerated() {
+            for relationship in object.runtime.foreignKeys where entities.contains(relationship.destination) {
+                guard case .foreignKey(let columns, let referenced) = relationship.link,
+                    let key = try? ObjectKey(object.row, columns),
+                    let target = targets(Unique(entity: relationship.destination, columns: referenced))[key],
+                    target != position
+                else { continue }
+                add(from: position, to: target, relationship.slot, object.runtime, isLink: false)
+            }
+        }
+    }
+
+    private mutating func add(from: Int, to: Int, _ slot: Int, _ entity: EntityRuntime, isLink: Bool) {
+        let columns = entity.relationships[slot].ownColumns
+        edges.append(
+            SaveOrder.Edge(
+                from: from,
+                to: to,
+                kind: entity.index << 16 | slot,
+                isOptional: isLink && entity.leavingColumns(of: columns) != nil
+            )
+        )
+        slots.append(slot)
+    }
+
+    /// For each object the slots whose links are set afterwards.
+    func deferredSlots(_ deferred: Set<Int>) -> [Set<Int>] {
+        var result = [Set<Int>](repeating: [], count: links.count)
+        for position in deferred { result[edges[position].from].insert(slots[position]) }
+        return result
+    }
+}

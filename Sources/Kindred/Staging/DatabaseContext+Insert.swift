@@ -1,0 +1,132 @@
+import KindredPostgres
+import KindredSchema
+import Synchronization
+
+extension DatabaseContext {
+    /// Makes a new object in memory, to be stored by ``save()``; ``create(_:_:)`` stores at once.
+    ///
+    /// Until it is saved it has a temporary ID, shows the values that it was given, and NULL for what the database will
+    /// decide. `values` may hold attributes, to-one relationships, and arrays of objects for to-many ones; objects that are
+    /// new too are stored with it, in the right order. Sends nothing. Throws `KindredError`: `.unknownEntity`,
+    /// `.unknownKey`, `.wrongType`, `.readOnly`.
+    @discardableResult
+    public func insert(
+        _ entityName: String,
+        _ values: [String: (any PropertyValue)?] = [:]
+    ) throws -> DatabaseObject {
+        let object = try insert(try runtime.entity(named: entityName))
+        do {
+            for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+                try stageOnNew(object, value, forKey: key)
+            }
+        } catch {
+            rollback([object])
+            throw error
+        }
+        return object
+    }
+
+    /// A new object of an entity, without values.
+    package func insert(_ entity: EntityRuntime) throws -> DatabaseObject {
+        guard !entity.entity.isReadOnly, !entity.key.isEmpty else {
+            throw KindredError(
+                .readOnly,
+                "\(entity.name) cannot be written: it has no primary key, or the role may only read it",
+                entity: entity.name.description
+            )
+        }
+        let number = TemporaryKey.next()
+        let row = entity.emptyRow(client.types)
+        let object = make(ObjectSeed(context: self, runtime: entity, row: row))
+        object.withState { state in
+            state.status = .inserted
+            state.staging = Staging(stored: row, temporaryKey: number)
+        }
+        withMap { $0.insert(object, entity.index, .temporary(number)) }
+        staged.withLock { $0.insert(object) }
+        TransactionJournal.current?.recordCreated(object)
+        return object
+    }
+
+    /// Gives a new object a value for a key of any kind.
+    func stageOnNew(_ object: DatabaseObject, _ value: (any PropertyValue)?, forKey key: String) throws {
+        let entity = object.runtime
+        if let position = entity.attributeIndex[key] {
+            try object.stageOrThrow(try Assignments.attributeValue(value, entity, position), at: position)
+            return
+        }
+        guard let relationship = entity.relationship(named: key) else { throw entity.unknownKey(key) }
+        if relationship.isToMany {
+            let members = try stageableMembers(value, of: relationship)
+            try stageReplace(members, of: object, relationship)
+        } else {
+            try stagePartner(try member(value, of: relationship), of: object, relationship)
+        }
+    }
+
+    /// Sets a to-one relationship from either side as a staged change.
+    func stagePartner(
+        _ partner: DatabaseObject?,
+        of object: DatabaseObject,
+        _ relationship: RelationshipRuntime
+    ) throws {
+        if case .foreignKey = relationship.link { return try stageDestination(partner, of: object, relationship) }
+        let inverse = runtime.entities[relationship.destination].relationships[relationship.inverseSlot]
+        for other in stagedMembers(of: relationship, object) where other !== partner {
+            try stageDestination(nil, of: other, inverse)
+        }
+        if let partner { try stageDestination(object, of: partner, inverse) }
+    }
+
+    /// Sets a one-to-one relationship of which one end is new; who has to leave is read first.
+    func stageNewPartner(
+        _ partner: DatabaseObject?,
+        of object: DatabaseObject,
+        _ relationship: RelationshipRuntime
+    ) async throws {
+        let inverse = runtime.entities[relationship.destination].relationships[relationship.inverseSlot]
+        if !object.isInserted { _ = try await destination(of: relationship, from: object) }
+        if let partner, !partner.isInserted { _ = try await destination(of: inverse, from: partner) }
+        if !object.isInserted, case .referenced = relationship.link,
+            let old = try await destination(of: relationship, from: object), old !== partner
+        {
+            try stageDestination(nil, of: old, inverse)
+        }
+        try stagePartner(partner, of: object, relationship)
+    }
+
+    /// Those of an object's new values that are new objects, with their relationships, by key.
+    func newDestinations(
+        _ values: [String: (any PropertyValue)?],
+        of object: DatabaseObject
+    ) throws -> [String: (RelationshipRuntime, DatabaseObject)] {
+        var found: [String: (RelationshipRuntime, DatabaseObject)] = [:]
+        for (key, value) in values {
+            guard object.runtime.attributeIndex[key] == nil, let relationship = object.runtime.relationship(named: key),
+                case .foreignKey = relationship.link, case .object(let new) = try value?.propertyContent, new.isInserted
+            else { continue }
+            _ = try member(value, of: relationship)
+            found[key] = (relationship, new)
+        }
+        return found
+    }
+
+    /// Makes objects the only staged members of a relationship.
+    func stageReplace(
+        _ members: [DatabaseObject],
+        of owner: DatabaseObject,
+        _ relationship: RelationshipRuntime
+    ) throws {
+        let known = stagedMembers(of: relationship, owner)
+        let (wanted, old) = (Set(members), Set(known))
+        try stageLeave(known.filter { !wanted.contains($0) }, from: owner, relationship)
+        try stageJoin(members.filter { !old.contains($0) }, to: owner, relationship)
+    }
+}
+
+/// Numbers for the keys of new objects, unique in the process.
+enum TemporaryKey {
+    private static let last = Atomic<Int64>(0)
+
+    static func next() -> Int64 { last.add(1, ordering: .relaxed).newValue }
+}
