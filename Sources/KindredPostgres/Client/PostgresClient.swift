@@ -18,11 +18,13 @@ public final class PostgresClient: Sendable {
     let formats = ResultFormats()
     let logger: Logger?
     let observers = StatementObservers()
+    let listener: PostgresListener
 
     private init(_ configuration: PostgresConfiguration, _ logger: Logger?) throws {
         try configuration.validate()
         self.configuration = configuration
         self.logger = logger
+        listener = try PostgresListener(configuration, logger: logger)
         pool = try ConnectionPool(ConnectionContext(configuration: configuration, types: types, logger: logger))
     }
 
@@ -54,6 +56,7 @@ public final class PostgresClient: Sendable {
     ///
     /// What is asked of the client afterwards fails with `PostgresError` `.closed`.
     public func close(timeout: Duration = .seconds(5)) async {
+        listener.close()
         await pool.close(timeout: timeout)
     }
 }

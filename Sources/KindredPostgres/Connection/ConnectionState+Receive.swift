@@ -19,8 +19,8 @@ extension ConnectionState {
             // look after the server's last words, which it takes for a notice.
             _ = PQisBusy(handle)
             if let lastWords { return end(lastWords, &effects) }
-            // Nobody reads them here; they must not pile up.
-            while let notification = PQnotifies(handle) { PQfreemem(notification) }
+            // They must not pile up.
+            notices.takeNotifications(of: handle)
         }
         if hasInputDuringCopy { noteInput(during: handle, noticesBefore: noticeCount) }
         if wantsWrite { flush(&effects) }

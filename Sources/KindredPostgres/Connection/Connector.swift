@@ -27,11 +27,15 @@ enum Connector {
     /// Opens a connection within the time that the configuration allows, over all its endpoints together.
     ///
     /// When the time is up the task goes on with an error, and the thread ends the attempt by itself.
-    static func open(_ configuration: PostgresConfiguration, logger: Logger?) async throws -> Opened {
+    static func open(
+        _ configuration: PostgresConfiguration, logger: Logger?,
+        onNotification: (@Sendable (PostgresNotification) -> Void)? = nil
+    ) async throws -> Opened {
         let parameters = try configuration.libpqParameters(
             libpqVersion: LibPQ.version, environment: ProcessInfo.processInfo.environment)
         let address = configuration.description
         let deadline = MonotonicTime.now + configuration.connectTimeout
+        let sink = NoticeSink(logger: logger, onNotification: onNotification)
         let attempt = Attempt(deadline: deadline, address: address)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -42,7 +46,7 @@ enum Connector {
                     try DedicatedThread.start {
                         attempt.finish(
                             Result { () throws(PostgresError) in
-                                try connect(parameters, deadline, address, NoticeSink(logger: logger))
+                                try connect(parameters, deadline, address, sink)
                             })
                     }
                 } catch {

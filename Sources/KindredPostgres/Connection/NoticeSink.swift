@@ -10,8 +10,11 @@ final class NoticeSink: Sendable {
     private let fatal = Mutex<ServerMessage?>(nil)
     private let received = Atomic<Int>(0)
 
-    init(logger: Logger?) {
+    private let onNotification: (@Sendable (PostgresNotification) -> Void)?
+
+    init(logger: Logger?, onNotification: (@Sendable (PostgresNotification) -> Void)? = nil) {
         self.logger = logger
+        self.onNotification = onNotification
     }
 
     /// Why the server ended the session, if it said so.
@@ -32,6 +35,20 @@ final class NoticeSink: Sendable {
             },
             Unmanaged.passUnretained(self).toOpaque()
         )
+    }
+
+    /// Takes what others have sent to the session out of libpq's memory, and passes it on if somebody wants it.
+    func takeNotifications(of connection: OpaquePointer) {
+        while let notification = PQnotifies(connection) {
+            defer { PQfreemem(notification) }
+            guard let onNotification, let name = notification.pointee.relname,
+                let channel = String(validatingCString: name)
+            else { continue }
+            // Text that is not valid could only be repaired to something that nobody sent.
+            let payload = notification.pointee.extra.flatMap { String(validatingCString: $0) } ?? ""
+            onNotification(
+                PostgresNotification(channel: channel, payload: payload, processID: notification.pointee.be_pid))
+        }
     }
 
     private func receive(_ message: ServerMessage) {

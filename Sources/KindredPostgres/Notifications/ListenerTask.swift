@@ -1,0 +1,144 @@
+import Logging
+import Synchronization
+
+/// Looks after the connection of a listener as long as somebody listens.
+final class ListenerTask {
+    private typealias Waiter = CheckedContinuation<Void, any Error>
+
+    /// After so long a connection is asked for a sign of life.
+    ///
+    /// With the two seconds that it has for that, and the five to stop, one that is dead is found out within ten.
+    private static let interval = Duration.seconds(3)
+
+    private let listener: PostgresListener
+    private let signals: AsyncStream<PostgresListener.Signal>.Continuation
+    private var connection: PooledConnection?
+    /// Lets notifications through once the gap before them is told.
+    private var gate: NotificationGate?
+    /// What the server knows of.
+    private var known: Set<String> = []
+    private var waiters: [(channel: String, waiter: Waiter)] = []
+    private var generation = 0
+    private var failures = 0
+    private var hadConnection = false
+    private var ticker: Task<Void, Never>?
+
+    init(_ listener: PostgresListener, _ signals: AsyncStream<PostgresListener.Signal>.Continuation) {
+        self.listener = listener
+        self.signals = signals
+    }
+
+    func run(_ stream: AsyncStream<PostgresListener.Signal>) async {
+        for await signal in stream {
+            switch signal {
+            case .listen(let channel, let waiter): waiters.append((channel, waiter))
+            case .ended(let ended) where ended == generation: connection = nil
+            case .tick: await askForSignOfLife()
+            case .ended, .change: break
+            }
+            if await tend() { break }
+        }
+        ticker?.cancel()
+        connection?.end(PostgresListener.closed)
+        for (_, waiter) in waiters { waiter.resume(throwing: PostgresListener.closed) }
+    }
+
+    /// Makes the connection what it should be; true if there is nothing left to do.
+    private func tend() async -> Bool {
+        if listener.channels.isEmpty, waiters.isEmpty, listener.endIfIdle() { return true }
+        do {
+            if connection == nil { try await connect() }
+            try await tellServer()
+            failures = 0
+            for (_, waiter) in waiters { waiter.resume() }
+            waiters = []
+            tick(after: Self.interval)
+        } catch {
+            failures += 1
+            listener.logger?.warning("the listener has no connection", metadata: ["error": "\(error)"])
+            // Those who have just come learn why; those who listen already wait for the next attempt.
+            for (_, waiter) in waiters { waiter.resume(throwing: error) }
+            waiters = []
+            connection?.end(PostgresListener.closed)
+            connection = nil
+            let ceiling = Duration.milliseconds(min(1_000, 50 << min(failures - 1, 5)))
+            tick(after: ceiling * Double.random(in: 0.5...1))
+        }
+        return false
+    }
+
+    private func connect() async throws {
+        generation += 1
+        let (generation, signals) = (generation, signals)
+        let gate = NotificationGate(listener)
+        let opened = try await Connector.open(listener.configuration, logger: listener.logger) { gate.pass($0) }
+        known = []
+        let context = ConnectionContext(
+            configuration: listener.configuration, types: TypeRegistry(), logger: listener.logger)
+        connection = try PooledConnection(opened, context: context) { _ in
+            signals.yield(.ended(generation: generation))
+        }
+        self.gate = gate
+    }
+
+    /// Sends LISTEN and UNLISTEN, so that the server knows what is wanted.
+    private func tellServer() async throws {
+        let wanted = listener.channels
+        let new = wanted.subtracting(known)
+        let old = known.subtracting(wanted)
+        let texts =
+            try new.map { "LISTEN \(try SQLIdentifier.quote($0))" }
+            + old.map { "UNLISTEN \(try SQLIdentifier.quote($0))" }
+        if !texts.isEmpty {
+            let statements = texts.map { Statement(text: StatementText(oneTime: $0, effect: .session)) }
+            do {
+                _ = try await connection?.run(statements, timeout: .seconds(2), isShielded: true)
+            } catch is ConnectionGone {
+                throw PostgresError(.connectionLost, "The connection has ended")
+            }
+            known = wanted
+        }
+        guard let gate else { return }
+        if hadConnection { listener.tellGap() }
+        hadConnection = true
+        gate.open()
+        self.gate = nil
+    }
+
+    private func askForSignOfLife() async {
+        guard let connection else { return }
+        do {
+            try await connection.test()
+        } catch {
+            connection.end(PostgresError(.connectionLost, "The connection gave no sign of life"))
+            self.connection = nil
+        }
+    }
+
+    private func tick(after duration: Duration) {
+        ticker?.cancel()
+        let signals = signals
+        ticker = Task.detached {
+            try? await Task.sleep(for: duration)
+            if !Task.isCancelled { signals.yield(.tick) }
+        }
+    }
+}
+
+/// Keeps the notifications of a new connection back until everybody knows that there was a gap.
+///
+/// What comes before that is part of the gap.
+private final class NotificationGate: Sendable {
+    private let listener: PostgresListener
+    private let isOpen = Atomic(false)
+
+    init(_ listener: PostgresListener) {
+        self.listener = listener
+    }
+
+    func open() { isOpen.store(true, ordering: .sequentiallyConsistent) }
+
+    func pass(_ notification: PostgresNotification) {
+        if isOpen.load(ordering: .sequentiallyConsistent) { listener.deliver(notification) }
+    }
+}
