@@ -1,3 +1,6 @@
+public import Kindred
+import Synchronization
+
 /// The database that belongs to one test, made by the trait ``Testing/Trait/database(_:)``.
 public final class TestDatabase: Sendable {
     /// The database's name on its server.
@@ -7,6 +10,7 @@ public final class TestDatabase: Sendable {
     public let uri: String
 
     private let server: TestServer
+    private let opened = Mutex<[Database]>([])
 
     init(name: String, uri: String, server: TestServer) {
         self.name = name
@@ -32,10 +36,32 @@ public final class TestDatabase: Sendable {
         }
     }
 
+    /// Connects to the database and reads its schema; the connections are closed when the test is over.
+    ///
+    /// Sends one query, for the catalog. Waits for a connection as long as a minute, because tests that run side by side
+    /// share the processors.
+    ///
+    /// - Parameters:
+    ///   - overrides: Names and rules of relationships, in addition to the database's own annotations.
+    ///   - configure: Changes the configuration before it is used.
+    /// - Returns: The database.
+    public func connect(
+        overrides: [SchemaOverride] = [],
+        configure: (inout PostgresConfiguration) -> Void = { _ in }
+    ) async throws -> Database {
+        var configuration = try PostgresConfiguration(uri: uri)
+        configuration.pool.acquireTimeout = .seconds(60)
+        configure(&configuration)
+        let database = try await Database.connect(configuration, overrides: overrides)
+        opened.withLock { $0.append(database) }
+        return database
+    }
+
     /// Drops the database and returns what the test should not have left behind, if anything.
     func discard() async -> String? {
         do {
             let problem = try await server.openTransactions(in: name)
+            for database in opened.withLock({ $0 }) { await database.close() }
             try await server.drop(name)
             return problem
         } catch {

@@ -1,4 +1,5 @@
 import EmbeddedPostgres
+import Kindred
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -10,7 +11,10 @@ import Synchronization
 /// The server that this process makes its test databases on.
 final class TestServer: Sendable {
     private let uri: String
-    /// Keeps the embedded server running, and tells where its programs are.
+    private let configuration: PostgresConfiguration
+    /// Makes and drops the databases.
+    private let client: PostgresClient
+    /// Keeps the embedded server running.
     private let embedded: EmbeddedPostgres?
     /// Part of every name, so that processes that share a server do not meet.
     private let run = String(String(UInt64.random(in: 0...UInt64.max), radix: 36).suffix(8))
@@ -21,9 +25,16 @@ final class TestServer: Sendable {
         var templates: [DatabaseFixture: Task<String, any Error>] = [:]
     }
 
-    private init(uri: String, embedded: EmbeddedPostgres?) {
+    private init(uri: String, embedded: EmbeddedPostgres?) async throws {
         self.uri = uri
         self.embedded = embedded
+        var configuration = try PostgresConfiguration(uri: uri)
+        // Tests run side by side on few threads and wait for each other here.
+        configuration.pool.acquireTimeout = .seconds(120)
+        configuration.pool.maximumConnections = 2
+        configuration.statementTimeout = .seconds(120)
+        self.configuration = configuration
+        client = try await PostgresClient.connect(configuration)
     }
 
     static func shared() async throws -> TestServer {
@@ -31,10 +42,10 @@ final class TestServer: Sendable {
             if let start { return start }
             let new = Task {
                 if let uri = ProcessInfo.processInfo.environment["DATABASE_URL"], !uri.isEmpty {
-                    return TestServer(uri: uri, embedded: nil)
+                    return try await TestServer(uri: uri, embedded: nil)
                 }
                 let server = try await EmbeddedPostgres.shared()
-                return TestServer(uri: server.uri, embedded: server)
+                return try await TestServer(uri: server.uri, embedded: server)
             }
             start = new
             return new
@@ -50,20 +61,28 @@ final class TestServer: Sendable {
             state.databaseCount += 1
             return "kindred_test_\(run)_\(state.databaseCount)"
         }
-        _ = try await execute("CREATE DATABASE \(name) TEMPLATE \(template)")
+        do {
+            try await execute("CREATE DATABASE \(name) TEMPLATE \(template)")
+        } catch {
+            throw TestDatabaseError(.creationFailed, "The server made no database for the test: \(error)")
+        }
         return TestDatabase(name: name, uri: replacingDatabase(of: uri, by: name), server: self)
     }
 
     func drop(_ name: String) async throws {
-        _ = try await execute("DROP DATABASE \(name) WITH (FORCE)")
+        try await execute("DROP DATABASE \(name) WITH (FORCE)")
     }
 
     /// Describes the transactions that are still open in a database, or returns nil.
     func openTransactions(in name: String) async throws -> String? {
-        let rows = try await execute(
-            "SELECT state || ': ' || query FROM pg_stat_activity WHERE datname = '\(name)' AND state LIKE 'idle in transaction%'"
+        let rows = try await client.query(
+            """
+            SELECT state || ': ' || query FROM pg_stat_activity
+            WHERE datname = \(name) AND state LIKE 'idle in transaction%'
+            """
         )
-        return rows.isEmpty ? nil : "The test left a transaction open (\(rows))."
+        let queries = try rows.map { try $0.decode(0, as: String.self) ?? "" }
+        return queries.isEmpty ? nil : "The test left a transaction open (\(queries.joined(separator: "; ")))."
     }
 
     /// Returns the template of a fixture, made by the first test that asks.
@@ -79,17 +98,29 @@ final class TestServer: Sendable {
     }
 
     private func makeTemplate(_ name: String, _ fixture: DatabaseFixture) async throws -> String {
-        _ = try await execute("CREATE DATABASE \(name) TEMPLATE template0")
-        for script in try fixture.scripts() {
-            _ = try await PostgresInstallation.psql(
-                replacingDatabase(of: uri, by: name), script: script, in: embedded?.installation.binFolder)
+        try await execute("CREATE DATABASE \(name) TEMPLATE template0")
+        var configuration = configuration
+        configuration.database = name
+        configuration.pool.maximumConnections = 1
+        let filler = try await PostgresClient.connect(configuration)
+        let result: Result<Void, any Error>
+        do {
+            // A script without transaction control of its own is one transaction.
+            for script in try fixture.scripts() { try await filler.runScript(script) }
+            result = .success(())
+        } catch {
+            let reason = (error as? PostgresError).map(\.debugDescription) ?? "\(error)"
+            result = .failure(TestDatabaseError(.fixtureFailed, "The fixture's script failed: \(reason)"))
         }
+        // A database that somebody is connected to cannot be copied.
+        await filler.close()
+        try result.get()
         return name
     }
 
-    private func execute(_ statement: String) async throws -> String {
-        try await PostgresInstallation.psql(
-            uri, script: statement, in: embedded?.installation.binFolder, singleTransaction: false)
+    /// Runs a statement that cannot be part of a transaction, and has names that nobody chose.
+    private func execute(_ statement: String) async throws {
+        try await client.query(SQL(unsafeRaw: statement))
     }
 }
 

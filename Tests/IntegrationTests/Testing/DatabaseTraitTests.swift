@@ -1,16 +1,19 @@
-import EmbeddedPostgres
-import KindredTesting
+import Kindred
 import Synchronization
 import Testing
+
+@testable import KindredTesting
 
 @Suite(.database("CREATE TABLE note (id int PRIMARY KEY); INSERT INTO note VALUES (1)"))
 struct DatabaseTraitTests {
     private static let names = Mutex<Set<String>>([])
 
-    /// Runs SQL by a session of its own, outside everything that the trait lends.
-    private func run(_ script: String) async throws -> String {
-        let output = try await PostgresInstallation.psql(try TestDatabase.current.uri, script: script)
-        return output.split(whereSeparator: \.isNewline).joined(separator: "\n")
+    /// Runs a query by a client of its own, and gives its one value as text.
+    private func run(_ sql: SQL) async throws -> String? {
+        let client = try await PostgresClient.connect(try PostgresConfiguration(uri: try TestDatabase.current.uri))
+        let result = try await client.query(sql)
+        await client.close()
+        return try result.first?[0]?.description
     }
 
     @Test func theSuitesFixtureIsThere() async throws {
@@ -20,7 +23,8 @@ struct DatabaseTraitTests {
     @Test(arguments: 1...8) func everyCaseHasADatabaseOfItsOwn(number: Int) async throws {
         let name = try TestDatabase.current.name
         #expect(Self.names.withLock { $0.insert(name).inserted })
-        #expect(try await run("INSERT INTO note VALUES (\(number + 1)); SELECT count(*) FROM note") == "2")
+        _ = try await run("INSERT INTO note VALUES (\(number + 1))")
+        #expect(try await run("SELECT count(*) FROM note") == "2")
         #expect(try await run("SELECT current_database()") == name)
     }
 
@@ -32,6 +36,21 @@ struct DatabaseTraitTests {
     func fixturesAreFilesAndSums() async throws {
         #expect(try await run("SELECT count(*) FROM person") == "500")
         #expect(try await run("SELECT count(*) FROM extra") == "0")
+    }
+
+    @Test func aFixtureThatFailsSaysWhereAndWhy() async throws {
+        let server = try await TestServer.shared()
+        let error = await #expect(throws: TestDatabaseError.self) {
+            try await server.makeDatabase("CREATE TABLE first (id int); CREATE TABLE second (id nonsense)")
+        }
+        #expect(error?.code == .fixtureFailed)
+        #expect(error?.message.contains("nonsense") == true)
+    }
+
+    @Test func aConnectionIsMadeForTheTest() async throws {
+        let database = try await TestDatabase.current.connect { $0.pool.maximumConnections = 1 }
+        #expect(try await database.makeContext().fetch("note").count() == 1)
+        #expect(database.client.configuration.pool.maximumConnections == 1)
     }
 
     @Test func childTasksSeeTheTestsDatabase() async throws {
