@@ -52,6 +52,7 @@ let package = Package(
             name: "EmbeddedPostgres",
             dependencies: [.product(name: "Subprocess", package: "swift-subprocess")]
         ),
+        .target(name: "KindredGenerator", dependencies: ["KindredPostgres", "KindredSchema"]),
         .target(name: "KindredTesting", dependencies: ["EmbeddedPostgres", "Kindred"]),
         // The demo database's script inside the tool, so that it needs no file at run time.
         .target(
@@ -63,7 +64,7 @@ let package = Package(
         .target(
             name: "KindredCommand",
             dependencies: [
-                "EmbeddedPostgres", "Kindred", "KindredScripts",
+                "EmbeddedPostgres", "Kindred", "KindredGenerator", "KindredScripts",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -77,7 +78,16 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: ["Kindred", "KindredTesting", "EmbeddedPostgres", "KindredCommand", "TestSupport"]
         ),
-        .testTarget(name: "CommandTests", dependencies: ["KindredCommand", "KindredTesting"]),
+        .testTarget(name: "CommandTests", dependencies: ["KindredCommand", "KindredPostgres", "KindredTesting"]),
+        .testTarget(name: "KindredGeneratorTests", dependencies: ["KindredGenerator", "KindredSchema", "TestSupport"]),
+        .testTarget(name: "TypedTests", dependencies: ["DemoModels", "Kindred", "KindredTesting"]),
+        // The classes of the demo database, as `kindred generate` writes them: a test finds them current.
+        .target(
+            name: "DemoModels",
+            dependencies: ["Kindred"],
+            path: "Tests/DemoModels",
+            exclude: ["KindredNames.lock.json"]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

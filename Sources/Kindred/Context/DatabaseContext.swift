@@ -150,7 +150,8 @@ extension DatabaseContext {
     }
 
     func make(_ seed: ObjectSeed) -> DatabaseObject {
-        DatabaseObject(seed)
+        if let layout = seed.runtime.layout { return layout.type.init(seed) }
+        return DatabaseObject(seed)
     }
 }
 

@@ -16,10 +16,10 @@ public final class Database: Sendable {
     private let overrides: [SchemaOverride]
     let deletionHooks = DeletionHooks()
 
-    private init(client: PostgresClient, schema: DatabaseSchema, overrides: [SchemaOverride]) {
+    private init(client: PostgresClient, runtime: SchemaRuntime, overrides: [SchemaOverride]) {
         self.client = client
         self.overrides = overrides
-        runtime = Mutex(SchemaRuntime(schema))
+        self.runtime = Mutex(runtime)
     }
 
     /// Connects, and reads the catalog in one round trip.
@@ -27,30 +27,35 @@ public final class Database: Sendable {
     /// - Parameters:
     ///   - uri: a connection URI such as `postgres://user@host/shop`, which takes nothing from the environment; nil takes
     ///     `DATABASE_URL` from the environment, else the `PG*` variables.
+    ///   - classes: the typed classes of entities, as `kindred generate` writes them; other entities have plain objects.
     ///   - overrides: annotations given in code: names, keys, delete rules.
     ///   - logger: where statements are logged, at trace level, without values.
     /// - Throws: `PostgresError`: `.invalidConfiguration` before anything is sent, `.connectionFailed` naming each address
-    ///   tried; `SchemaError` for an annotation that names nothing.
+    ///   tried; `SchemaError` for an annotation that names nothing; `KindredError` `.classMismatch` with everything in
+    ///   which the classes and the database differ.
     public static func connect(
         _ uri: String? = nil,
+        classes: [any TypedObject.Type] = [],
         overrides: [SchemaOverride] = [],
         logger: Logger? = nil
     ) async throws -> Database {
         let configuration =
             try uri.map { try PostgresConfiguration(uri: $0) } ?? PostgresConfiguration.fromEnvironment()
-        return try await connect(configuration, overrides: overrides, logger: logger)
+        return try await connect(configuration, classes: classes, overrides: overrides, logger: logger)
     }
 
     /// Connects with a configuration, and reads the catalog in one round trip.
     public static func connect(
         _ configuration: PostgresConfiguration,
+        classes: [any TypedObject.Type] = [],
         overrides: [SchemaOverride] = [],
         logger: Logger? = nil
     ) async throws -> Database {
         let client = try await PostgresClient.connect(configuration, logger: logger)
         do {
             let schema = try await SchemaReader.read(from: client, overrides: overrides)
-            return Database(client: client, schema: schema, overrides: overrides)
+            let runtime = try SchemaRuntime(schema, classes: TypedClasses(classes)).checked()
+            return Database(client: client, runtime: runtime, overrides: overrides)
         } catch {
             await client.close()
             throw error
@@ -62,13 +67,18 @@ public final class Database: Sendable {
 
     /// Reads the catalog again, in one round trip, and returns the new model.
     ///
-    /// Contexts that exist keep the model they were made with.
+    /// Contexts that exist keep the model they were made with. Throws `KindredError` `.classMismatch` where registered
+    /// classes do not fit the new model, which is then not taken over.
     @discardableResult
     public func refreshSchema() async throws -> DatabaseSchema {
         let schema = try await SchemaReader.read(from: client, overrides: overrides)
-        let made = SchemaRuntime(schema)
-        runtime.withLock { $0 = made }
+        try replaceRuntime { SchemaRuntime(schema, classes: $0.classes) }
         return schema
+    }
+
+    /// Puts a changed model in the place of the one there is, for contexts made from now on.
+    func replaceRuntime(_ change: (SchemaRuntime) throws -> SchemaRuntime) throws {
+        try runtime.withLock { $0 = try change($0).checked() }
     }
 
     /// Makes a unit of work; cheap, and sends nothing.

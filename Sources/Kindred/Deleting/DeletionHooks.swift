@@ -33,7 +33,8 @@ extension Database {
 extension DatabaseContext {
     /// Whether something is to be called before rows of an entity are deleted.
     func hasDeletionHook(_ entity: Int) -> Bool {
-        !database.deletionHooks.hooks(for: runtime.entities[entity].name).isEmpty
+        runtime.entities[entity].layout?.type.preparesForDeletion == true
+            || !database.deletionHooks.hooks(for: runtime.entities[entity].name).isEmpty
     }
 
     func callDeletionHooks(_ object: DatabaseObject) async throws {

@@ -44,6 +44,8 @@ public struct KindredError: Error, Sendable {
         public static let constraintViolation = Code("constraintViolation")
         /// Objects that are not deleted themselves, or the database on their behalf, forbid the deletion.
         public static let deletionDenied = Code("deletionDenied")
+        /// A class does not fit the database: columns are missing or have other types, or it is not registered.
+        public static let classMismatch = Code("classMismatch")
         /// The text is not the URI of an object in this database.
         public static let invalidObjectID = Code("invalidObjectID")
     }

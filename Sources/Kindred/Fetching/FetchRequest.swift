@@ -81,13 +81,7 @@ extension FetchRequest {
         let askedAt = context.now
         let result = try await context.client.execute(statement)
         let objects = try context.objects(from: result, of: entity, askedAt: askedAt)
-        if Object.self == DatabaseObject.self { return unsafeBitCast(objects, to: [Object].self) }
-        if let typed = objects as? [Object] { return typed }
-        throw KindredError(
-            .wrongType,
-            "The objects of \(entity.name) are not of the class \(Object.self)",
-            entity: entity.name.description
-        )
+        return try entity.typed(objects)
     }
 
     /// The first object, or nil.

@@ -26,13 +26,7 @@ public struct ToMany<Member: DatabaseObject>: Sendable {
     var destination: EntityRuntime { context.runtime.entities[relationship.destination] }
 
     func typed(_ objects: [DatabaseObject]) throws -> [Member] {
-        if let members = objects as? [Member] { return members }
-        throw KindredError(
-            .wrongType,
-            "The members of \(owner.runtime.name).\(relationship.model.name) are not of the class \(Member.self)",
-            entity: owner.runtime.name.description,
-            key: relationship.model.name
-        )
+        try destination.typed(objects)
     }
 }
 

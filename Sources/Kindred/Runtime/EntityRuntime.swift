@@ -22,6 +22,8 @@ package final class EntityRuntime: Sendable {
     package let foreignKeys: [RelationshipRuntime]
     /// Many-to-many relationships of other entities that go through this entity's rows: the two ends of each.
     package let helperEnds: [(entity: Int, slot: Int, columns: [Int])]
+    /// The class of the entity's objects and its properties; nil for plain objects.
+    package let layout: TypedLayout?
     private let texts = Mutex<[String: StatementText]>([:])
     private let empty = Mutex<Row?>(nil)
 
@@ -29,8 +31,10 @@ package final class EntityRuntime: Sendable {
         entity: Entity,
         index: Int,
         relationships: [RelationshipRuntime],
-        helperEnds: [(entity: Int, slot: Int, columns: [Int])]
+        helperEnds: [(entity: Int, slot: Int, columns: [Int])],
+        layout: TypedLayout? = nil
     ) {
+        self.layout = layout
         self.entity = entity
         self.index = index
         self.relationships = relationships

@@ -9,8 +9,14 @@ package final class SchemaRuntime: Sendable {
     /// What the database does by itself when rows of an entity are deleted, by entity; filled as it is asked for.
     let deletionClosures = Mutex<[Int: DeletionClosure]>([:])
 
-    package init(_ schema: DatabaseSchema) {
+    /// The classes that entities were given.
+    let classes: TypedClasses
+    /// Where classes do not fit the schema.
+    let mismatches: [String]
+
+    package init(_ schema: DatabaseSchema, classes: TypedClasses = TypedClasses()) {
         self.schema = schema
+        self.classes = classes
         let positions = Dictionary(
             schema.entities.enumerated().map { ($1.name, $0) },
             uniquingKeysWith: { first, _ in first }
@@ -45,14 +51,19 @@ package final class SchemaRuntime: Sendable {
                 }
             }
         }
+        var mismatches = classes.unknownEntities(in: schema)
         entities = schema.entities.enumerated().map { index, entity in
             EntityRuntime(
                 entity: entity,
                 index: index,
                 relationships: relationships[index],
-                helperEnds: helperEnds[index]
+                helperEnds: helperEnds[index],
+                layout: classes[entity.name].flatMap {
+                    TypedLayout.resolve($0, entity, relationships[index], classes, &mismatches)
+                }
             )
         }
+        self.mismatches = mismatches
     }
 
     /// The entity of a name: `person` follows the search path, `public.person` is exact.

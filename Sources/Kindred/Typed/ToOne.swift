@@ -1,0 +1,95 @@
+/// A to-one relationship of an object: follow it with `object`, change it with `set(_:)`.
+///
+/// The target is `Person` where the foreign key may not be NULL, `Person?` elsewhere.
+///
+/// ```swift
+/// let owner = try await email.person.object   // Person?
+/// try await email.person.set(smith)           // UPDATE email SET person_id = … WHERE id = …
+/// ```
+public struct ToOne<Target: ToOneTarget>: Sendable {
+    /// The object whose relationship this is.
+    public let owner: DatabaseObject
+    let relationship: RelationshipRuntime
+
+    init(_ owner: DatabaseObject, _ relationship: RelationshipRuntime) {
+        self.owner = owner
+        self.relationship = relationship
+    }
+
+    /// The object at the other end.
+    ///
+    /// Sends one query where it is not in memory yet, for all objects that were fetched together. Throws `KindredError`
+    /// `.objectDeleted` for a deleted owner, `.notFound` if a required object is not there.
+    public var object: Target {
+        get async throws {
+            let object = try await owner.context.destination(of: relationship, from: owner)
+            if let target = Target.target(object) { return target }
+            let name = "\(owner.runtime.name).\(relationship.model.name)"
+            throw object == nil
+                ? KindredError(
+                    .notFound,
+                    "\(name) leads to no object, though \(Target.self) requires one",
+                    entity: owner.runtime.name.description,
+                    key: relationship.model.name
+                )
+                : KindredError(
+                    .wrongType,
+                    "The object of \(name) is not of the class \(Target.self)",
+                    entity: owner.runtime.name.description,
+                    key: relationship.model.name
+                )
+        }
+    }
+
+    /// Makes an object, or none, the other end, and writes it at once.
+    ///
+    /// One UPDATE of the foreign key; for a one-to-one relationship the old partner leaves in the same round trip.
+    /// Throws as ``DatabaseObject/setValue(_:forKey:)`` does.
+    public func set(_ target: Target) async throws {
+        try await owner.setValue(target.databaseObject, forKey: relationship.model.name)
+    }
+}
+
+extension ToOne: CustomStringConvertible {
+    /// Owner and name of the relationship, without values.
+    public var description: String {
+        "\(owner).\(relationship.model.name)"
+    }
+}
+
+/// What a ``ToOne`` leads to: a class of objects, or an optional one.
+public protocol ToOneTarget: Sendable {
+    /// The class of the objects.
+    static var objectType: DatabaseObject.Type { get }
+
+    /// The object as a target; nil if it cannot be one.
+    static func target(_ object: DatabaseObject?) -> Self?
+
+    /// The target as an object; nil for none.
+    var databaseObject: DatabaseObject? { get }
+}
+
+extension DatabaseObject: ToOneTarget {
+    /// The class itself.
+    public static var objectType: DatabaseObject.Type { self }
+
+    /// The object, if it is of this class.
+    public static func target(_ object: DatabaseObject?) -> Self? { object as? Self }
+
+    /// The object itself.
+    public var databaseObject: DatabaseObject? { self }
+}
+
+extension Optional: ToOneTarget where Wrapped: DatabaseObject {
+    /// The class of the wrapped object.
+    public static var objectType: DatabaseObject.Type { Wrapped.self }
+
+    /// The object, or none; nil if it is not of the class.
+    public static func target(_ object: DatabaseObject?) -> Self? {
+        guard let object else { return .some(.none) }
+        return (object as? Wrapped).map(Self.some)
+    }
+
+    /// The object, or nil.
+    public var databaseObject: DatabaseObject? { self }
+}

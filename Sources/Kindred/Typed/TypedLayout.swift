@@ -1,0 +1,87 @@
+import KindredPostgres
+import KindredSchema
+
+/// A class's properties resolved against its entity: positions instead of names, once per schema.
+package final class TypedLayout: Sendable {
+    package let type: any TypedObject.Type
+    /// The attribute's position of each property; -1 for relationships.
+    let positions: [Int]
+    /// The relationship of each property; nil for attributes.
+    let relationships: [RelationshipRuntime?]
+
+    private init(type: any TypedObject.Type, positions: [Int], relationships: [RelationshipRuntime?]) {
+        self.type = type
+        self.positions = positions
+        self.relationships = relationships
+    }
+
+    /// Resolves a class, or adds all that does not fit to `problems`.
+    static func resolve(
+        _ type: any TypedObject.Type,
+        _ entity: Entity,
+        _ relationships: [RelationshipRuntime],
+        _ classes: TypedClasses,
+        _ problems: inout [String]
+    ) -> TypedLayout? {
+        let known = problems.count
+        var positions: [Int] = []
+        var found: [RelationshipRuntime?] = []
+        for property in type.mapping.properties {
+            let label = "\(entity.name).\(property.key)"
+            let attribute = property.isAttribute ? entity.attributeIndex(of: property.key) : nil
+            let model = property.isAttribute ? nil : entity.relationship(named: property.key)
+            let relationship = model.flatMap { model in relationships.first { $0.model === model } }
+            positions.append(attribute ?? -1)
+            found.append(relationship)
+            if let attribute {
+                problems += mismatches(property, entity.attributes[attribute], label)
+            } else if let relationship {
+                problems += mismatches(property, relationship.model, label, classes)
+            } else {
+                problems.append("\(label) is missing")
+            }
+        }
+        guard problems.count == known else { return nil }
+        return TypedLayout(type: type, positions: positions, relationships: found)
+    }
+
+    private static func mismatches(_ property: PropertyMapping, _ attribute: Attribute, _ label: String) -> [String] {
+        guard case .attribute(let valueKind, let isOptional) = property.kind else { return [] }
+        if attribute.valueKind != valueKind {
+            return ["\(label) is of the type \(attribute.typeName), where the class has \(valueKind)"]
+        }
+        return isOptional || attribute.isNotNull ? [] : ["\(label) may be NULL, where the class has no optional"]
+    }
+
+    private static func mismatches(
+        _ property: PropertyMapping,
+        _ relationship: Relationship,
+        _ label: String,
+        _ classes: TypedClasses
+    ) -> [String] {
+        let destination: DatabaseObject.Type
+        switch property.kind {
+        case .attribute: return []
+        case .toMany(let type):
+            guard relationship.isToMany else {
+                return ["\(label) leads to one object at most, where the class has a set"]
+            }
+            destination = type
+        case .toOne(let type, let isOptional):
+            guard !relationship.isToMany else { return ["\(label) leads to many objects, where the class has one"] }
+            guard isOptional || !relationship.isOptional else {
+                return ["\(label) may lead to no object, where the class has no optional"]
+            }
+            destination = type
+        }
+        guard let registered = classes[relationship.destination], isClass(registered, orSubclassOf: destination) else {
+            return ["\(label) leads to \(relationship.destination), for which \(destination) is not registered"]
+        }
+        return []
+    }
+
+    private static func isClass(_ type: DatabaseObject.Type, orSubclassOf other: DatabaseObject.Type) -> Bool {
+        func check<Other: DatabaseObject>(_ other: Other.Type) -> Bool { type is Other.Type }
+        return check(other)
+    }
+}

@@ -1,0 +1,123 @@
+import KindredGenerator
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// A folder of generated classes: what is in it, and what would have to change.
+struct ModelFolder {
+    struct Change {
+        let name: String
+        let old: String?
+        /// nil for a file that goes.
+        let new: String?
+
+        var verb: String { old == nil ? "new:    " : new == nil ? "removed:" : "changed:" }
+
+        /// The lines that differ, as `diff -u` writes them.
+        var difference: String {
+            LineDifference(old: old ?? "", new: new ?? "").text(name: name, isNew: old == nil, isGone: new == nil)
+        }
+    }
+
+    let path: String
+
+    private func url(_ name: String) -> URL { URL(filePath: path).appending(path: name) }
+
+    /// The names given before.
+    func lock() throws -> NameLock {
+        guard let text = text(NameLock.fileName) else { return NameLock() }
+        do {
+            return try NameLock(text: text)
+        } catch {
+            throw CommandFailure(
+                .failure, "\(NameLock.fileName) cannot be read; take it back from version control or remove it.")
+        }
+    }
+
+    /// What has to be written or removed; a file that belongs to the user is only ever made.
+    func changes(for files: [GeneratedFile], mayRemove: Bool) throws -> [Change] {
+        var changes: [Change] = []
+        for file in files {
+            let old = text(file.name)
+            if old == file.text || old != nil && file.isOwn { continue }
+            changes.append(Change(name: file.name, old: old, new: file.text))
+        }
+        guard mayRemove else { return changes }
+        let names = Set(files.map(\.name))
+        let found = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        for name in found.sorted() where name.hasSuffix(".swift") && !names.contains(name) {
+            guard let old = text(name), GeneratedFile.isGenerated(old) else { continue }
+            changes.append(Change(name: name, old: old, new: nil))
+        }
+        return changes
+    }
+
+    func write(_ changes: [Change]) throws {
+        do {
+            try FileManager.default.createDirectory(at: URL(filePath: path), withIntermediateDirectories: true)
+            for change in changes {
+                if let new = change.new {
+                    try Data(new.utf8).write(to: url(change.name), options: .atomic)
+                } else {
+                    try FileManager.default.removeItem(at: url(change.name))
+                }
+            }
+        } catch {
+            throw CommandFailure(.failure, "The files cannot be written to \(path): \(error)")
+        }
+    }
+
+    private func text(_ name: String) -> String? {
+        (try? Data(contentsOf: url(name))).map { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+/// The lines in which two texts differ.
+struct LineDifference {
+    private let old: [Substring]
+    private let new: [Substring]
+
+    init(old: String, new: String) {
+        self.old = old.split(separator: "\n", omittingEmptySubsequences: false)
+        self.new = new.split(separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    /// A header with the file's name, then lines with `-`, `+` or a blank; unchanged lines only near changes.
+    func text(name: String, isNew: Bool, isGone: Bool) -> String {
+        let difference = new.difference(from: old)
+        var removed: Set<Int> = []
+        var inserted: Set<Int> = []
+        for change in difference {
+            switch change {
+            case .remove(let offset, _, _): removed.insert(offset)
+            case .insert(let offset, _, _): inserted.insert(offset)
+            }
+        }
+        var lines: [(text: String, isChange: Bool)] = []
+        var (left, right) = (0, 0)
+        while left < old.count || right < new.count {
+            if left < old.count, removed.contains(left) {
+                lines.append(("-\(old[left])", true))
+                left += 1
+            } else if right < new.count, inserted.contains(right) {
+                lines.append(("+\(new[right])", true))
+                right += 1
+            } else {
+                if left < old.count { lines.append((" \(old[left])", false)) }
+                left += 1
+                right += 1
+            }
+        }
+        var text = "--- \(isNew ? "/dev/null" : name)\n+++ \(isGone ? "/dev/null" : name)\n"
+        var isSkipping = false
+        for (index, line) in lines.enumerated() {
+            let isNear = lines[max(0, index - 3)...min(lines.count - 1, index + 3)].contains(where: \.isChange)
+            if isNear { text += line.text + "\n" } else if !isSkipping { text += "@@\n" }
+            isSkipping = !isNear
+        }
+        return text
+    }
+}

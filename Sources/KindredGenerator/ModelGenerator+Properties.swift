@@ -1,0 +1,148 @@
+import KindredSchema
+
+extension ModelGenerator {
+    /// `Person+Properties.swift`: the mapping and a property for each column and relationship.
+    func propertiesFile(_ entity: Entity) -> String {
+        let name = names.className(of: entity)
+        let attributes = entity.attributes
+        let relationships = names.relationships(of: entity)
+        var mappings: [String] = []
+        var properties: [String] = []
+        for attribute in attributes {
+            let property = names.property(of: attribute, in: entity)
+            mappings.append(
+                SwiftText.call(
+                    ".attribute",
+                    [
+                        "\\\(name).\(property)", SwiftText.literal(attribute.name),
+                        SwiftText.literal(attribute.valueKind),
+                    ],
+                    indentation: 12
+                )
+            )
+            properties.append(self.property(attribute, named: property, number: properties.count, in: entity))
+        }
+        for relationship in relationships {
+            let property = names.property(of: relationship, in: entity)
+            mappings.append(
+                SwiftText.call(
+                    relationship.isToMany ? ".toMany" : ".toOne",
+                    ["\\\(name).\(property)", SwiftText.literal(relationship.permanentKey)],
+                    indentation: 12
+                )
+            )
+            properties.append(self.property(relationship, named: property, number: properties.count))
+        }
+        let foundation = types.needsFoundation(attributes) ? "\(modifier)import Foundation\n" : ""
+        return """
+            \(Self.header)
+
+            \(foundation)\(modifier)import Kindred
+
+            extension \(name): TypedObject {
+                /// The entity \(SwiftText.code(entity.name.description)), and what stands behind each property.
+                \(modifier)static let mapping = EntityMapping(
+                    schema: \(SwiftText.literal(entity.name.schema)),
+                    name: \(SwiftText.literal(entity.name.name)),
+                    [
+            \(mappings.map { "            \($0)," }.joined(separator: "\n"))
+                    ]
+                )
+            }
+
+            extension \(name) {
+            \(properties.joined(separator: "\n\n"))
+            }
+
+            """
+    }
+
+    private func property(_ attribute: Attribute, named property: String, number: Int, in entity: Entity) -> String {
+        let type = types.type(of: attribute)
+        let isWritable =
+            !entity.isReadOnly && !attribute.isGenerated && attribute.identity != .always
+        let read = type.isArray ? "readArray" : "readProperty"
+        let declaration = "    \(modifier)var \(property): \(type.name)\(attribute.isNotNull ? "" : "?") {"
+        let comment = "    /// The column \(SwiftText.code(attribute.name))."
+        guard isWritable else {
+            return """
+                \(comment)
+                \(declaration)
+                        \(read)(\(number))
+                    }
+                """
+        }
+        return """
+            \(comment)
+            \(declaration)
+                    get { \(read)(\(number)) }
+                    set { writeProperty(\(number), newValue) }
+                }
+            """
+    }
+
+    private func property(_ relationship: Relationship, named property: String, number: Int) -> String {
+        let destination = names.className(of: relationship.destination)
+        let type =
+            relationship.isToMany
+            ? "ToMany<\(destination)>" : "ToOne<\(destination)\(relationship.isOptional ? "?" : "")>"
+        let read = relationship.isToMany ? "toManyProperty" : "toOneProperty"
+        return """
+                /// The relationship \(SwiftText.code(relationship.name)).
+                \(modifier)var \(property): \(type) {
+                    \(read)(\(number))
+                }
+            """
+    }
+
+    /// A Swift enum for an enum of the database.
+    func enumFile(_ type: UserType) -> String {
+        guard case .enumeration(let labels) = type.definition else { return "" }
+        let name = names.typeName(of: type.name)
+        let cases = labels.map { (label: $0, name: names.caseName(of: $0, in: type.name)) }
+        func lines(_ indentation: Int, _ line: ((label: String, name: String)) -> String) -> String {
+            cases.map { String(repeating: " ", count: indentation) + line($0) }.joined(separator: "\n")
+        }
+        return """
+            \(Self.header)
+
+            \(modifier)import Kindred
+
+            /// The enum \(SwiftText.code(type.name.description)).
+            \(modifier)enum \(name): DatabaseEnum {
+            \(lines(4) { "/// The label \(SwiftText.code($0.label)).\n    case \($0.name)" })
+                /// A label that the database did not have when this file was written.
+                case unknown(String)
+
+                /// The labels known when this file was written, in the database's order.
+                \(modifier)static let allCases: [\(name)] = [
+            \(lines(8) { ".\($0.name)," })
+                ]
+
+                /// The value of a label; `unknown` for one that is not known.
+                \(modifier)init(rawValue: String) {
+                    switch rawValue {
+            \(lines(8) { "case \(SwiftText.literal($0.label)): self = .\($0.name)" })
+                    default: self = .unknown(rawValue)
+                    }
+                }
+
+                /// The label.
+                \(modifier)var rawValue: String {
+                    switch self {
+            \(lines(8) { "case .\($0.name): \(SwiftText.literal($0.label))" })
+                    case .unknown(let label): label
+                    }
+                }
+            }
+
+            """
+    }
+}
+
+extension Relationship {
+    /// The name that the relationship keeps whatever is added to the database: made of schema, table and constraint.
+    var permanentKey: String {
+        explanation.first { $0.rule == .generated && $0.isGiven }?.name ?? name
+    }
+}

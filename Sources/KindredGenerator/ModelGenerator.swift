@@ -1,0 +1,121 @@
+public import KindredSchema
+
+/// Writes Swift classes for the entities of a database.
+///
+/// A pure function of the model, the options and the names given before: the same database gives the same bytes.
+public struct ModelGenerator {
+    /// What generated declarations are visible to.
+    public enum Access: String, Sendable, CaseIterable {
+        /// Other packages too.
+        case `public`
+        /// The package that the files belong to.
+        case package
+        /// The module that the files belong to.
+        case `internal`
+    }
+
+    let schema: DatabaseSchema
+    let entities: [Entity]
+    let access: Access
+    let names: ModelNames
+    let types: SwiftTypes
+
+    /// Prepares the files for some entities of a database.
+    ///
+    /// - Parameters:
+    ///   - schema: The model of the database.
+    ///   - entities: Which entities get a class; those of the model by default.
+    ///   - access: What the declarations are visible to.
+    ///   - lock: The names given before, which are kept.
+    public init(
+        schema: DatabaseSchema,
+        entities: [Entity]? = nil,
+        access: Access = .public,
+        lock: NameLock = NameLock()
+    ) {
+        self.schema = schema
+        self.entities = entities ?? schema.entities
+        self.access = access
+        names = ModelNames(schema: schema, entities: self.entities, lock: lock)
+        types = SwiftTypes(schema: schema, names: names)
+    }
+
+    /// The names that the files give, and those that were given before: to be kept beside them.
+    public var lock: NameLock { names.lock }
+
+    /// All files, sorted by name.
+    public var files: [GeneratedFile] {
+        var files = [GeneratedFile(name: "KindredModels.swift", text: listFile)]
+        for entity in entities {
+            files.append(
+                GeneratedFile(name: "\(names.className(of: entity)).swift", text: ownFile(entity), isOwn: true))
+            files.append(
+                GeneratedFile(name: "\(names.className(of: entity))+Properties.swift", text: propertiesFile(entity)))
+        }
+        for type in types.enumerations(of: entities) {
+            files.append(GeneratedFile(name: "\(names.typeName(of: type.name)).swift", text: enumFile(type)))
+        }
+        files.append(GeneratedFile(name: NameLock.fileName, text: lock.text))
+        return files.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    }
+
+    /// The first line of every file that is written anew each time.
+    static let header = "// Written by `kindred generate`; changes to this file are lost."
+
+    /// The word before declarations, with a blank after it; empty for internal ones.
+    var modifier: String { access == .internal ? "" : "\(access.rawValue) " }
+
+    private var listFile: String {
+        let classes = entities.map { "        \(names.className(of: $0)).self," }.joined(separator: "\n")
+        return """
+            \(Self.header)
+
+            \(modifier)import Kindred
+
+            /// The classes of this folder: `Database.connect(uri, classes: KindredModels.all)`.
+            \(modifier)enum KindredModels {
+                /// Every class, to be registered with a database.
+                \(modifier)static let all: [any TypedObject.Type] = [
+            \(classes)
+                ]
+            }
+
+            """
+    }
+
+    private func ownFile(_ entity: Entity) -> String {
+        let name = names.className(of: entity)
+        return """
+            \(modifier)import Kindred
+
+            /// A row of \(SwiftText.code(entity.name.description)).
+            ///
+            /// This file is yours: `kindred generate` wrote it once and leaves it alone from now on. Stored properties of your
+            /// own must be constant or behind a lock, since objects are used by any task.
+            \(modifier)final class \(name): DatabaseObject, @unchecked Sendable {
+                // Remove this when you override prepareForDeletion(); while it is false, a deletion can be a single DELETE.
+                override \(modifier)class var preparesForDeletion: Bool { false }
+            }
+
+            """
+    }
+}
+
+/// A file that a generator made.
+public struct GeneratedFile: Sendable, Hashable {
+    /// The file's name.
+    public let name: String
+    /// What is in it.
+    public let text: String
+    /// Whether it belongs to the user once it is written.
+    public let isOwn: Bool
+
+    /// Whether a file's text says that a generator wrote it and may write over it.
+    public static func isGenerated(_ text: String) -> Bool { text.hasPrefix(ModelGenerator.header) }
+
+    init(name: String, text: String, isOwn: Bool = false) {
+        self.name = name
+        self.text = text
+        self.isOwn = isOwn
+    }
+}

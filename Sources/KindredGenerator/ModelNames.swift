@@ -1,0 +1,128 @@
+import KindredSchema
+
+/// The Swift names of everything in a model: unique, valid, and those given before kept.
+struct ModelNames {
+    private(set) var lock: NameLock
+    private let selected: Set<QualifiedName>
+
+    init(schema: DatabaseSchema, entities: [Entity], lock: NameLock) {
+        self.lock = lock
+        selected = Set(entities.map(\.name))
+        nameTypes(schema, entities)
+        for entity in entities { nameProperties(of: entity) }
+    }
+
+    func className(of entity: Entity) -> String { className(of: entity.name) }
+
+    func className(of entity: QualifiedName) -> String { lock.entities[entity.description]?.name ?? entity.name }
+
+    func typeName(of type: QualifiedName) -> String { lock.enums[type.description]?.name ?? type.name }
+
+    func caseName(of label: String, in type: QualifiedName) -> String {
+        escaped(lock.enums[type.description]?.cases[label] ?? label)
+    }
+
+    func property(of attribute: Attribute, in entity: Entity) -> String {
+        escaped(lock.entities[entity.name.description]?.attributes[attribute.name] ?? attribute.name)
+    }
+
+    func property(of relationship: Relationship, in entity: Entity) -> String {
+        escaped(lock.entities[entity.name.description]?.relationships[relationship.permanentKey] ?? relationship.name)
+    }
+
+    /// The relationships whose other end has a class as well, in a stable order.
+    func relationships(of entity: Entity) -> [Relationship] {
+        entity.relationships.filter { selected.contains($0.destination) }
+    }
+
+    private func escaped(_ name: String) -> String {
+        ReservedNames.keywords.contains(name) ? "`\(name)`" : name
+    }
+
+    private mutating func nameTypes(_ schema: DatabaseSchema, _ entities: [Entity]) {
+        var taken = NameSet(ReservedNames.types, ignoresCase: true)
+        taken.formUnion(lock.entities.values.map(\.name))
+        taken.formUnion(lock.enums.values.map(\.name))
+        for entity in entities where lock.entities[entity.name.description] == nil {
+            let base = SwiftName.upperCamel(entity.name.name, ifEmpty: "Table")
+            let qualified = SwiftName.upperCamel("\(entity.name.schema)_\(entity.name.name)", ifEmpty: "Table")
+            let name = taken.take([base, "\(base)Object", qualified], else: base)
+            lock.entities[entity.name.description] = NameLock.Class(name: name)
+        }
+        for type in schema.types {
+            guard case .enumeration(let labels) = type.definition else { continue }
+            let key = type.name.description
+            if lock.enums[key] == nil {
+                let base = SwiftName.upperCamel(type.name.name, ifEmpty: "Labels")
+                let qualified = SwiftName.upperCamel("\(type.name.schema)_\(type.name.name)", ifEmpty: "Labels")
+                lock.enums[key] = NameLock.Enum(name: taken.take([base, "\(base)Kind", qualified], else: base))
+            }
+            var cases = NameSet(ReservedNames.members.union(["unknown", "rawValue", "allCases"]))
+            let given = lock.enums[key]?.cases ?? [:]
+            cases.formUnion(given.values)
+            for label in labels where given[label] == nil {
+                let base = SwiftName.lowerCamel(label, ifEmpty: "label")
+                lock.enums[key]?.cases[label] = cases.take([base, "\(base)Label"], else: base)
+            }
+        }
+    }
+
+    private mutating func nameProperties(of entity: Entity) {
+        let key = entity.name.description
+        guard var names = lock.entities[key] else { return }
+        var taken = NameSet(ReservedNames.members)
+        taken.formUnion(names.attributes.values)
+        taken.formUnion(names.relationships.values)
+        for attribute in entity.attributes where names.attributes[attribute.name] == nil {
+            let base = SwiftName.lowerCamel(attribute.name, ifEmpty: "column")
+            names.attributes[attribute.name] = taken.take([base, "\(base)Value"], else: base)
+        }
+        // All relationships, so that a class that is added later finds its names as they would have been.
+        for relationship in entity.relationships where names.relationships[relationship.permanentKey] == nil {
+            let candidates = Self.candidates(relationship)
+            names.relationships[relationship.permanentKey] = taken.take(candidates, else: candidates[0])
+        }
+        lock.entities[key] = names
+    }
+
+    /// `emailSet` becomes `emails`; where that is taken, it stays as it is.
+    private static func candidates(_ relationship: Relationship) -> [String] {
+        let rule = relationship.explanation.first { $0.isGiven && $0.name == relationship.name }?.rule
+        let whole = SwiftName.lowerCamel(relationship.name, ifEmpty: "relationship")
+        var candidates = [whole, whole + (relationship.isToMany ? "Objects" : "Object")]
+        if relationship.isToMany, rule == .tableName || rule == .columnName, relationship.name.hasSuffix("Set") {
+            let base = SwiftName.lowerCamel(String(relationship.name.dropLast(3)), ifEmpty: "member")
+            candidates.insert(SwiftName.plural(base), at: 0)
+        }
+        return candidates
+    }
+}
+
+/// Names that are given already.
+private struct NameSet {
+    private var names: Set<String>
+    private let ignoresCase: Bool
+
+    /// Creates a set; names of files must differ in more than the case of their letters.
+    init(_ names: Set<String>, ignoresCase: Bool = false) {
+        self.ignoresCase = ignoresCase
+        self.names = []
+        formUnion(names)
+    }
+
+    mutating func formUnion(_ names: some Sequence<String>) {
+        for name in names { self.names.insert(ignoresCase ? name.lowercased() : name) }
+    }
+
+    /// The first name that is free, else one with a number.
+    mutating func take(_ candidates: [String], else base: String) -> String {
+        for candidate in candidates where insert(candidate) { return candidate }
+        var number = 2
+        while !insert("\(base)\(number)") { number += 1 }
+        return "\(base)\(number)"
+    }
+
+    private mutating func insert(_ name: String) -> Bool {
+        names.insert(ignoresCase ? name.lowercased() : name).inserted
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+
+/// The Swift names that were given to a database's tables, columns, relationships and labels: a file beside the classes,
+/// which keeps them the same when a new column or key would claim one.
+public struct NameLock: Sendable, Hashable, Codable {
+    /// The name of the file.
+    public static let fileName = "KindredNames.lock.json"
+
+    struct Class: Sendable, Hashable, Codable {
+        var name: String
+        /// Property names by column.
+        var attributes: [String: String] = [:]
+        /// Property names by the relationships' permanent keys.
+        var relationships: [String: String] = [:]
+    }
+
+    struct Enum: Sendable, Hashable, Codable {
+        var name: String
+        /// Case names by label.
+        var cases: [String: String] = [:]
+    }
+
+    private var version = 1
+    /// The classes by entity, such as `public.person`.
+    var entities: [String: Class] = [:]
+    /// The enums by type.
+    var enums: [String: Enum] = [:]
+
+    /// Creates a lock that holds nothing: every name is free.
+    public init() {}
+
+    /// Reads a lock file.
+    ///
+    /// Throws what `JSONDecoder` throws for a file that is none.
+    public init(text: String) throws {
+        self = try JSONDecoder().decode(NameLock.self, from: Data(text.utf8))
+    }
+
+    /// The file's text, sorted.
+    public var text: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        // Strings alone can always be encoded.
+        guard let data = try? encoder.encode(self) else { return "{}\n" }
+        return String(decoding: data, as: UTF8.self) + "\n"
+    }
+}

@@ -1,0 +1,40 @@
+/// Names that a generated declaration cannot have, or not without backticks.
+enum ReservedNames {
+    /// Keywords that can be names in backticks.
+    static let keywords: Set<String> = [
+        "as", "associatedtype", "await", "borrowing", "break", "case", "catch", "class", "consuming", "continue",
+        "default", "defer", "deinit", "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for",
+        "func", "guard", "if", "import", "in", "inout", "internal", "is", "let", "nil", "operator", "precedencegroup",
+        "private", "protocol", "public", "repeat", "rethrows", "return", "static", "struct", "subscript", "super",
+        "switch", "throw", "throws", "true", "try", "typealias", "var", "where", "while",
+    ]
+
+    /// What `DatabaseObject` has already, and what it may yet get; and names that mean something to the language.
+    static let members: Set<String> = [
+        // The language.
+        "init", "objectType", "self", "Self", "Type", "Protocol", "some", "none", "hashValue", "hash",
+        // The object.
+        "awakeFromFetch", "awakeFromInsert", "cell", "changedValues", "context", "databaseObject", "debugDescription",
+        "delete", "description", "dictionary", "entity", "entityName", "attributeValue", "hasChanges", "isDeleted",
+        "isFault", "isInserted", "isSaved", "join", "keep", "key", "keys", "layout", "mapping", "missing", "object",
+        "objectID", "prepareForDeletion", "preparesForDeletion", "propertyContent", "readArray", "readProperty",
+        "refresh",
+        "relationship", "requireRelationship", "rollback", "row", "runtime", "save", "set", "setValue", "setValues",
+        "stage", "state", "storedRow", "storedValues", "target", "toManyProperty", "toOneProperty", "undo", "validate",
+        "value", "willSave", "withState", "writeProperty",
+    ]
+
+    /// Types that generated or ordinary code uses, so that a class of the name would get in their way.
+    static let types: Set<String> = [
+        "Any", "AnyObject", "Array", "Attribute", "Bool", "Character", "Codable", "Collection", "Columns", "Comparable",
+        "Condition", "Data", "Database", "DatabaseContext", "DatabaseEnum", "DatabaseObject", "DatabaseSchema", "Date",
+        "Decimal", "Dictionary", "Double", "Encodable", "Decodable", "Entity", "EntityMapping", "Equatable", "Error",
+        "FetchRequest", "Float", "Hashable", "Int", "Int16", "Int32", "Int64", "Int8", "KeyPath", "KeyValue",
+        "KindredError",
+        "KindredModels", "Kindred", "Never", "Optional", "PostgresDate", "PostgresInterval", "PostgresJSON",
+        "PostgresNumeric", "PostgresTime", "PostgresTimeTZ", "PostgresTimestamp", "PostgresValue", "Protocol",
+        "Relationship",
+        "Result", "Row", "SQL", "Self", "Sendable", "Sequence", "Set", "String", "Substring", "Swift", "Task", "ToMany",
+        "ToOne", "Type", "TypedObject", "UInt", "UInt8", "URL", "UUID", "Void", "Foundation",
+    ]
+}

@@ -1,0 +1,43 @@
+/// Pieces of Swift source.
+enum SwiftText {
+    /// A string literal.
+    static func literal(_ text: String) -> String {
+        var literal = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": literal += "\\\""
+            case "\\": literal += "\\\\"
+            case "\n": literal += "\\n"
+            case "\r": literal += "\\r"
+            case "\t": literal += "\\t"
+            case "\u{0}"..<" ", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}", "\u{FEFF}":
+                literal += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            default: literal.unicodeScalars.append(scalar)
+            }
+        }
+        return literal + "\""
+    }
+
+    /// A name as code within a comment: on one line, whatever is in it.
+    static func code(_ text: String) -> String {
+        var code = "`"
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "`": code += "'"
+            case "\u{0}"..<" ", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}", "\u{FEFF}": code += " "
+            default: code.unicodeScalars.append(scalar)
+            }
+        }
+        return code + "`"
+    }
+
+    /// A call on one line, or broken as swift-format does where it is too long for one.
+    static func call(_ function: String, _ arguments: [String], indentation: Int) -> String {
+        let line = "\(function)(\(arguments.joined(separator: ", ")))"
+        // The comma after it counts.
+        if indentation + line.count < 120 { return line }
+        let blanks = String(repeating: " ", count: indentation)
+        let broken = arguments.map { "\(blanks)    \($0)" }.joined(separator: ",\n")
+        return "\(function)(\n\(broken)\n\(blanks))"
+    }
+}

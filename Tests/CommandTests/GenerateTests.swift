@@ -1,0 +1,104 @@
+import Foundation
+import KindredCommand
+import KindredPostgres
+import KindredTesting
+import Testing
+
+@Suite struct GenerateTests {
+    private static let schema = """
+        CREATE TABLE person (id integer PRIMARY KEY, name text NOT NULL);
+        CREATE TABLE email (id integer PRIMARY KEY, address text, person_id integer REFERENCES person);
+        CREATE SCHEMA other;
+        CREATE TABLE other.thing (id integer PRIMARY KEY);
+        """
+
+    private func run(_ arguments: String...) async throws -> (
+        status: KindredCommand.ExitStatus, output: String, error: String
+    ) {
+        try await run(arguments)
+    }
+
+    /// Changes the database behind the tool's back.
+    private func change(_ statements: SQL...) async throws {
+        let client = try await PostgresClient.connect(PostgresConfiguration(uri: TestDatabase.current.uri))
+        for statement in statements { try await client.query(statement) }
+        await client.close()
+    }
+
+    /// Lends a folder that is removed afterwards.
+    private func withFolder(_ body: (URL) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "models-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await body(folder)
+    }
+
+    @Test(.database(.file("../../sql/demo.sql"))) func theDemoModelsAreCurrent() async throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "DemoModels")
+        // With KINDRED_UPDATE_MODELS they are written instead.
+        let isUpdate = ProcessInfo.processInfo.environment["KINDRED_UPDATE_MODELS"] != nil
+        let (status, output, error) = try await run(["--output", folder.path] + (isUpdate ? [] : ["--check"]))
+        #expect(status == .success, "\(output)\(error)")
+    }
+
+    private func run(_ arguments: [String]) async throws -> (
+        status: KindredCommand.ExitStatus, output: String, error: String
+    ) {
+        let (terminal, capture) = Terminal.captured()
+        let uri = try TestDatabase.current.uri
+        let status = await CommandLineTool.run(["generate", "--database", uri] + arguments, terminal: terminal)
+        return (status, capture.output, capture.error)
+    }
+
+    @Test(.database(.sql(schema))) func theUsersFilesAreWrittenOnce() async throws {
+        try await withFolder { folder in
+            #expect(try await run("--output", folder.path).status == .success)
+            let own = folder.appending(path: "Person.swift")
+            try Data("// mine".utf8).write(to: own)
+            let (status, output, _) = try await run("--output", folder.path)
+            #expect(status == .success && output.contains("up to date"))
+            #expect(try String(contentsOf: own, encoding: .utf8) == "// mine")
+            #expect(try await run("--output", folder.path, "--check").status == .success)
+        }
+    }
+
+    @Test(.database(.sql(schema))) func checkShowsWhatDiffers() async throws {
+        try await withFolder { folder in
+            #expect(try await run("--output", folder.path).status == .success)
+            try await change("ALTER TABLE person ADD nickname text", "DROP TABLE other.thing")
+            let (status, output, error) = try await run("--output", folder.path, "--check")
+            #expect(status.rawValue == 1 && error.contains("differ"))
+            #expect(output.contains("+    public var nickname: String? {") && output.contains("+++ /dev/null"))
+            #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "Nothing").path))
+            let written = try await run("--output", folder.path)
+            #expect(written.status == .success && written.output.contains("removed: Thing+Properties.swift"))
+            #expect(try await run("--output", folder.path, "--check").status == .success)
+        }
+    }
+
+    @Test(.database(.sql(schema))) func aNameOnceGivenStays() async throws {
+        try await withFolder { folder in
+            #expect(try await run("--output", folder.path).status == .success)
+            // Named after its table it would now be claimed twice.
+            try await change("ALTER TABLE email ADD sender_id integer REFERENCES person")
+            #expect(try await run("--output", folder.path).status == .success)
+            let text = try String(contentsOf: folder.appending(path: "Person+Properties.swift"), encoding: .utf8)
+            #expect(text.contains(#".toMany(\Person.emails, "public_email_email_person_id_fkey")"#))
+            #expect(text.contains(#".toMany(\Person.senderEmails, "public_email_email_sender_id_fkey")"#))
+        }
+    }
+
+    @Test(.database(.sql(schema))) func entitiesAreChosen() async throws {
+        try await withFolder { folder in
+            #expect(
+                try await run("--output", folder.path, "--entity", "e*l", "--access", "internal").status == .success)
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+            #expect(
+                names == ["Email+Properties.swift", "Email.swift", "KindredModels.swift", "KindredNames.lock.json"])
+            let text = try String(contentsOf: folder.appending(path: "Email+Properties.swift"), encoding: .utf8)
+            #expect(text.contains("    var address: String? {") && !text.contains("public var"))
+            #expect(try await run("--output", folder.path, "--entity", "nothing").status == .unknownName)
+            #expect(try await run("--output", folder.path, "--schema", "nowhere").status == .unknownName)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+// Written by `kindred generate`; changes to this file are lost.
+
+public import Kindred
+
+extension BookAuthor: TypedObject {
+    /// The entity `public.book_author`, and what stands behind each property.
+    public static let mapping = EntityMapping(
+        schema: "public",
+        name: "book_author",
+        [
+            .attribute(\BookAuthor.bookID, "book_id", "integer"),
+            .attribute(\BookAuthor.authorID, "author_id", "integer"),
+            .attribute(\BookAuthor.position, "position", "integer"),
+            .toOne(\BookAuthor.authors, "public_book_author_authors"),
+            .toOne(\BookAuthor.books, "public_book_author_books"),
+        ]
+    )
+}
+
+extension BookAuthor {
+    /// The column `book_id`.
+    public var bookID: Int {
+        get { readProperty(0) }
+        set { writeProperty(0, newValue) }
+    }
+
+    /// The column `author_id`.
+    public var authorID: Int {
+        get { readProperty(1) }
+        set { writeProperty(1, newValue) }
+    }
+
+    /// The column `position`.
+    public var position: Int {
+        get { readProperty(2) }
+        set { writeProperty(2, newValue) }
+    }
+
+    /// The relationship `authors`.
+    public var authors: ToOne<Book> {
+        toOneProperty(3)
+    }
+
+    /// The relationship `books`.
+    public var books: ToOne<Author> {
+        toOneProperty(4)
+    }
+}

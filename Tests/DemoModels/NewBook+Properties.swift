@@ -1,0 +1,43 @@
+// Written by `kindred generate`; changes to this file are lost.
+
+public import Kindred
+
+extension NewBook: TypedObject {
+    /// The entity `public.new_book`, and what stands behind each property.
+    public static let mapping = EntityMapping(
+        schema: "public",
+        name: "new_book",
+        [
+            .attribute(\NewBook.id, "id", "integer"),
+            .attribute(\NewBook.title, "title", "text"),
+            .attribute(\NewBook.price, "price", "numeric"),
+            .attribute(\NewBook.published, "published", "date"),
+        ]
+    )
+}
+
+extension NewBook {
+    /// The column `id`.
+    public var id: Int {
+        get { readProperty(0) }
+        set { writeProperty(0, newValue) }
+    }
+
+    /// The column `title`.
+    public var title: String {
+        get { readProperty(1) }
+        set { writeProperty(1, newValue) }
+    }
+
+    /// The column `price`.
+    public var price: PostgresNumeric {
+        get { readProperty(2) }
+        set { writeProperty(2, newValue) }
+    }
+
+    /// The column `published`.
+    public var published: PostgresDate {
+        get { readProperty(3) }
+        set { writeProperty(3, newValue) }
+    }
+}

@@ -1,0 +1,67 @@
+// Written by `kindred generate`; changes to this file are lost.
+
+public import Kindred
+
+extension Store: TypedObject {
+    /// The entity `public.store`, and what stands behind each property.
+    public static let mapping = EntityMapping(
+        schema: "public",
+        name: "store",
+        [
+            .attribute(\Store.id, "id", "integer"),
+            .attribute(\Store.city, "city", "text"),
+            .attribute(\Store.opened, "opened", "date"),
+            .attribute(\Store.managerID, "manager_id", "integer"),
+            .toMany(\Store.books, "public_stock_stock_store_id_fkey_stock_book_id_fkey"),
+            .toOne(\Store.manager, "public_store_manager__managed_store"),
+            .toMany(\Store.purchases, "public_purchase_purchase_store_id_fkey"),
+            .toMany(\Store.stocks, "public_stock_stock_store_id_fkey"),
+        ]
+    )
+}
+
+extension Store {
+    /// The column `id`.
+    public var id: Int {
+        get { readProperty(0) }
+        set { writeProperty(0, newValue) }
+    }
+
+    /// The column `city`.
+    public var city: String {
+        get { readProperty(1) }
+        set { writeProperty(1, newValue) }
+    }
+
+    /// The column `opened`.
+    public var opened: PostgresDate {
+        get { readProperty(2) }
+        set { writeProperty(2, newValue) }
+    }
+
+    /// The column `manager_id`.
+    public var managerID: Int? {
+        get { readProperty(3) }
+        set { writeProperty(3, newValue) }
+    }
+
+    /// The relationship `bookSet`.
+    public var books: ToMany<Book> {
+        toManyProperty(4)
+    }
+
+    /// The relationship `manager`.
+    public var manager: ToOne<Person?> {
+        toOneProperty(5)
+    }
+
+    /// The relationship `purchaseSet`.
+    public var purchases: ToMany<Purchase> {
+        toManyProperty(6)
+    }
+
+    /// The relationship `stockSet`.
+    public var stocks: ToMany<Stock> {
+        toManyProperty(7)
+    }
+}

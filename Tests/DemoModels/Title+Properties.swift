@@ -1,0 +1,41 @@
+// Written by `kindred generate`; changes to this file are lost.
+
+public import Kindred
+
+extension Title: TypedObject {
+    /// The entity `public.title`, and what stands behind each property.
+    public static let mapping = EntityMapping(
+        schema: "public",
+        name: "title",
+        [
+            .attribute(\Title.id, "id", "integer"),
+            .attribute(\Title.name, "name", "text"),
+            .toMany(\Title.people, "public_person_title_rel_people_titles"),
+            .toMany(\Title.personTitleRels, "public_person_title_rel_people"),
+        ]
+    )
+}
+
+extension Title {
+    /// The column `id`.
+    public var id: Int {
+        get { readProperty(0) }
+        set { writeProperty(0, newValue) }
+    }
+
+    /// The column `name`.
+    public var name: String {
+        get { readProperty(1) }
+        set { writeProperty(1, newValue) }
+    }
+
+    /// The relationship `people`.
+    public var people: ToMany<Person> {
+        toManyProperty(2)
+    }
+
+    /// The relationship `person_title_relSet`.
+    public var personTitleRels: ToMany<PersonTitleRel> {
+        toManyProperty(3)
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import KindredPostgres
+import KindredSchema
+import TestSupport
+import Testing
+
+@testable import KindredGenerator
+
+/// The Swift names of tables, columns and relationships.
+@Suite struct ModelNamingTests {
+    @Test(arguments: [
+        ("first_name", "firstName"), ("id", "id"), ("person_id", "personID"), ("CustomerId", "customerID"),
+        ("ID", "id"), ("HTTPServer", "httpServer"), ("billtoaddressid", "billtoaddressid"),
+        ("2nd_line", "column2ndLine"),
+        ("straße", "straße"), ("ÄNDERUNG_AM", "änderungAm"), ("名前", "名前"), ("is nice?", "isNice"), ("", "column"),
+        ("!!", "column"), ("_x_", "x"), ("a\u{200B}b", "aB"), ("e\u{301}tat", "e\u{301}tat"),
+        ("\u{301}x", "column\u{301}x"),
+    ])
+    func columnsBecomeProperties(column: String, property: String) {
+        #expect(SwiftName.lowerCamel(column, ifEmpty: "column") == property)
+    }
+
+    @Test(arguments: [
+        ("email", "emails"), ("category", "categories"), ("person", "people"), ("address", "addresses"),
+        ("day", "days"),
+        ("books", "books"), ("box", "boxes"), ("purchaseLine", "purchaseLines"), ("grandchild", "grandchildren"),
+    ])
+    func setsArePlural(name: String, plural: String) {
+        #expect(SwiftName.plural(name) == plural)
+    }
+
+    @Test func whatAnObjectHasAlreadyIsNotTaken() {
+        let files = Self.files(columns: ["description", "class", "self", "key", "descriptionValue", "Class", "init"])
+        for property in [
+            "descriptionValue", "`class`", "selfValue", "keyValue", "descriptionValueValue", "classValue", "initValue",
+        ] {
+            #expect(files.contains { $0.text.contains(" var \(property): ") }, "\(property)")
+        }
+    }
+
+    @Test(arguments: 0..<200)
+    func namesAreUniqueAndValid(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let columns = Set((0..<40).map { _ in Self.randomName(&generator) }).sorted()
+        let tables = Set((0..<8).map { _ in Self.randomName(&generator) }).sorted()
+        let entities = tables.map { Self.entity($0, columns) }
+        let schema = DatabaseSchema(entities: entities, searchPath: ["public"])
+        let made = ModelGenerator(schema: schema)
+        let classes = made.lock.entities.values.map(\.name)
+        // Names of files, too, on disks that ignore case.
+        #expect(Set(classes.map { $0.lowercased() }).count == tables.count)
+        for (_, names) in made.lock.entities {
+            let properties = Array(names.attributes.values)
+            #expect(Set(properties).count == columns.count)
+            for name in properties + [names.name] {
+                let scalars = Array(name.unicodeScalars)
+                #expect(SwiftName.isIdentifierHead(scalars[0]) && scalars.allSatisfy(SwiftName.isIdentifierPart))
+                #expect(!ReservedNames.members.contains(name))
+            }
+        }
+        // Any order of the tables gives the same names, and names once given stay.
+        #expect(made.files == ModelGenerator(schema: schema, lock: made.lock).files)
+        let more = DatabaseSchema(
+            entities: [Self.entity("A new one", columns + ["zz"])] + entities, searchPath: ["public"])
+        let again = ModelGenerator(schema: more, lock: try NameLock(text: made.lock.text))
+        for (key, names) in made.lock.entities { #expect(again.lock.entities[key] == names) }
+    }
+
+    /// Every public or inherited member of an object is reserved.
+    @Test func membersOfObjectsAreReserved() throws {
+        let sources = URL(filePath: #filePath).appending(path: "../../../Sources/Kindred").standardizedFileURL
+        let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)
+        var found = 0
+        while let file = files?.nextObject() as? URL {
+            guard file.pathExtension == "swift" else { continue }
+            var isInside = false
+            for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+                if line.wholeMatch(of: /(?:open class|extension) DatabaseObject\b.*\{/) != nil { isInside = true }
+                if line == "}" { isInside = false }
+                guard isInside, let match = line.firstMatch(of: /^ {4}(?:public|open) [a-z ()]*\b(?:var|let|func) ([A-Za-z]+)/),
+                    !line.contains("private"), !line.contains("static")
+                else { continue }
+                found += 1
+                #expect(ReservedNames.members.contains(String(match.1)), "\(match.1) of \(file.lastPathComponent)")
+            }
+        }
+        #expect(found > 20)
+    }
+
+    private static func files(columns: [String]) -> [GeneratedFile] {
+        ModelGenerator(schema: DatabaseSchema(entities: [entity("thing", columns)], searchPath: ["public"])).files
+    }
+
+    private static func entity(_ name: String, _ columns: [String]) -> Entity {
+        Entity(
+            name: QualifiedName(schema: "public", name: name),
+            kind: .table,
+            oid: 1,
+            attributes: columns.enumerated().map {
+                Attribute(name: $1, number: $0 + 1, typeName: "text", type: .text)
+            }
+        )
+    }
+
+    private static func randomName(_ generator: inout SeededGenerator) -> String {
+        let pieces = [
+            "a", "B", "id", "_", "_", " ", "1", "é", "e\u{301}", "ß", "名", "😀", "\u{200D}", "-", "\"", "\\", "name",
+            "Name",
+            "class", "self", "in", "description", "İ", "\n", "`", "$", "#", "ǆ",
+        ]
+        return (0..<Int.random(in: 1...5, using: &generator)).map { _ in generator.pick(pieces) }.joined()
+    }
+}
