@@ -77,7 +77,8 @@ import Testing
             for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
                 if line.wholeMatch(of: /(?:open class|extension) DatabaseObject\b.*\{/) != nil { isInside = true }
                 if line == "}" { isInside = false }
-                guard isInside, let match = line.firstMatch(of: /^ {4}(?:public|open) [a-z ()]*\b(?:var|let|func) ([A-Za-z]+)/),
+                guard isInside,
+                    let match = line.firstMatch(of: /^ {4}(?:public|open) [a-z ()]*\b(?:var|let|func) ([A-Za-z]+)/),
                     !line.contains("private"), !line.contains("static")
                 else { continue }
                 found += 1
