@@ -19,6 +19,7 @@ public final class PostgresClient: Sendable {
     let logger: Logger?
     let observers = StatementObservers()
     let listener: PostgresListener
+    let closing = ClosingSignal()
 
     private init(_ configuration: PostgresConfiguration, _ logger: Logger?) throws {
         try configuration.validate()
@@ -56,7 +57,9 @@ public final class PostgresClient: Sendable {
     ///
     /// What is asked of the client afterwards fails with `PostgresError` `.closed`.
     public func close(timeout: Duration = .seconds(5)) async {
+        closing.send()
         listener.close()
         await pool.close(timeout: timeout)
+        pool.context.notices.finish()
     }
 }

@@ -148,6 +148,8 @@ extension PostgresConfiguration {
         public var maximumLifetime: Duration = .seconds(1800)
         /// A connection that was idle for so long is tested before it is used.
         public var idleTestThreshold: Duration = .seconds(30)
+        /// A lease or transaction that takes longer is logged and counted once; nil is never.
+        public var leaseWarning: Duration? = .seconds(30)
         /// At most this many connections are being opened at once.
         public var connectConcurrency = 4
         /// At most this many tasks wait; the next is refused.

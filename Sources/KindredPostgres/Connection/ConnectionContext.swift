@@ -5,6 +5,7 @@ final class ConnectionContext: Sendable {
     let configuration: PostgresConfiguration
     let types: TypeRegistry
     let logger: Logger?
+    let notices = NoticeObservers()
     init(configuration: PostgresConfiguration, types: TypeRegistry, logger: Logger?) {
         self.configuration = configuration
         self.types = types

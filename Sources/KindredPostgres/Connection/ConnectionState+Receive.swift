@@ -2,6 +2,9 @@ import CLibPQ
 import DequeModule
 
 extension ConnectionState {
+    /// libpq's number for the encoding.
+    private static let utf8 = pg_char_to_encoding("UTF8")
+
     /// Takes in what the server sent and hands out complete answers.
     mutating func socketIsReady(_ effects: inout Effects) {
         guard let handle else { return }
@@ -137,6 +140,13 @@ extension ConnectionState {
 
     /// Gives the first request's caller the answer, now that its Sync is confirmed.
     private mutating func finishFirst(_ effects: inout Effects) {
+        if let handle, PQclientEncoding(handle) != Self.utf8 {
+            // From here on text would be read wrongly.
+            inFlight.first?.fail(
+                PostgresError(.invalidParameter, "The client_encoding has to stay UTF8; the connection was closed"),
+                at: nil)
+            return end(PostgresError(.connectionLost, "The session's client_encoding changed"), &effects)
+        }
         guard let flight = inFlight.popFirst() else { return }
         if cancellation?.target == flight.request.id, cancellation?.isSending == false { cancellation = nil }
         if mayRepeat(flight) {

@@ -29,13 +29,14 @@ enum Connector {
     /// When the time is up the task goes on with an error, and the thread ends the attempt by itself.
     static func open(
         _ configuration: PostgresConfiguration, logger: Logger?,
+        notices: NoticeObservers? = nil,
         onNotification: (@Sendable (PostgresNotification) -> Void)? = nil
     ) async throws -> Opened {
         let parameters = try configuration.libpqParameters(
             libpqVersion: LibPQ.version, environment: ProcessInfo.processInfo.environment)
         let address = configuration.description
         let deadline = MonotonicTime.now + configuration.connectTimeout
-        let sink = NoticeSink(logger: logger, onNotification: onNotification)
+        let sink = NoticeSink(logger: logger, observers: notices, onNotification: onNotification)
         let attempt = Attempt(deadline: deadline, address: address)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -147,6 +148,10 @@ enum Connector {
         guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else {
             PQfinish(handle)
             throw PostgresError(.connectionFailed, "\(address) cannot be used in pipeline mode")
+        }
+        if let objection = objection(to: handle) {
+            PQfinish(handle)
+            throw PostgresError(.connectionFailed, "\(address) cannot be used: \(objection)")
         }
         return Opened(handle: handle, notices: notices)
     }

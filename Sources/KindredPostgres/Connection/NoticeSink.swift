@@ -12,8 +12,14 @@ final class NoticeSink: Sendable {
 
     private let onNotification: (@Sendable (PostgresNotification) -> Void)?
 
-    init(logger: Logger?, onNotification: (@Sendable (PostgresNotification) -> Void)? = nil) {
+    private let observers: NoticeObservers?
+
+    init(
+        logger: Logger?, observers: NoticeObservers? = nil,
+        onNotification: (@Sendable (PostgresNotification) -> Void)? = nil
+    ) {
         self.logger = logger
+        self.observers = observers
         self.onNotification = onNotification
     }
 
@@ -55,6 +61,7 @@ final class NoticeSink: Sendable {
         received.add(1, ordering: .relaxed)
         // A crash of another session is told as a warning, just before the server ends this one.
         if message.isFatal || message.sqlState == .crashShutdown { fatal.withLock { $0 = message } }
+        observers?.tell(message)
         logger?.debug(
             "notice from the server",
             metadata: ["severity": "\(message.severity)", "sqlstate": "\(message.sqlState?.rawValue ?? "")"])

@@ -19,11 +19,13 @@ final class ConnectionPool: PolledSource {
         var closers: [CheckedContinuation<Void, Never>] = []
         var closeBy = MonotonicTime.never
         var lastWaiter: Machine.WaiterID = 0
+        /// Since when connections were lent that have been warned of.
+        var warned: [Machine.ConnectionID: MonotonicTime] = [:]
         var lastFailure: PostgresError?
         var counters = PoolMetrics()
     }
 
-    private let context: ConnectionContext
+    let context: ConnectionContext
     private let options: PostgresConfiguration.PoolOptions
     private let state: Mutex<State>
 
@@ -50,6 +52,7 @@ final class ConnectionPool: PolledSource {
     /// Throws `PostgresError` `.poolTimeout`, `.poolOverloaded`, `.connectionFailed`, `.nestedAcquire` or `.closed`.
     func acquire(_ use: PoolStateMachine.Use, isNested: Bool) async throws -> Lease {
         let now = MonotonicTime.now
+        if use == .exclusive, let threshold = options.leaseWarning { Poller.shared.wake(by: now + threshold) }
         if let lease = try acquireNow(use, isNested, now) { return lease }
         let deadline = now + options.acquireTimeout
         let id = state.withLock { state in
@@ -134,7 +137,8 @@ final class ConnectionPool: PolledSource {
 
     private func connect(_ id: PoolStateMachine.ConnectionID) async throws {
         do {
-            let opened = try await Connector.open(context.configuration, logger: context.logger)
+            let opened = try await Connector.open(
+                context.configuration, logger: context.logger, notices: context.notices)
             let connection = try PooledConnection(opened, context: context) { self.ended(id, $0) }
             change { state, actions in
                 state.counters.opened += 1
@@ -156,7 +160,9 @@ final class ConnectionPool: PolledSource {
 
     private func ended(_ id: PoolStateMachine.ConnectionID, _ reason: PostgresError) {
         change { state, actions in
-            if state.connections.removeValue(forKey: id) != nil, reason.code != .closed { state.counters.lost += 1 }
+            if state.connections.removeValue(forKey: id) != nil {
+                if reason.code == .closed { state.counters.closed += 1 } else { state.counters.lost += 1 }
+            }
             state.machine.ended(id, now: .now, actions: &actions)
         }
     }
@@ -177,11 +183,35 @@ final class ConnectionPool: PolledSource {
     func socketIsReady() {}
 
     func deadlinePassed(_ now: MonotonicTime) -> MonotonicTime {
-        let next = change { state, actions in state.machine.tick(now: now, actions: &actions) }
+        let next = min(
+            change { state, actions in state.machine.tick(now: now, actions: &actions) }, warnOfLongLeases(now))
         let closeBy = state.withLock { $0.closeBy }
         guard closeBy <= now else { return min(next, closeBy) }
         for connection in state.withLock({ Array($0.connections.values) }) {
             connection.abort(PostgresError(.closed, "The client was closed while the statement ran"))
+        }
+        return next
+    }
+
+    /// Warns once of each lease that takes very long, which may be one that is never given back.
+    private func warnOfLongLeases(_ now: MonotonicTime) -> MonotonicTime {
+        guard let threshold = options.leaseWarning else { return .never }
+        var (late, next) = (0, MonotonicTime.never)
+        state.withLock { state in
+            for connection in state.machine.connections where connection.state == .leased {
+                let due = connection.movedAt + threshold
+                if due > now {
+                    next = min(next, due)
+                } else if state.warned.updateValue(connection.movedAt, forKey: connection.id) != connection.movedAt {
+                    late += 1
+                }
+            }
+            state.counters.longLeases += late
+            state.warned = state.warned.filter { state.machine.index($0.key) != nil }
+        }
+        if late > 0 {
+            context.logger?.warning(
+                "connections are lent for very long", metadata: ["count": "\(late)", "longer than": "\(threshold)"])
         }
         return next
     }
@@ -205,7 +235,8 @@ final class ConnectionPool: PolledSource {
             metrics.waiting = state.machine.waiters.count
             for connection in state.machine.connections {
                 switch connection.state {
-                case .connecting, .testing: metrics.connecting += 1
+                case .connecting: metrics.connecting += 1
+                case .testing: metrics.testing += 1
                 case .idle: metrics.idle += 1
                 case .shared: metrics.inUse += 1
                 case .leased:

@@ -6,7 +6,9 @@ public struct PoolMetrics: Sendable, Hashable {
     public var inUse = 0
     /// Those among them that belong to a transaction or a lease.
     public var leased = 0
-    /// Connections that are being opened or tested.
+    /// Connections that were idle for long and are being tested.
+    public var testing = 0
+    /// Connections that are being opened.
     public var connecting = 0
     /// Tasks that wait for a connection.
     public var waiting = 0
@@ -23,6 +25,8 @@ public struct PoolMetrics: Sendable, Hashable {
     public var failedAttempts = 0
     /// Connections that the client closed so far: because of idleness or age, or because it was closed itself.
     public var closed = 0
-    /// Connections that ended by themselves so far.
+    /// Leases and transactions so far that took longer than the pool's `leaseWarning`.
+    public var longLeases = 0
+    /// Connections that ended by themselves so far; `opened - closed - lost` is `idle + inUse + testing` at any moment.
     public var lost = 0
 }

@@ -1,0 +1,53 @@
+import Synchronization
+
+extension PostgresClient {
+    /// Waits until the client is closed or the task is cancelled, and then closes it.
+    ///
+    /// The shape that swift-service-lifecycle asks for: `extension PostgresClient: @retroactive Service {}`. There it ends
+    /// with the group if the group is told to cancel it, or if it runs inside `cancelWhenGracefulShutdown`.
+    /// The client can be used without it.
+    public func run() async throws {
+        await closing.wait()
+        await close()
+    }
+}
+
+/// Tells those who wait that a client closes.
+final class ClosingSignal: Sendable {
+    private struct State {
+        var isOver = false
+        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+        var lastID = 0
+    }
+
+    private let state = Mutex(State())
+
+    func send() {
+        let waiters = state.withLock { state in
+            state.isOver = true
+            defer { state.waiters = [:] }
+            return state.waiters.values
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Waits for the signal or for the task's cancellation.
+    func wait() async {
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter in
+                let isOver = state.withLock { state in
+                    if state.isOver || Task.isCancelled { return true }
+                    state.waiters[id] = waiter
+                    return false
+                }
+                if isOver { waiter.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
+        }
+    }
+}
