@@ -233,14 +233,15 @@ final class PooledConnection: PolledSource {
 
     private func perform(_ effects: ConnectionState.Effects) {
         if effects.deadline != .never { Poller.shared.wake(by: effects.deadline) }
-        for completion in effects.completions { completion.finish() }
-        if effects.sendsCancel { sendCancel() }
+        // An end comes first, so that nobody who tries again is lent the same connection once more.
         if let death = effects.death {
             // In this order: once the socket is closed, a new one may get its number.
             Poller.shared.remove(self, socket: socket)
             PQfinish(death.handle)
             onEnd(death.reason)
         }
+        for completion in effects.completions { completion.finish() }
+        if effects.sendsCancel { sendCancel() }
     }
 
     private func sendCancel() {
