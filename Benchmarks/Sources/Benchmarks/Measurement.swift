@@ -1,3 +1,5 @@
+import CFloor
+
 /// Something to measure in two ways: with libpq in C, and with Kindred.
 struct Measurement: Sendable {
     /// Does the work once and returns how much of it was done per second.
@@ -26,11 +28,26 @@ struct Measurement: Sendable {
     }
 }
 
-/// The rates of all rounds of one measurement.
+/// What one round gave.
+struct Sample: Sendable {
+    /// How much was done per second.
+    let rate: Double
+    /// Seconds of processor time that this process, not the server, spent on one.
+    let work: Double
+
+    init(_ run: Measurement.Run) async throws {
+        let (before, start) = (floor_processor_seconds(), ContinuousClock.now)
+        rate = try await run()
+        let elapsed = (ContinuousClock.now - start) / .seconds(1)
+        work = (floor_processor_seconds() - before) / (rate * elapsed)
+    }
+}
+
+/// The results of all rounds of one measurement.
 struct Outcome: Sendable {
     let measurement: Measurement
-    private(set) var floor: [Double] = []
-    private(set) var kindred: [Double] = []
+    private(set) var floor: [Sample] = []
+    private(set) var kindred: [Sample] = []
 
     init(of measurement: Measurement) {
         self.measurement = measurement
@@ -39,23 +56,25 @@ struct Outcome: Sendable {
     /// Measures both ways once, the one that begins taking turns.
     mutating func measure(round: Int, isAlone: Bool) async throws {
         if isAlone {
-            kindred.append(try await measurement.kindred())
+            kindred.append(try await Sample(measurement.kindred))
         } else if round.isMultiple(of: 2) {
-            floor.append(try await measurement.floor())
-            kindred.append(try await measurement.kindred())
+            floor.append(try await Sample(measurement.floor))
+            kindred.append(try await Sample(measurement.kindred))
         } else {
-            kindred.append(try await measurement.kindred())
-            floor.append(try await measurement.floor())
+            kindred.append(try await Sample(measurement.kindred))
+            floor.append(try await Sample(measurement.floor))
         }
     }
 
-    var medians: (floor: Double, kindred: Double) { (Self.median(floor), Self.median(kindred)) }
+    var rates: (floor: Double, kindred: Double) { (Self.median(floor.map(\.rate)), Self.median(kindred.map(\.rate))) }
+
+    var work: (floor: Double, kindred: Double) { (Self.median(floor.map(\.work)), Self.median(kindred.map(\.work))) }
 
     /// How far apart the rounds lie, as a part of the median: what the machine's noise makes of the same work.
     var noise: Double {
-        let sorted = floor.sorted()
+        let sorted = floor.map(\.rate).sorted()
         guard let least = sorted.first, let most = sorted.last else { return 0 }
-        return (most - least) / Self.median(floor)
+        return (most - least) / Self.median(sorted)
     }
 
     private static func median(_ values: [Double]) -> Double {

@@ -140,7 +140,7 @@ extension Suite {
 }
 
 /// How much was done per second.
-private func rate(of count: Int, _ body: () async throws -> Void) async throws -> Double {
+func rate(of count: Int, _ body: () async throws -> Void) async throws -> Double {
     let start = ContinuousClock.now
     try await body()
     let time = ContinuousClock.now - start

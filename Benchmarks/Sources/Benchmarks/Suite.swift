@@ -33,6 +33,7 @@ struct Suite: Sendable {
         let keys = try await Keys(one)
         try await measure(Self.lookups(shop, one, keys, isPinned: isPinned), &table)
         try await measure(Self.rows(shop, one), &table)
+        try await measure(Self.walks(shop, one), &table)
         try await measure(Self.concurrentLookups(shop, four, keys), &table)
         await one.close()
         await four.close()

@@ -1,14 +1,14 @@
 /// The results as lines of text.
 struct Table {
     let isPinned: Bool
-    private var lines: [[String]] = [["what", "libpq in C", "Kindred", "ratio", "goal", "noise"]]
+    private var lines: [[String]] = [["what", "libpq in C", "Kindred", "ratio", "goal", "noise", "work, libpq", "Kindred"]]
 
     init(isPinned: Bool) {
         self.isPinned = isPinned
     }
 
     mutating func append(_ outcome: Outcome) {
-        let (floor, kindred) = outcome.medians
+        let (floor, kindred) = outcome.rates
         var goal =
             switch outcome.measurement.goal {
             case .ofFloor(let ratio): Self.number(ratio)
@@ -20,6 +20,7 @@ struct Table {
             "\(outcome.measurement.name), \(outcome.measurement.unit)/s",
             Self.rate(floor), Self.rate(kindred), Self.number(kindred / floor),
             goal, "\(Int((outcome.noise * 100).rounded())) %",
+            Self.time(outcome.work.floor), Self.time(outcome.work.kindred),
         ])
     }
 
@@ -30,6 +31,7 @@ struct Table {
 
     private static func time(_ seconds: Double) -> String {
         switch seconds {
+        case ..<0.000_001: "\(number(seconds * 1e9)) ns"
         case ..<0.001: "\(number(seconds * 1e6)) us"
         case ..<1: "\(number(seconds * 1e3)) ms"
         default: "\(number(seconds)) s"
@@ -57,6 +59,7 @@ struct Table {
             print(cells.joined(separator: "  "))
         }
         print("Medians of interleaved rounds; noise is how far libpq's own rounds lie apart.")
+        print("Work is processor time that one takes in this process, without the server's.")
         if isPinned {
             print("Client and server on one processor: the work of an operation, without waking up another.")
         }

@@ -33,6 +33,10 @@ enum Workload {
     ]
 
     static let bookByKey = "SELECT id, author_id, title, year, price FROM book WHERE id = $1"
+    static let allAuthors = "SELECT id, name, born FROM author"
+    /// Books with the key by which they were asked for, and tags with that of their book.
+    static let booksOfAuthors = "SELECT id, author_id, title, year, price FROM book WHERE author_id = ANY (ARRAY(SELECT id FROM author))"
+    static let tagsOfBooks = "SELECT t.id, t.name, h.book_id FROM tag t JOIN book_tag h ON h.tag_id = t.id WHERE h.book_id = ANY (ARRAY(SELECT id FROM book))"
     static let allBooks = "SELECT id, author_id, title, year, price FROM book"
 
     /// Tables of eight columns, each with a key to the one before it and to the one at half its number.

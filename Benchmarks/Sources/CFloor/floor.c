@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <time.h>
 #ifdef __linux__
 #include <sched.h>
@@ -104,6 +105,13 @@ double floor_rows(floor_target target, const char *sql, int count, long *rows) {
     double seconds = floor_now() - start;
     PQfinish(connection);
     return seconds;
+}
+
+double floor_processor_seconds(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+        + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
 int floor_pin(void) {

@@ -27,6 +27,9 @@ double floor_threads(floor_target target, const char *sql, int keys, int threads
 /// One thread with `inFlight` look-ups under way over some connections in pipeline mode, each with a Sync of its own.
 double floor_pipeline(floor_target target, const char *sql, int keys, int inFlight, int connections, int count);
 
+/// Seconds of processor time that this process has spent so far, in all of its threads.
+double floor_processor_seconds(void);
+
 /// Binds this process, and what it starts from now on, to one processor. Returns 0 where that is not possible.
 int floor_pin(void);
 

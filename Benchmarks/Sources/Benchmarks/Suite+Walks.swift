@@ -1,0 +1,43 @@
+import CFloor
+import Kindred
+
+extension Suite {
+    /// Loops over objects that follow their relationships, one object at a time, with nothing said beforehand.
+    static func walks(_ shop: BenchmarkDatabase, _ database: Database) -> [Measurement] {
+        [
+            Measurement(
+                name: "1,000 authors with their books", unit: "times", goal: .ofFloor(1 / 3.0),
+                floor: { try perSecond([Workload.allAuthors, Workload.booksOfAuthors], shop) }
+            ) {
+                try await rate(of: 1) {
+                    var count = 0
+                    for author in try await database.makeContext().fetch("author").all() {
+                        count += try await author.set(forKey: "bookSet").objects.count
+                    }
+                    guard count == Workload.books else { throw UnexpectedResult() }
+                }
+            },
+            Measurement(
+                name: "10,000 books with author and tags", unit: "times", goal: .ofFloor(1 / 3.0),
+                floor: { try perSecond([Workload.allBooks, Workload.allAuthors, Workload.tagsOfBooks], shop) }
+            ) {
+                try await rate(of: 1) {
+                    var count = 0
+                    for book in try await database.makeContext().fetch("book").all() {
+                        guard try await book.object(forKey: "author") != nil else { throw UnexpectedResult() }
+                        count += try await book.set(forKey: "tagSet").objects.count
+                    }
+                    guard count == 3 * Workload.books else { throw UnexpectedResult() }
+                }
+            },
+        ]
+    }
+
+    /// How often a second libpq can read the rows of some queries.
+    private static func perSecond(_ queries: [String], _ shop: BenchmarkDatabase) throws -> Double {
+        try shop.withTarget { target in
+            var rows = 0
+            return try 1 / queries.reduce(0) { try $0 + seconds(floor_rows(target, $1, 1, &rows)) }
+        }
+    }
+}
