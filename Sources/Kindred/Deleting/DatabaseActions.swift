@@ -12,6 +12,8 @@ struct DatabaseActions {
         /// The key in the given columns of each known row.
         let keys: (_ columns: [Int]) throws -> Set<ObjectKey>
         var hasUnknown = false
+        /// Whether the database deleted them by itself, so that nothing else has seen to what referred to them.
+        var isByDatabase = false
     }
 
     let context: DatabaseContext
@@ -31,7 +33,7 @@ struct DatabaseActions {
         while let next = pending.popLast() {
             for relationship in next.entity.relationships {
                 guard case .referenced(let referenced, let columns) = relationship.link,
-                    relationship.model.databaseAction != .noAction, !isHandled(relationship)
+                    relationship.model.databaseAction != .noAction, next.isByDatabase || !isHandled(relationship)
                 else { continue }
                 if let more = try follow(relationship, referenced, columns, from: next) { pending.append(more) }
             }
@@ -76,7 +78,8 @@ struct DatabaseActions {
         return Gone(
             entity: entity,
             keys: { columns in Set(try rows.compactMap { try ObjectKey($0, columns) }) },
-            hasUnknown: true
+            hasUnknown: true,
+            isByDatabase: true
         )
     }
 
