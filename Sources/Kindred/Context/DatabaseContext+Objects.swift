@@ -117,7 +117,7 @@ extension DatabaseContext {
             attribute.isNotNull && !attribute.hasDefault && attribute.identity == .none && !attribute.isGenerated
                 && assignments.values[position] == nil
         }.map(\.element.name)
-        guard missing.isEmpty || entity.entity.kind == .view else {
+        guard missing.isEmpty || entity.mayFillNewRows else {
             throw KindredError(
                 .missingValue,
                 "A new row of \(entity.name) needs a value for \(missing.joined(separator: ", "))",

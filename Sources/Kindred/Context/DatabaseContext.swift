@@ -121,12 +121,17 @@ extension DatabaseContext {
             for (position, object) in objects.enumerated() { object.join(group, at: Int32(clamping: position)) }
         }
         TransactionJournal.current?.recordFetched(objects)
+        if let first = objects.first, known.count < objects.count, awakes(entity, first) {
+            let old = Set(known.map(\.position))
+            awake(objects.indices.filter { !old.contains($0) }.map { objects[$0] }, of: entity)
+        }
         return objects
     }
 
     /// The objects of loaded members, made from their rows where nobody holds them.
     func objects(_ members: [Member], of entity: EntityRuntime, group: LoadGroup?) -> [DatabaseObject] {
-        withMap { map in
+        var made: [DatabaseObject] = []
+        let objects = withMap { map in
             if !entity.key.isEmpty {
                 map.makeRoom(for: members.count, of: entity, deaths: deaths.load(ordering: .relaxed))
             }
@@ -140,6 +145,7 @@ extension DatabaseContext {
                 )
                 if entity.key.isEmpty { return make(seed) }
                 let (object, isNew) = map.object(entity.index, member.key) { make(seed) }
+                if isNew { made.append(object) }
                 if isNew, let newer = map.takeLatestRow(entity.index, member.key) {
                     object.withState { $0.row = newer }
                 }
@@ -147,6 +153,8 @@ extension DatabaseContext {
                 return object
             }
         }
+        if let first = made.first, awakes(entity, first) { awake(made, of: entity) }
+        return objects
     }
 
     func make(_ seed: ObjectSeed) -> DatabaseObject {

@@ -15,6 +15,7 @@ public final class Database: Sendable {
     private let runtime: Mutex<SchemaRuntime>
     private let overrides: [SchemaOverride]
     let deletionHooks = DeletionHooks()
+    let registeredHooks = RegisteredHooks()
 
     private init(client: PostgresClient, runtime: SchemaRuntime, overrides: [SchemaOverride]) {
         self.client = client

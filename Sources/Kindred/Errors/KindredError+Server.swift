@@ -4,7 +4,7 @@ extension KindredError {
     /// The server's refusal of a write in this layer's terms: entity, key and constraint.
     ///
     /// nil unless an integrity constraint (SQLSTATE class 23) refused it: other failures are passed on as they are.
-    init?(refused error: PostgresError, entity: EntityRuntime, key: String?) {
+    init?(refused error: PostgresError, entity: EntityRuntime, key: String?, among objects: [DatabaseObject] = []) {
         let reason: String
         var code = Code.constraintViolation
         switch error.sqlState {
@@ -20,13 +20,28 @@ extension KindredError {
         }
         let constraint = error.server?.constraint
         let name = constraint.map { " by constraint \"\($0)\"" } ?? ""
+        let refused = RefusedRow(error, among: objects)
+        let key = key ?? error.server?.column ?? refused.key
+        let object = refused.object
+        let what = object.map { "\($0)" } ?? "\(entity.name)"
+        let message = "The change of \(what)\(key.map { ".\($0)" } ?? "") was refused\(name): \(reason)"
         self.init(
             code,
-            "The change of \(entity.name)\(key.map { ".\($0)" } ?? "") was refused\(name): \(reason)",
+            message,
             entity: entity.name.description,
-            key: key ?? error.server?.column,
+            key: key,
             constraint: constraint,
-            underlying: error
+            underlying: error,
+            problems: [
+                ValidationProblem(
+                    code,
+                    message,
+                    object: object,
+                    entity: entity.name.description,
+                    key: key,
+                    constraint: constraint
+                )
+            ]
         )
     }
 }

@@ -30,6 +30,16 @@ public struct KindredError: Error, Sendable {
         public static let notUnique = Code("notUnique")
         /// The row was deleted, by this context or by someone else.
         public static let objectDeleted = Code("objectDeleted")
+        /// Several problems keep objects from being saved; `problems` has them all.
+        public static let validationFailed = Code("validationFailed")
+        /// The value is longer or larger than the attribute takes.
+        public static let valueTooLarge = Code("valueTooLarge")
+        /// The value is no label of the attribute's enum.
+        public static let unknownLabel = Code("unknownLabel")
+        /// A to-many relationship has fewer or more objects than its annotation allows.
+        public static let countOutOfRange = Code("countOutOfRange")
+        /// A validation of the program itself refused the object.
+        public static let refused = Code("refused")
         /// The object is new and has to be saved first.
         public static let notStored = Code("notStored")
         /// The object belongs to another context or another database.
@@ -63,14 +73,19 @@ public struct KindredError: Error, Sendable {
     /// The server's own error, where there was one.
     public let underlying: PostgresError?
 
+    /// Everything that keeps the objects concerned from being saved, by object and key; empty for errors of another kind.
+    public let problems: [ValidationProblem]
+
     package init(
         _ code: Code,
         _ message: String,
         entity: String? = nil,
         key: String? = nil,
         constraint: String? = nil,
-        underlying: PostgresError? = nil
+        underlying: PostgresError? = nil,
+        problems: [ValidationProblem] = []
     ) {
+        self.problems = problems
         self.code = code
         self.message = message
         self.entity = entity

@@ -40,6 +40,25 @@ open class DatabaseObject: @unchecked Sendable {
     /// go in the same deletion. What it throws stops the deletion; nothing is written then.
     open func prepareForDeletion() async throws {}
 
+    /// Called after the object was made from a row; override it to set up what the object keeps beside its attributes.
+    ///
+    /// Once in the life of an object, not when its row is read again. Runs without any lock of the library.
+    open func awakeFromFetch() {}
+
+    /// Called after the object was made as a new one, before it gets the values that it is made with; override it to
+    /// stage defaults.
+    open func awakeFromInsert() {}
+
+    /// Called before what is staged on the object is validated and saved; override it to stage more.
+    ///
+    /// Once in each save, whatever is staged, also for objects that others stage changes on in their `willSave`.
+    open func willSave() {}
+
+    /// Called to check the object before it is saved; override it and throw what is wrong.
+    ///
+    /// What it throws stops the save, and is reported together with all other problems of the save.
+    open func validate() throws {}
+
     deinit {
         context.noteDeath()
         // Loaded relationships may hold this row as it was before: leave them the newer one.

@@ -24,6 +24,10 @@ package final class EntityRuntime: Sendable {
     package let helperEnds: [(entity: Int, slot: Int, columns: [Int])]
     /// The class of the entity's objects and its properties; nil for plain objects.
     package let layout: TypedLayout?
+    /// Positions of the attributes that a stored row must have, but for those that the database always fills.
+    let requiredColumns: [Int]
+    /// What values must keep to besides their types.
+    let limits: [AttributeLimits]
     private let texts = Mutex<[String: StatementText]>([:])
     private let empty = Mutex<Row?>(nil)
 
@@ -48,6 +52,11 @@ package final class EntityRuntime: Sendable {
         self.key = key
         hasIntegerKey = key.count == 1 && entity.attributes[key[0]].baseType.isInteger
         foreignKeys = relationships.filter { if case .foreignKey = $0.link { true } else { false } }
+        requiredColumns = entity.attributes.indices.filter { position in
+            let attribute = entity.attributes[position]
+            return attribute.isNotNull && !attribute.isGenerated && attribute.identity != .always
+        }
+        limits = entity.attributes.enumerated().compactMap { AttributeLimits($1, column: $0) }
         var names: [String: Int] = [:]
         for relationship in relationships {
             names[relationship.model.name] = relationship.slot

@@ -5,6 +5,8 @@ import Synchronization
 package final class SchemaRuntime: Sendable {
     package let schema: DatabaseSchema
     package let entities: [EntityRuntime]
+    /// Whether any set has a smallest or largest number of members.
+    let hasCountLimits: Bool
     private let positions: [QualifiedName: Int]
     /// What the database does by itself when rows of an entity are deleted, by entity; filled as it is asked for.
     let deletionClosures = Mutex<[Int: DeletionClosure]>([:])
@@ -22,6 +24,9 @@ package final class SchemaRuntime: Sendable {
             uniquingKeysWith: { first, _ in first }
         )
         self.positions = positions
+        hasCountLimits = schema.entities.contains { entity in
+            entity.relationships.contains { $0.minimumCount != nil || $0.maximumCount != nil }
+        }
         let attributes = schema.entities.map { entity in
             Dictionary(
                 entity.attributes.enumerated().map { ($1.name, $0) },

@@ -3,28 +3,38 @@ import Synchronization
 
 extension DatabaseContext {
     /// Writes everything that is staged, in one transaction: new objects, whoever is referenced first; then changed
-    /// attributes; then pairs of many-to-many relationships.
+    /// attributes; then pairs of many-to-many relationships; then deletions, with their delete rules.
     ///
     /// One INSERT for each entity and set of given columns, one UPDATE for each entity and set of changed columns, one
     /// INSERT for each helper table, whatever the numbers; nothing if nothing is staged. Objects have the keys and defaults
-    /// that the database gave them afterwards. If it fails, nothing is written and everything stays staged. Throws
-    /// `KindredError`: the problems that setters kept, `.objectDeleted` if a row is gone, `.constraintViolation` naming
-    /// entity and constraint. Inside a transaction it is a savepoint. One save of a context runs at a time.
+    /// that the database gave them afterwards. Hooks run first, then everything is validated, before anything is sent.
+    ///
+    /// If it fails, nothing is written and everything stays staged. Throws `KindredError` with all `problems` by object
+    /// and key: values that are missing, too large or of the wrong type, what `validate` says, constraints that refused
+    /// an object; `.objectDeleted` if a row is gone. Inside a transaction it is a savepoint. One save of a context runs at
+    /// a time.
     public func save() async throws {
-        let objects = staged.withLock { $0.objects }
-        try await save(objects, pairs: staged.withLock { $0.pairs })
+        prepareSave { self.staged.withLock { $0.objects } }
+        let (objects, pairs) = staged.withLock { ($0.objects, $0.pairs) }
+        try await save(objects, pairs: pairs)
+    }
+
+    /// Calls `willSave` once for each object that is going to be saved; it may stage more.
+    private func prepareSave(_ objects: () -> [DatabaseObject]) {
+        var called = Set<DatabaseObject>()
+        while true {
+            let next = objects().filter { $0.hasChanges && called.insert($0).inserted }
+            if next.isEmpty { return }
+            for object in next { callWillSave(object) }
+        }
     }
 
     /// Writes what is staged on an object and on the new objects that it points to.
     func save(_ object: DatabaseObject) async throws {
-        var found = [object]
-        var seen = Set(found)
-        var next = 0
-        while next < found.count {
-            let new = found[next].withState { $0.staging?.destinations.values.map { $0 } } ?? []
-            for object in new where seen.insert(object).inserted { found.append(object) }
-            next += 1
-        }
+        guard object.hasChanges else { return }
+        prepareSave { Self.withNewDestinations(object) }
+        let found = Self.withNewDestinations(object)
+        let seen = Set(found)
         let pairs = staged.withLock { $0.pairs }.filter { pair, _ in
             (seen.contains(pair.source) || !pair.source.isInserted)
                 && (seen.contains(pair.destination) || !pair.destination.isInserted)
@@ -33,21 +43,50 @@ extension DatabaseContext {
         try await save(found.filter(\.hasChanges), pairs: pairs)
     }
 
+    /// An object with the new ones that it points to, directly or not.
+    private static func withNewDestinations(_ object: DatabaseObject) -> [DatabaseObject] {
+        var found = [object]
+        var seen = Set(found)
+        var next = 0
+        while next < found.count {
+            let new = found[next].withState { $0.staging?.destinations.values.map { $0 } } ?? []
+            for object in new where seen.insert(object).inserted { found.append(object) }
+            next += 1
+        }
+        return found
+    }
+
     private func save(_ objects: [DatabaseObject], pairs: [(pair: StagedPair, payload: Assignments?)]) async throws {
         guard !objects.isEmpty || !pairs.isEmpty else { return }
-        try requireNoProblems(objects)
+        if let error = KindredError(try await problems(of: objects)) { throw error }
         // Saves of the context that are not in a transaction already follow each other.
         if TransactionJournal.current == nil {
-            try await write { try await transaction { try await write { try await run(objects, pairs) } } }
+            try await write { try await transaction { try await run(objects, pairs) } }
         } else {
-            try await transaction { try await write { try await run(objects, pairs) } }
+            try await transaction { try await run(objects, pairs) }
         }
     }
 
+    /// Writes what is staged, in the transaction that is running: deletions come last.
     private func run(_ all: [DatabaseObject], _ pairs: [(pair: StagedPair, payload: Assignments?)]) async throws {
         // Another save may have been quicker.
         let objects = all.filter(\.hasChanges)
         for object in objects { try requireLive(object) }
+        let deleted = objects.filter(\.isDeletionStaged)
+        let kept = deleted.isEmpty ? objects : objects.filter { !$0.isDeletionStaged }
+        try await write { try await store(kept, pairs) }
+        guard !deleted.isEmpty else { return }
+        do {
+            try await deleteInTransaction(deleted)
+        } catch let missing as MissingRows {
+            throw gone(missing.objects)
+        }
+    }
+
+    private func store(
+        _ objects: [DatabaseObject],
+        _ pairs: [(pair: StagedPair, payload: Assignments?)]
+    ) async throws {
         let run = SaveRun(self)
         let new = objects.filter(\.isInserted)
         var temporaryKeys: [DatabaseObject: ObjectKey] = [:]
@@ -95,14 +134,6 @@ extension DatabaseContext {
             }
             let saved = try level.map { try SavedObject(objects[$0], deferring: deferred[$0]) }
             for group in SavedGroup.insertions(saved) { try run.insert(group) }
-        }
-    }
-
-    /// Throws what setters could not.
-    private func requireNoProblems(_ objects: [DatabaseObject]) throws {
-        for object in objects {
-            let problems = object.withState { $0.staging?.problems } ?? [:]
-            if let problem = problems.min(by: { $0.key < $1.key })?.value { throw problem }
         }
     }
 }

@@ -60,7 +60,7 @@ final class SaveRun {
             results = try await context.client.executeBatch(batch.map(\.statement))
         } catch let error as PostgresError {
             guard let failed = batch.first(where: { $0.statement.text.text == error.statement }) else { throw error }
-            throw KindredError(refused: error, entity: failed.entity, key: nil) ?? error
+            throw KindredError(refused: error, entity: failed.entity, key: nil, among: failed.objects) ?? error
         }
         for (pending, result) in zip(batch, results) { try pending.apply(result) }
     }

@@ -45,6 +45,7 @@ extension DatabaseContext {
         withMap { $0.insert(object, entity.index, .temporary(number)) }
         staged.withLock { $0.insert(object) }
         TransactionJournal.current?.recordCreated(object)
+        awakeFromInsert(object)
         return object
     }
 

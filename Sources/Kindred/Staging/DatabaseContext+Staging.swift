@@ -15,6 +15,22 @@ extension DatabaseContext {
         for object in staged.withLock({ $0.objects }) { takeBack(object) }
     }
 
+    /// Stages the deletion of an object: ``save()`` deletes it after everything else, with its delete rules.
+    ///
+    /// Until then the object and the sets that it is in show it as it is; `isDeletionStaged` tells, and `rollback()` takes it
+    /// back. A new object is given up at once. Sends nothing; `delete(_:)` deletes at once. Throws `KindredError`
+    /// `.objectDeleted`, `.readOnly`, `.foreignContext`.
+    public func stageDeletion(of object: DatabaseObject) throws {
+        try requireOwn(object)
+        try object.requireStageable()
+        if object.isInserted { return rollback([object]) }
+        changeStaging(of: object) { state in
+            var staging = state.stagingToChange
+            staging.isDeletion = true
+            state.staging = staging
+        }
+    }
+
     func rollback(_ objects: Set<DatabaseObject>) {
         let (all, pairs) = staged.withLock { ($0.objects, $0.pairs) }
         for (pair, _) in pairs where objects.contains(pair.source) || objects.contains(pair.destination) {

@@ -17,6 +17,11 @@ extension DatabaseObject {
         return result
     }
 
+    /// Whether the next save deletes the object.
+    public var isDeletionStaged: Bool {
+        withState { $0.stagingBox?.staging.isDeletion ?? false }
+    }
+
     /// Takes back what is staged on this object; it shows what the database has, as last seen.
     ///
     /// A new object is given up: it refuses use from then on, as a deleted one does. Sends nothing.

@@ -16,9 +16,13 @@ package struct Staging: Sendable {
     var problems: [String: KindredError] = [:]
     /// The key of a new object until it is stored.
     var temporaryKey: Int64?
+    /// Whether the row is to be deleted.
+    var isDeletion = false
 
-    /// Whether nothing is staged: no new object, no value, no link, no problem.
-    var isEmpty: Bool { temporaryKey == nil && columns.isEmpty && destinations.isEmpty && problems.isEmpty }
+    /// Whether nothing is staged: no new object, no value, no link, no problem, no deletion.
+    var isEmpty: Bool {
+        temporaryKey == nil && columns.isEmpty && destinations.isEmpty && problems.isEmpty && !isDeletion
+    }
 
     /// Forgets the links of relationships whose foreign key has one of the columns.
     mutating func unlink(_ columns: Set<Int>, in entity: EntityRuntime) {

@@ -17,11 +17,13 @@ struct AnnotationReader {
             toOneDeleteRule: deleteRule("toOneDeleteRule"),
             manyToManyDeleteRule: deleteRule("manyToManyDeleteRule"),
             orderedBy: name("orderedBy"),
+            minimumCount: count("minimumCount"),
+            maximumCount: count("maximumCount"),
             ignore: flag("ignore")
         )
         finish([
             "name", "inverse", "manyToMany", "deleteRule", "toOneDeleteRule", "manyToManyDeleteRule", "orderedBy",
-            "ignore",
+            "minimumCount", "maximumCount", "ignore",
         ])
         return options
     }
@@ -57,6 +59,16 @@ struct AnnotationReader {
         case .strings(let values) where !values.isEmpty && !values.contains(""): return values
         default:
             problems.append("\"\(key)\" must be a list of names")
+            return nil
+        }
+    }
+
+    private mutating func count(_ key: String) -> Int? {
+        switch members.removeValue(forKey: key) {
+        case nil: return nil
+        case .integer(let value) where value >= 0: return value
+        default:
+            problems.append("\"\(key)\" must be a number of objects")
             return nil
         }
     }

@@ -16,6 +16,7 @@ struct AnnotationText {
         case string(String)
         case bool(Bool)
         case strings([String])
+        case integer(Int)
         case other
     }
 
@@ -85,6 +86,8 @@ extension AnnotationText.Value: Decodable {
             self = .string(value)
         } else if let value = try? container.decode([String].self) {
             self = .strings(value)
+        } else if let value = try? container.decode(Int.self) {
+            self = .integer(value)
         } else {
             self = .other
         }

@@ -38,6 +38,8 @@ public struct SchemaOverride: Sendable, Hashable {
     ///   - toOneDeleteRule: What deleting an object that holds the key does to the one it refers to.
     ///   - manyToManyDeleteRule: What deleting an object of the referenced table does to its many-to-many partners.
     ///   - orderedBy: A column of the table that holds the key, which orders the referenced table's sets.
+    ///   - minimumCount: The smallest number of objects that the referenced table's set may have when it is saved.
+    ///   - maximumCount: The largest number.
     ///   - ignore: Whether the key makes no relationship at all.
     public static func foreignKey(
         _ constraint: String,
@@ -49,6 +51,8 @@ public struct SchemaOverride: Sendable, Hashable {
         toOneDeleteRule: DeleteRule? = nil,
         manyToManyDeleteRule: DeleteRule? = nil,
         orderedBy: String? = nil,
+        minimumCount: Int? = nil,
+        maximumCount: Int? = nil,
         ignore: Bool? = nil
     ) -> SchemaOverride {
         let options = ForeignKeyOptions(
@@ -59,6 +63,8 @@ public struct SchemaOverride: Sendable, Hashable {
             toOneDeleteRule: toOneDeleteRule,
             manyToManyDeleteRule: manyToManyDeleteRule,
             orderedBy: orderedBy,
+            minimumCount: minimumCount,
+            maximumCount: maximumCount,
             ignore: ignore
         )
         return SchemaOverride(table: table, target: .foreignKey(constraint, options))
@@ -99,6 +105,8 @@ struct ForeignKeyOptions: Sendable, Hashable {
     var toOneDeleteRule: DeleteRule?
     var manyToManyDeleteRule: DeleteRule?
     var orderedBy: String?
+    var minimumCount: Int?
+    var maximumCount: Int?
     var ignore: Bool?
 
     /// What the other one says, and for the rest what this one does.
@@ -111,6 +119,8 @@ struct ForeignKeyOptions: Sendable, Hashable {
             toOneDeleteRule: other.toOneDeleteRule ?? toOneDeleteRule,
             manyToManyDeleteRule: other.manyToManyDeleteRule ?? manyToManyDeleteRule,
             orderedBy: other.orderedBy ?? orderedBy,
+            minimumCount: other.minimumCount ?? minimumCount,
+            maximumCount: other.maximumCount ?? maximumCount,
             ignore: other.ignore ?? ignore
         )
     }

@@ -14,6 +14,8 @@ extension Catalog {
         package var privileges: Entity.Privileges
         /// Whether a view takes changes; true for everything else.
         package var isUpdatable: Bool
+        /// Whether a trigger sees new rows before they are stored, and may fill their columns.
+        package var hasInsertTrigger: Bool
 
         package init(
             oid: UInt32,
@@ -24,7 +26,8 @@ extension Catalog {
             isReadable: Bool = true,
             isReachable: Bool = true,
             privileges: Entity.Privileges = .all,
-            isUpdatable: Bool = true
+            isUpdatable: Bool = true,
+            hasInsertTrigger: Bool = false
         ) {
             self.oid = oid
             self.schema = schema
@@ -35,6 +38,7 @@ extension Catalog {
             self.isReachable = isReachable
             self.privileges = privileges
             self.isUpdatable = isUpdatable
+            self.hasInsertTrigger = hasInsertTrigger
         }
     }
 

@@ -18,6 +18,8 @@ extension SchemaBuilder {
         var toOneDeleteRule: Setting<DeleteRule>?
         var manyToManyDeleteRule: Setting<DeleteRule>?
         var orderedBy: Setting<String>?
+        var minimumCount: Setting<Int>?
+        var maximumCount: Setting<Int>?
 
         /// Takes in one constraint's options; returns what contradicts those taken in before.
         mutating func add(_ written: Annotations.Written<ForeignKeyOptions>) -> [String] {
@@ -37,6 +39,8 @@ extension SchemaBuilder {
             take(options.toOneDeleteRule, &toOneDeleteRule, "toOneDeleteRule")
             take(options.manyToManyDeleteRule, &manyToManyDeleteRule, "manyToManyDeleteRule")
             take(options.orderedBy, &orderedBy, "orderedBy")
+            take(options.minimumCount, &minimumCount, "minimumCount")
+            take(options.maximumCount, &maximumCount, "maximumCount")
             return contradictions
         }
     }

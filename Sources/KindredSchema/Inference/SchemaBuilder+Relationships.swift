@@ -66,6 +66,8 @@ extension SchemaBuilder {
             destinationColumns: key.columnNames,
             holdsForeignKey: false,
             orderedBy: key.isOneToOne ? nil : key.annotation.orderedBy?.value,
+            minimumCount: key.isOneToOne ? nil : key.annotation.minimumCount?.value,
+            maximumCount: key.isOneToOne ? nil : key.annotation.maximumCount?.value,
             clearedColumns: clearedColumns(of: key),
             isEnforced: key.isEnforced,
             databaseAction: databaseAction(of: key),
@@ -101,6 +103,8 @@ extension SchemaBuilder {
                 requiredPayload: requiredPayload(of: helper)
             ),
             orderedBy: near.annotation.orderedBy?.value,
+            minimumCount: near.annotation.minimumCount?.value,
+            maximumCount: near.annotation.maximumCount?.value,
             isEnforced: near.isEnforced && far.isEnforced,
             explanation: explanation(of: place)
         )

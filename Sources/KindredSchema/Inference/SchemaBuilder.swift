@@ -87,7 +87,8 @@ final class SchemaBuilder {
                     isReadOnly: isReadOnly,
                     relationships: relationships[index],
                     comment: annotations.tableComments[table.relation.oid],
-                    privileges: table.relation.privileges
+                    privileges: table.relation.privileges,
+                    hasInsertTrigger: table.relation.hasInsertTrigger
                 )
             )
         }

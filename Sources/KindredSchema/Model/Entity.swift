@@ -57,6 +57,8 @@ public final class Entity: Sendable {
     /// What the role may do with the rows besides reading them.
     public let privileges: Privileges
 
+    /// Whether a trigger sees new rows before they are stored, and may give values to columns that were left out.
+    package let hasInsertTrigger: Bool
     /// The places in `attributes` of the primary key's columns.
     package let primaryKeyIndexes: [Int]
     private let attributeIndexes: [String: Int]
@@ -72,7 +74,8 @@ public final class Entity: Sendable {
         isReadOnly: Bool = false,
         relationships: [Relationship] = [],
         comment: String? = nil,
-        privileges: Privileges = .all
+        privileges: Privileges = .all,
+        hasInsertTrigger: Bool = false
     ) {
         self.name = name
         self.kind = kind
@@ -83,6 +86,7 @@ public final class Entity: Sendable {
         self.relationships = relationships
         self.comment = comment
         self.privileges = privileges
+        self.hasInsertTrigger = hasInsertTrigger
         let attributeIndexes = attributeIndexes ?? Self.indexes(of: attributes)
         self.attributeIndexes = attributeIndexes
         primaryKeyIndexes = primaryKey.compactMap { Self.index(of: $0, in: attributes, attributeIndexes) }
@@ -136,6 +140,7 @@ extension Entity: Hashable {
                 && left.attributes == right.attributes && left.primaryKey == right.primaryKey
                 && left.isReadOnly == right.isReadOnly && left.relationships == right.relationships
                 && left.comment == right.comment && left.privileges == right.privileges
+                && left.hasInsertTrigger == right.hasInsertTrigger
     }
 
     /// Hashes the name.

@@ -45,6 +45,10 @@ public final class Relationship: Sendable {
     public let helper: RelationshipHelper?
     /// The position column that orders a to-many relationship: of the destination, or of the helper.
     public let orderedBy: String?
+    /// The smallest number of objects that a to-many relationship may have when its object is saved; nil for no limit.
+    public let minimumCount: Int?
+    /// The largest number of objects that a to-many relationship may have when its object is saved; nil for no limit.
+    public let maximumCount: Int?
     /// The foreign-key columns that become NULL when a member leaves the relationship.
     ///
     /// They belong to the side that holds the foreign key. With a composite key these are the nullable ones alone.
@@ -81,6 +85,8 @@ public final class Relationship: Sendable {
         holdsForeignKey: Bool,
         helper: RelationshipHelper? = nil,
         orderedBy: String? = nil,
+        minimumCount: Int? = nil,
+        maximumCount: Int? = nil,
         clearedColumns: [String] = [],
         isEnforced: Bool = true,
         databaseAction: DatabaseAction = .noAction,
@@ -100,6 +106,8 @@ public final class Relationship: Sendable {
         self.holdsForeignKey = holdsForeignKey
         self.helper = helper
         self.orderedBy = orderedBy
+        self.minimumCount = minimumCount
+        self.maximumCount = maximumCount
         self.clearedColumns = clearedColumns
         self.isEnforced = isEnforced
         self.databaseAction = databaseAction
@@ -117,7 +125,8 @@ extension Relationship: Hashable {
                 && left.deleteRule == right.deleteRule && left.foreignKey == right.foreignKey
                 && left.columns == right.columns && left.destinationColumns == right.destinationColumns
                 && left.holdsForeignKey == right.holdsForeignKey && left.helper == right.helper
-                && left.orderedBy == right.orderedBy && left.clearedColumns == right.clearedColumns
+                && left.orderedBy == right.orderedBy && left.minimumCount == right.minimumCount
+                && left.maximumCount == right.maximumCount && left.clearedColumns == right.clearedColumns
                 && left.isEnforced == right.isEnforced && left.databaseAction == right.databaseAction
                 && left.explanation == right.explanation
     }

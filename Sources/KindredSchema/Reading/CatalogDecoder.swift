@@ -10,7 +10,7 @@ struct CatalogDecoder {
         guard results.count == CatalogQueries.all.count else { throw Self.unreadable("statements") }
         var rest = results
         try decode(&rest, "settings", columns: 2) { $0.settings(&$1) }
-        try decode(&rest, "relations", columns: 11) { $0.relations(&$1) }
+        try decode(&rest, "relations", columns: 12) { $0.relations(&$1) }
         try decode(&rest, "columns", columns: 11) { $0.columns(&$1) }
         try decode(&rest, "constraints", columns: 13) { $0.constraints(&$1) }
         try decode(&rest, "indexes", columns: 4) { $0.indexes(&$1) }
@@ -61,7 +61,8 @@ struct CatalogDecoder {
                     isReadable: cells.flag(row, 6),
                     isReachable: cells.flag(row, 5),
                     privileges: privileges,
-                    isUpdatable: cells.flag(row, 10)
+                    isUpdatable: cells.flag(row, 10),
+                    hasInsertTrigger: cells.flag(row, 11)
                 )
             )
         }

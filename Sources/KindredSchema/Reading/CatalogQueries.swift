@@ -25,6 +25,9 @@ enum CatalogQueries {
     )
 
     /// Tables and views outside the system's schemas, the helper schema, and what extensions own.
+    ///
+    /// The last column tells whether a trigger sees new rows before they are stored: row, before and insert are the
+    /// three lowest bits of its type.
     private static let relations = StatementText(
         """
         SELECT c.oid, n.nspname, c.relname, c.relkind, c.relispartition,
@@ -33,7 +36,10 @@ enum CatalogQueries {
             pg_catalog.has_any_column_privilege(c.oid, 'INSERT'),
             pg_catalog.has_any_column_privilege(c.oid, 'UPDATE'),
             pg_catalog.has_table_privilege(c.oid, 'DELETE'),
-            CASE WHEN c.relkind = 'v' THEN pg_catalog.pg_relation_is_updatable(c.oid, true) & 28 <> 0 ELSE true END
+            CASE WHEN c.relkind = 'v' THEN pg_catalog.pg_relation_is_updatable(c.oid, true) & 28 <> 0 ELSE true END,
+            c.relhastriggers AND EXISTS (
+                SELECT FROM pg_catalog.pg_trigger AS t
+                WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 7 = 7)
         FROM pg_catalog.pg_class AS c
         JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
         WHERE c.oid >= 16384 AND c.relkind IN ('r', 'p', 'v', 'm', 'f')

@@ -1,0 +1,53 @@
+import KindredSchema
+import Synchronization
+
+/// The hooks of plain entities, by entity; asking costs one atomic load as long as there are none.
+final class RegisteredHooks: Sendable {
+    private let isEmpty = Atomic(true)
+    private let hooks = Mutex<[QualifiedName: [ObjectHooks]]>([:])
+
+    func add(_ added: ObjectHooks, for entity: QualifiedName) {
+        hooks.withLock { $0[entity, default: []].append(added) }
+        isEmpty.store(false, ordering: .releasing)
+    }
+
+    func hooks(for entity: EntityRuntime) -> [ObjectHooks] {
+        if isEmpty.load(ordering: .acquiring) { return [] }
+        return hooks.withLock { $0[entity.name] ?? [] }
+    }
+}
+
+extension Database {
+    /// Has hooks called for the objects of an entity, in every context of the database, after those added before.
+    ///
+    /// Throws `KindredError` `.unknownEntity` with the nearest names. Sends nothing.
+    public func addHooks(_ hooks: ObjectHooks, to entityName: String) throws {
+        registeredHooks.add(hooks, for: try makeContext().runtime.entity(named: entityName).name)
+    }
+}
+
+extension DatabaseContext {
+    /// Tells new objects of a result that they are there; called without any lock.
+    func awake(_ objects: [DatabaseObject], of entity: EntityRuntime) {
+        let hooks = database.registeredHooks.hooks(for: entity)
+        for object in objects {
+            object.awakeFromFetch()
+            for hook in hooks { hook.awakeFromFetch?(object) }
+        }
+    }
+
+    /// Whether objects of an entity have to be told that they are there.
+    func awakes(_ entity: EntityRuntime, _ first: DatabaseObject) -> Bool {
+        type(of: first) != DatabaseObject.self || !database.registeredHooks.hooks(for: entity).isEmpty
+    }
+
+    func awakeFromInsert(_ object: DatabaseObject) {
+        object.awakeFromInsert()
+        for hook in database.registeredHooks.hooks(for: object.runtime) { hook.awakeFromInsert?(object) }
+    }
+
+    func callWillSave(_ object: DatabaseObject) {
+        object.willSave()
+        for hook in database.registeredHooks.hooks(for: object.runtime) { hook.willSave?(object) }
+    }
+}

@@ -1,0 +1,75 @@
+import KindredPostgres
+import KindredSchema
+
+/// What a value must keep to, besides its type: length, precision, labels.
+struct AttributeLimits {
+    let column: Int
+    private let attribute: Attribute
+    private let labels: Set<String>?
+
+    /// nil for an attribute that takes every value of its type.
+    init?(_ attribute: Attribute, column: Int) {
+        let isLimited =
+            attribute.enumLabels != nil || attribute.numericPrecision != nil
+            || attribute.maximumLength != nil
+        guard isLimited else { return nil }
+        self.column = column
+        self.attribute = attribute
+        labels = attribute.enumLabels.map(Set.init)
+    }
+
+    /// What is wrong with a value, if anything.
+    func problem(_ value: PostgresValue) -> (code: KindredError.Code, reason: String)? {
+        switch value {
+        case .array(let array):
+            return array.elements.lazy.compactMap { $0.flatMap(problem) }.first
+        case .string(let text):
+            if let labels {
+                let known = (attribute.enumLabels ?? []).map { "\"\($0)\"" }.joined(separator: ", ")
+                return labels.contains(text) ? nil : (.unknownLabel, "it takes one of \(known)")
+            }
+            // Spaces past the end are cut off by the server, everything else is refused.
+            guard let maximum = attribute.maximumLength, isText, text.unicodeScalars.count > maximum,
+                text.unicodeScalars.dropFirst(maximum).contains(where: { $0 != " " })
+            else { return nil }
+            return (.valueTooLarge, "it takes at most \(maximum) characters")
+        case .numeric(let numeric):
+            guard let precision = attribute.numericPrecision else { return nil }
+            let scale = attribute.numericScale ?? 0
+            guard Self.wholeDigits(numeric.description, roundedTo: scale) > precision - scale else { return nil }
+            return (.valueTooLarge, "it takes \(precision) digits, \(scale) of them after the point")
+        default:
+            return nil
+        }
+    }
+
+    private var isText: Bool {
+        [.varchar, .bpchar].contains(attribute.elementType ?? attribute.baseType)
+    }
+
+    /// How many digits before the point a decimal number has when it is rounded to a number of digits after it.
+    ///
+    /// NaN has none; infinity is larger than everything.
+    static func wholeDigits(_ text: String, roundedTo scale: Int) -> Int {
+        let parts = text.drop { $0 == "-" || $0 == "+" }.split(separator: ".", omittingEmptySubsequences: false)
+        guard let whole = parts.first, whole.allSatisfy(\.isNumber) else {
+            return text.hasSuffix("Infinity") ? .max : 0
+        }
+        let digits = Array((whole + (parts.count > 1 ? parts[1] : "")).utf8)
+        let leading = digits.prefix { $0 == UInt8(ascii: "0") }.count
+        // Digits before the point without leading zeros; negative for zeros right after it.
+        let count = whole.utf8.count - leading
+        let kept = count + scale
+        let significant = digits.dropFirst(leading)
+        guard kept >= 0, kept < significant.count else { return max(count, 0) }
+        let isUp = significant[significant.startIndex + kept] >= UInt8(ascii: "5")
+        if kept == 0 && !isUp { return 0 }
+        let isCarried = isUp && significant.prefix(kept).allSatisfy { $0 == UInt8(ascii: "9") }
+        return max(isCarried ? count + 1 : count, 0)
+    }
+}
+
+extension EntityRuntime {
+    /// Whether the database may give values to columns that a new row was given none for.
+    var mayFillNewRows: Bool { entity.kind == .view || entity.hasInsertTrigger }
+}

@@ -1,0 +1,143 @@
+import KindredPostgres
+import KindredSchema
+import Synchronization
+
+// What is checked before anything of a save is sent.
+extension DatabaseContext {
+    /// Everything that keeps objects from being saved, by object and key.
+    func problems(of objects: [DatabaseObject]) async throws -> [ValidationProblem] {
+        var problems: [ValidationProblem] = []
+        for object in objects {
+            let state = object.withState { $0 }
+            guard let staging = state.staging, !staging.isDeletion else { continue }
+            for (key, error) in staging.problems.sorted(by: { $0.key < $1.key }) {
+                problems.append(object.problem(error.code, error.message, key: key))
+            }
+            problems += try object.runtime.problems(of: object, state, staging)
+            problems += object.ownProblems()
+        }
+        return problems + (try await countProblems(objects))
+    }
+
+    /// Sets with a smallest or largest number of members, where staged changes touch them.
+    private func countProblems(_ objects: [DatabaseObject]) async throws -> [ValidationProblem] {
+        var problems: [ValidationProblem] = []
+        guard runtime.hasCountLimits else { return problems }
+        for (owner, relationship) in try limitedSets(objects) {
+            let count = try await members(of: relationship, owner: owner).count
+            let (minimum, maximum) = (relationship.model.minimumCount ?? 0, relationship.model.maximumCount ?? .max)
+            guard count < minimum || count > maximum else { continue }
+            let reason = count < minimum ? "at least \(minimum)" : "at most \(maximum)"
+            problems.append(
+                owner.problem(
+                    .countOutOfRange,
+                    "\(owner).\(relationship.model.name) has to have \(reason) objects, and has \(count)",
+                    key: relationship.model.name
+                )
+            )
+        }
+        return problems
+    }
+
+    /// The limited sets of new objects, and those of stored ones that staged changes have changed.
+    private func limitedSets(_ objects: [DatabaseObject]) throws -> [(DatabaseObject, RelationshipRuntime)] {
+        var found: [(DatabaseObject, RelationshipRuntime)] = []
+        for object in objects where object.isInserted {
+            for relationship in object.runtime.relationships where relationship.isLimited {
+                found.append((object, relationship))
+            }
+        }
+        let changed = staged.withLock { $0.changedEnds(runtime) }
+        for end in changed {
+            let entity = runtime.entities[end.entity]
+            let relationship = entity.relationships[end.slot]
+            guard relationship.isLimited, !end.owner.isTemporary else { continue }
+            let owner: DatabaseObject?
+            if entity.keyOrder(of: relationship.ownColumns) != nil, relationship.ownColumns == entity.key {
+                owner = liveObject(entity, end.owner)
+            } else {
+                owner = try withMap { $0.objects(of: entity.index) }
+                    .first { try ObjectKey($0.storedRow, relationship.ownColumns) == end.owner }
+            }
+            if let owner, !owner.isDeleted, !owner.isDeletionStaged { found.append((owner, relationship)) }
+        }
+        return found
+    }
+}
+
+extension RelationshipRuntime {
+    var isLimited: Bool { model.minimumCount != nil || model.maximumCount != nil }
+}
+
+extension EntityRuntime {
+    /// What is wrong with an object's attributes: missing values, values that are too large, labels that are none.
+    func problems(
+        of object: DatabaseObject,
+        _ state: ObjectState,
+        _ staging: Staging
+    ) throws -> [ValidationProblem] {
+        var problems: [ValidationProblem] = []
+        let isNew = state.status == .inserted
+        for column in requiredColumns where state.row.isNull(at: column) {
+            if isNew ? mayFillNewRows : !staging.columns.contains(column) { continue }
+            let attribute = entity.attributes[column]
+            if isNew, attribute.hasDefault, !staging.columns.contains(column) { continue }
+            let links = foreignKeys.filter { $0.ownColumns.contains(column) }
+            if links.contains(where: { staging.destinations[$0.slot] != nil }) { continue }
+            if let relationship = links.first {
+                problems.append(
+                    object.problem(
+                        .requiredRelationship,
+                        "\(object) needs an object for \"\(relationship.model.name)\": \(attribute.name) may not be NULL",
+                        key: relationship.model.name
+                    )
+                )
+            } else {
+                problems.append(
+                    object.problem(
+                        .missingValue,
+                        "\(object) needs a value for \(attribute.name), which may not be NULL",
+                        key: attribute.name
+                    )
+                )
+            }
+        }
+        for limits in limits where staging.columns.contains(limits.column) {
+            guard let value = try state.row[limits.column], let problem = limits.problem(value) else { continue }
+            let name = entity.attributes[limits.column].name
+            problems.append(
+                object.problem(problem.code, "\(object).\(name) cannot have the value: \(problem.reason)", key: name)
+            )
+        }
+        return problems
+    }
+}
+
+extension DatabaseObject {
+    func problem(
+        _ code: KindredError.Code,
+        _ message: String,
+        key: String?,
+        error: (any Error)? = nil
+    ) -> ValidationProblem {
+        ValidationProblem(
+            code, message, object: self, entity: runtime.name.description, key: key, error: error)
+    }
+
+    /// What the object's own validation, and that of its entity's hooks, says.
+    fileprivate func ownProblems() -> [ValidationProblem] {
+        let hooks = context.database.registeredHooks.hooks(for: runtime).compactMap(\.validate)
+        let checks = [{ try $0.validate() } as (DatabaseObject) throws -> Void] + hooks.map { hook in { try hook($0) } }
+        return checks.flatMap { check -> [ValidationProblem] in
+            do {
+                try check(self)
+                return []
+            } catch let error as KindredError {
+                if !error.problems.isEmpty { return error.problems }
+                return [problem(error.code, error.message, key: error.key, error: error)]
+            } catch {
+                return [problem(.refused, "\(self) was refused by its validation", key: nil, error: error)]
+            }
+        }
+    }
+}

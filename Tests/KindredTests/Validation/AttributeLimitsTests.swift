@@ -1,0 +1,37 @@
+import KindredPostgres
+import KindredSchema
+import Testing
+
+@testable import Kindred
+
+/// What the server would refuse for its size is refused before it is sent, and nothing else is.
+@Suite struct AttributeLimitsTests {
+    @Test(arguments: [
+        ("999.99", 2, 3), ("999.994", 2, 3), ("999.995", 2, 4), ("-999.995", 2, 4), ("0.004", 2, 0), ("0", 2, 0),
+        ("0.999", 2, 1), ("0.099", 2, 0), ("1234", -2, 4), ("9950", -2, 5), ("49", -2, 0), ("12345", 0, 5),
+        ("99999.5", 0, 6), ("NaN", 2, 0), ("Infinity", 2, Int.max), ("-Infinity", 2, Int.max), ("1000", 2, 4),
+        ("50", -2, 3),
+    ])
+    func wholeDigitsAreCountedAfterRounding(text: String, scale: Int, digits: Int) {
+        #expect(AttributeLimits.wholeDigits(text, roundedTo: scale) == digits, "\(text)")
+    }
+
+    @Test func lengthsAreCountedInCharactersWithoutSpacesPastTheEnd() throws {
+        let attribute = Attribute(
+            name: "code", number: 1, typeName: "character varying(3)", type: .varchar, maximumLength: 3)
+        let limits = try #require(AttributeLimits(attribute, column: 0))
+        #expect(limits.problem("abc") == nil && limits.problem("abc   ") == nil && limits.problem("äöü") == nil)
+        #expect(limits.problem("abcd")?.code == .valueTooLarge)
+        #expect(limits.problem("e\u{301}e\u{301}")?.code == .valueTooLarge)
+    }
+
+    @Test func labelsAreThoseOfTheEnum() throws {
+        let attribute = Attribute(
+            name: "mood", number: 1, typeName: "mood", type: PostgresDataType(rawValue: 99_999), enumLabels: ["happy"])
+        let limits = try #require(AttributeLimits(attribute, column: 0))
+        #expect(limits.problem("happy") == nil)
+        #expect(limits.problem("sad")?.code == .unknownLabel)
+        let array = PostgresArray(elementType: .text, elements: ["happy", nil, "sad"])
+        #expect(limits.problem(.array(array))?.code == .unknownLabel)
+    }
+}
