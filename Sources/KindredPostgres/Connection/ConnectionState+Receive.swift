@@ -59,6 +59,11 @@ extension ConnectionState {
                 PQclear(result)
                 inFlight[0].hasAnswer = true
                 refused()
+            case PGRES_TUPLES_OK where isUnfinished(result):
+                PQclear(result)
+                let error = PostgresError(.protocolViolation, "The server broke off the answer to a statement")
+                inFlight[0].fail(error, at: nil)
+                return end(error, &effects)
             case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
                 inFlight[0].hasAnswer = true
                 accept(result)
@@ -78,6 +83,12 @@ extension ConnectionState {
                 if PQstatus(handle) != CONNECTION_OK { return }
             }
         }
+    }
+
+    /// Whether rows came without the server's word that these were all.
+    private func isUnfinished(_ result: OpaquePointer) -> Bool {
+        guard case .execute? = inFlight[0].currentStep else { return false }
+        return PQcmdStatus(result).map { $0.pointee == 0 } ?? true
     }
 
     /// Takes over the result of a step.

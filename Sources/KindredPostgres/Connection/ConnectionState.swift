@@ -104,7 +104,13 @@ struct ConnectionState: @unchecked Sendable {
         guard let handle else { return }
         self.handle = nil
         effects.death = (handle, reason)
+        // The server was idle: nothing that was on its way has been begun.
+        let isUntouched = (inFlight.first?.error ?? reason).sqlState == .idleSessionTimeout
         for (position, flight) in inFlight.enumerated() {
+            if isUntouched, flight.request.stop == nil {
+                effects.completions.append(Completion(request: flight.request, result: .failure(ConnectionGone())))
+                continue
+            }
             // What the server said last belongs to the request that it was working on.
             let failure = position == 0 ? flight.error ?? reason : reason
             let error =

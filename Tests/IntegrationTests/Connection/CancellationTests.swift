@@ -130,7 +130,9 @@ struct CancellationTests {
         }
     }
 
-    @Test func aTransactionOfACancelledTaskIsRolledBack() async throws {
+    @Test("T9: a transaction of a cancelled task is rolled back") func aTransactionOfACancelledTaskIsRolledBack()
+        async throws
+    {
         try await withClient(maximumConnections: 1) { client in
             try await withClient { other in
                 let task = Task {

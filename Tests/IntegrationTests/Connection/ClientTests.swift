@@ -122,7 +122,7 @@ func expectPostgresError(
         }
     }
 
-    @Test func aPlanThatChangedIsPreparedAnew() async throws {
+    @Test("S1, S2: a plan that changed is prepared anew") func aPlanThatChangedIsPreparedAnew() async throws {
         try await withClient(maximumConnections: 1) { client in
             try await client.query("CREATE TABLE t (a integer)")
             try await client.query("INSERT INTO t VALUES (1)")
@@ -134,7 +134,9 @@ func expectPostgresError(
         }
     }
 
-    @Test func theStatementCacheIsBoundedAndCanBeOff() async throws {
+    @Test("S10: the statement cache is bounded and can be off") func theStatementCacheIsBoundedAndCanBeOff()
+        async throws
+    {
         for capacity in [0, 8] {
             try await withClient(maximumConnections: 1, configure: { $0.statementCacheCapacity = capacity }) { client in
                 for number in 0..<40 { try await client.query("SELECT \(unsafeRaw: "\(number)") + \(1)") }

@@ -68,7 +68,7 @@ struct ClientTransactionTests {
         }
     }
 
-    @Test func aSwallowedErrorAbortsAndIsTheCause() async throws {
+    @Test("T4, T10: a swallowed error aborts and is the cause") func aSwallowedErrorAbortsAndIsTheCause() async throws {
         try await withClient { client in
             let error = await expectPostgresError(.transactionAborted) {
                 try await client.withTransaction { _ in
@@ -83,7 +83,7 @@ struct ClientTransactionTests {
         }
     }
 
-    @Test func aFailureAtCommitIsTheServersError() async throws {
+    @Test("T5: a failure at commit is the servers error") func aFailureAtCommitIsTheServersError() async throws {
         try await withClient { client in
             try await client.query(
                 "CREATE TABLE reply (note bigint REFERENCES note DEFERRABLE INITIALLY DEFERRED)")
@@ -97,7 +97,7 @@ struct ClientTransactionTests {
         }
     }
 
-    @Test func anInnerTransactionIsASavepoint() async throws {
+    @Test("T8: an inner transaction is a savepoint") func anInnerTransactionIsASavepoint() async throws {
         try await withClient { client in
             try await client.withTransaction { _ in
                 try await insert(1, client)
@@ -182,7 +182,9 @@ struct ClientTransactionTests {
         }
     }
 
-    @Test func aTaskThatOutlivesTheTransactionIsRefused() async throws {
+    @Test("T12: a task that outlives the transaction is refused") func aTaskThatOutlivesTheTransactionIsRefused()
+        async throws
+    {
         try await withClient { client in
             let gate = AsyncStream.makeStream(of: Void.self)
             var straggler: Task<Void, Never>?
@@ -233,7 +235,7 @@ struct ClientTransactionTests {
         }
     }
 
-    @Test func serializationFailuresAreRunAgain() async throws {
+    @Test("T6: serialization failures are run again") func serializationFailuresAreRunAgain() async throws {
         try await withClient { client in
             try await client.query("INSERT INTO note VALUES (1, '0')")
             try await withThrowingTaskGroup { group in
@@ -262,7 +264,7 @@ struct ClientTransactionTests {
         }
     }
 
-    @Test func aConnectionComesBackAsItWas() async throws {
+    @Test("T16: a connection comes back as it was") func aConnectionComesBackAsItWas() async throws {
         try await withClient(maximumConnections: 1) { client in
             try await client.withConnection { connection in
                 try await connection.query("SET search_path = nowhere")

@@ -27,7 +27,9 @@ struct ConnectionFaultTests {
         try #require(try await client.query("SELECT pg_backend_pid()")[0].decode(0, as: Int.self))
     }
 
-    @Test func aConnectionKilledWhileIdleIsNotNoticed() async throws {
+    @Test("L1: a connection killed while idle is not noticed") func aConnectionKilledWhileIdleIsNotNoticed()
+        async throws
+    {
         try await withClient(maximumConnections: 1) { client in
             try await withClient { other in
                 for _ in 0..<5 {
@@ -41,7 +43,8 @@ struct ConnectionFaultTests {
         }
     }
 
-    @Test func aConnectionKilledInAStatementIsOneErrorAndTheNextCallWorks() async throws {
+    @Test("L2: a connection killed in a statement is one error and the next call works")
+    func aConnectionKilledInAStatementIsOneErrorAndTheNextCallWorks() async throws {
         try await withClient(maximumConnections: 1) { client in
             try await withClient { other in
                 let pid = try await processID(client)
@@ -58,7 +61,8 @@ struct ConnectionFaultTests {
         }
     }
 
-    @Test func aConnectionKilledInATransactionIsOneErrorAndTheNextTransactionWorks() async throws {
+    @Test("L2: a connection killed in a transaction is one error and the next transaction works")
+    func aConnectionKilledInATransactionIsOneErrorAndTheNextTransactionWorks() async throws {
         try await withClient(maximumConnections: 1) { client in
             try await withClient { other in
                 await expectPostgresError(.connectionLost) {
@@ -82,7 +86,7 @@ struct ConnectionFaultTests {
         }
     }
 
-    @Test func everybodyOnAKilledConnectionIsTold() async throws {
+    @Test("L2: everybody on a killed connection is told") func everybodyOnAKilledConnectionIsTold() async throws {
         try await withClient(maximumConnections: 1) { client in
             try await withClient { other in
                 let pid = try await processID(client)
@@ -100,7 +104,8 @@ struct ConnectionFaultTests {
         }
     }
 
-    @Test func aServerThatIsDownIsAClearErrorAtOnce() async throws {
+    @Test("C1: a server that is down is a clear error at once") func aServerThatIsDownIsAClearErrorAtOnce() async throws
+    {
         var configuration = try PostgresConfiguration(uri: "postgresql://nobody@127.0.0.1:1/nowhere")
         configuration.connectTimeout = .seconds(5)
         let start = ContinuousClock.now
@@ -112,7 +117,9 @@ struct ConnectionFaultTests {
         #expect(error?.underlying.contains { $0.contains("refused") } == true)
     }
 
-    @Test func aServerThatDoesNotAnswerIsGivenUpInTime() async throws {
+    @Test("C3: a server that does not answer is given up in time") func aServerThatDoesNotAnswerIsGivenUpInTime()
+        async throws
+    {
         let silent = try SilentServer()
         var configuration = try PostgresConfiguration(uri: "postgresql://nobody@127.0.0.1:\(silent.port)/nowhere")
         configuration.connectTimeout = .milliseconds(300)
@@ -124,7 +131,9 @@ struct ConnectionFaultTests {
         #expect(error?.message.contains("connect timeout") == true)
     }
 
-    @Test func aWrongDatabaseIsAClearErrorWithItsCode() async throws {
+    @Test("C9: a wrong database is a clear error with its code") func aWrongDatabaseIsAClearErrorWithItsCode()
+        async throws
+    {
         var configuration = try PostgresConfiguration(uri: TestDatabase.current.uri)
         configuration.database = "there_is_none"
         let error = await expectPostgresError(.connectionFailed) {
@@ -186,7 +195,7 @@ struct ConnectionFaultTests {
         #expect(client.metrics.inUse + client.metrics.idle + client.metrics.connecting == 0)
     }
 
-    @Test func aCommitWhoseAnswerIsLostIsUnknown() async throws {
+    @Test("T1: a commit whose answer is lost is unknown") func aCommitWhoseAnswerIsLostIsUnknown() async throws {
         try await withClient(maximumConnections: 1) { client in
             try await client.runScript(
                 """
@@ -210,7 +219,8 @@ struct ConnectionFaultTests {
         }
     }
 
-    @Test func callersWaitForAServerThatIsAwayAndAreServedWhenItIsBack() async throws {
+    @Test("C8: callers wait for a server that is away and are served when it is back")
+    func callersWaitForAServerThatIsAwayAndAreServedWhenItIsBack() async throws {
         try await withClient { other in
             try await withClient(maximumConnections: 2) { client in
                 let pid = try await processID(client)
@@ -228,7 +238,7 @@ struct ConnectionFaultTests {
         }
     }
 
-    @Test func aServerThatStaysAwayIsAClearError() async throws {
+    @Test("C8: a server that stays away is a clear error") func aServerThatStaysAwayIsAClearError() async throws {
         try await withClient { other in
             try await withClient(maximumConnections: 2, configure: { $0.pool.acquireTimeout = .seconds(1) }) { client in
                 let pid = try await processID(client)
@@ -240,7 +250,7 @@ struct ConnectionFaultTests {
         }
     }
 
-    @Test func aTypeThatWasMadeAnewIsLearntAnew() async throws {
+    @Test("S5: a type that was made anew is learnt anew") func aTypeThatWasMadeAnewIsLearntAnew() async throws {
         try await withClient(maximumConnections: 1) { client in
             for label in ["sad", "happy"] {
                 try await client.runScript(

@@ -1,0 +1,117 @@
+import Foundation
+import KindredPostgres
+import KindredTesting
+import Synchronization
+
+/// A proxy before the test's server that stalls, cuts, drips and drops, as a test wants it.
+final class FaultProxy: Sendable {
+    enum Direction: Sendable {
+        case toServer, toClient
+    }
+
+    /// What becomes of some bytes.
+    enum Verdict: Sendable {
+        case forward
+        /// Swallows them, as a line does that loses what goes one way.
+        case drop
+        /// Keeps them and reads no more in this direction.
+        case stall
+        /// Ends the connection without them.
+        case cut
+        /// Ends the connection without them, by a reset on both sides.
+        case reset
+    }
+
+    typealias Rule = @Sendable (Direction, [UInt8]) -> Verdict
+
+    let port: UInt16
+    private let listener: TestSocket
+    private let path: String
+    private let rule: Mutex<Rule>
+    private let pause: Mutex<UInt32?>
+    private let isOver = Atomic(false)
+
+    /// A proxy that forwards everything, until it is told something else.
+    init() throws {
+        let configuration = try PostgresConfiguration(uri: TestDatabase.current.uri)
+        guard case .socket(let folder, let port)? = configuration.endpoints.first else { throw TestSocket.Failure() }
+        path = "\(folder)/.s.PGSQL.\(port)"
+        rule = Mutex { _, _ in .forward }
+        pause = Mutex(nil)
+        (listener, self.port) = try TestSocket.listening()
+        let listener = listener
+        Thread.detachNewThread { [weak self] in
+            while let client = listener.accepted() {
+                guard let self, !self.isOver.load(ordering: .relaxed) else { return client.close() }
+                Thread.detachNewThread { self.serve(client) }
+            }
+        }
+    }
+
+    deinit {
+        listener.shutDown()
+        listener.close()
+    }
+
+    /// A configuration for the test's database over the proxy.
+    var configuration: PostgresConfiguration {
+        get throws {
+            var configuration = try PostgresConfiguration(uri: TestDatabase.current.uri)
+            configuration.endpoints = [.tcp(host: "127.0.0.1", port: port)]
+            configuration.tls.mode = .disable
+            configuration.pool.acquireTimeout = .seconds(20)
+            return configuration
+        }
+    }
+
+    /// Applies to all connections, from now on.
+    func set(_ rule: @escaping Rule) {
+        self.rule.withLock { $0 = rule }
+    }
+
+    /// Lets bytes through one by one, so many milliseconds apart; nil is as fast as they come.
+    func drip(everyMilliseconds pause: UInt32?) {
+        self.pause.withLock { $0 = pause }
+    }
+
+    /// Ends all connections and takes no more.
+    func stop() {
+        isOver.store(true, ordering: .relaxed)
+    }
+
+    private func serve(_ client: TestSocket) {
+        guard let server = TestSocket.connected(path: path) else { return client.close() }
+        defer {
+            client.close()
+            server.close()
+        }
+        var stalled: Set<Direction> = []
+        while !isOver.load(ordering: .relaxed) {
+            for (direction, from, to) in [(Direction.toServer, client, server), (.toClient, server, client)] {
+                let pause = pause.withLock { $0 }
+                guard !stalled.contains(direction),
+                    let bytes = from.read(milliseconds: 1, atMost: pause == nil ? 65_536 : 1)
+                else { continue }
+                if bytes.isEmpty { return }
+                let rule = rule.withLock { $0 }
+                switch rule(direction, bytes) {
+                case .forward: if !to.write(bytes) { return }
+                case .drop: break
+                case .stall: stalled.insert(direction)
+                case .cut: return
+                case .reset:
+                    client.resetOnClose()
+                    server.resetOnClose()
+                    return
+                }
+                if let pause { usleep(pause * 1_000) }
+            }
+            if stalled.count == 2 { usleep(1_000) }
+        }
+    }
+}
+
+/// Whether bytes hold a text.
+func contains(_ bytes: [UInt8], _ text: String) -> Bool {
+    bytes.firstRange(of: Array(text.utf8)) != nil
+}
