@@ -69,12 +69,36 @@ package struct SelectQuery: Sendable {
         isSorted: Bool,
         _ wrapped: (String) -> String = { $0 }
     ) throws -> Statement {
+        try statement(in: schema, isSorted: isSorted, wrapped) { _ in Parts(columns: columns) }
+    }
+
+    /// What a statement has beside condition, order, limit and offset.
+    struct Parts {
+        /// Between SELECT and FROM.
+        var columns: String
+        /// What the rows must fulfil besides.
+        var condition: String?
+        /// GROUP BY and HAVING, with a space before.
+        var grouping = ""
+    }
+
+    func statement(
+        in schema: DatabaseSchema,
+        isSorted: Bool = true,
+        _ wrapped: (String) -> String = { $0 },
+        parts: (inout ConditionRenderer) throws -> Parts
+    ) throws -> Statement {
         var renderer = ConditionRenderer(entity: entity, schema: schema)
-        let condition = try condition.map { try renderer.condition($0.node).sql }
+        let condition = try condition.map { try renderer.condition($0.node) }
+        let parts = try parts(&renderer)
         let order = isSorted ? try renderer.order(sort) : ""
-        var text = "SELECT \(columns) FROM \(try renderer.table(entity.name)) AS t0\(renderer.joins[0])"
-        if let condition { text += " WHERE \(condition)" }
-        text += order
+        var text = "SELECT \(parts.columns) FROM \(try renderer.table(entity.name)) AS t0\(renderer.joins[0])"
+        if let further = parts.condition {
+            text += " WHERE \(condition.map { "\($0.closed) AND " } ?? "")(\(further))"
+        } else if let condition {
+            text += " WHERE \(condition.sql)"
+        }
+        text += parts.grouping + order
         if let limit { text += " LIMIT \(try renderer.bind(limit, "limit", entity))" }
         if let offset { text += " OFFSET \(try renderer.bind(offset, "offset", entity))" }
         return Statement(text: StatementText(wrapped(text)), bindings: renderer.bindings)

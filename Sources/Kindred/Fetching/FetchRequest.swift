@@ -13,7 +13,9 @@ import KindredSchema
 public struct FetchRequest<Object: DatabaseObject>: Sendable {
     let context: DatabaseContext
     let entity: EntityRuntime
-    private(set) var query: SelectQuery
+    var query: SelectQuery
+    /// What is loaded together with the objects.
+    var prefetched = PrefetchTree()
 
     init(context: DatabaseContext, entity: EntityRuntime) {
         self.context = context
@@ -37,9 +39,10 @@ public struct FetchRequest<Object: DatabaseObject>: Sendable {
     }
 
     func `where`(_ condition: Condition) throws -> FetchRequest {
+        // Only what is new: what was given before has been checked.
+        try SelectQuery(entity: entity.entity, condition: condition).validate(in: context.schema)
         var request = self
         request.query.condition = query.condition.map { .all([$0, condition]) } ?? condition
-        try request.query.validate(in: context.schema)
         return request
     }
 
@@ -48,12 +51,12 @@ public struct FetchRequest<Object: DatabaseObject>: Sendable {
     ///
     /// Throws `KindredError` `.unknownKey` with the nearest keys.
     public func sorted(_ keyPath: String, ascending: Bool = true) throws -> FetchRequest {
+        let term = SortTerm(path: keyPath.keys, ascending: ascending)
+        var added = SelectQuery(entity: entity.entity)
+        added.sort = [term]
+        try added.validate(in: context.schema)
         var request = self
-        request.query.sort.append(
-            SortTerm(
-                path: keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init),
-                ascending: ascending))
-        try request.query.validate(in: context.schema)
+        request.query.sort.append(term)
         return request
     }
 
@@ -81,6 +84,7 @@ extension FetchRequest {
         let askedAt = context.now
         let result = try await context.client.execute(statement)
         let objects = try context.objects(from: result, of: entity, askedAt: askedAt)
+        try await context.prefetch(prefetched, of: objects)
         return try entity.typed(objects)
     }
 

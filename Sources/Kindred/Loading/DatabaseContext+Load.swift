@@ -188,7 +188,7 @@ extension DatabaseContext {
     }
 
     /// One query for the members of all owners with the given keys.
-    private func query(
+    func query(
         _ relationship: RelationshipRuntime,
         _ keys: [ObjectKey]
     ) async throws -> (members: [ObjectKey: [Member]], askedAt: UInt64) {
@@ -223,7 +223,7 @@ extension DatabaseContext {
         return found
     }
 
-    private func keep(_ loaded: LoadedRelationship, _ slot: Int, of owner: DatabaseObject, askedAt: UInt64) {
+    func keep(_ loaded: LoadedRelationship, _ slot: Int, of owner: DatabaseObject, askedAt: UInt64) {
         TransactionJournal.current?.record(owner)
         owner.withState { state in
             guard state.linksChangedAt <= askedAt, state.status != .deleted else { return }

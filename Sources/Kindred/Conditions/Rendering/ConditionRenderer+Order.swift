@@ -18,7 +18,8 @@ extension ConditionRenderer {
         return sql
     }
 
-    private mutating func key(_ term: SortTerm) throws -> Scalar {
+    /// What a term sorts by.
+    mutating func key(_ term: SortTerm) throws -> Scalar {
         let path = term.path.joined(separator: ".")
         let problem: String
         if term.path.last == "@count" { return try count(term.path.dropLast(), from: 0) }

@@ -1,0 +1,130 @@
+public import KindredPostgres
+import KindredSchema
+
+/// A request for attributes of an entity's rows, which makes no objects; made by ``FetchRequest/select(_:)``.
+///
+/// ```swift
+/// let rows = try await context.fetch("book").sorted("title").select("title", "author.name").all()
+/// for row in rows { print(row["author.name"] ?? nil) }
+/// ```
+public struct AttributeRequest: Sendable {
+    let context: DatabaseContext
+    private(set) var query: SelectQuery
+    let keyPaths: [String]
+    private var isDistinct = false
+
+    init(_ context: DatabaseContext, _ query: SelectQuery, _ keyPaths: [String]) throws {
+        self.context = context
+        self.query = query
+        self.keyPaths = keyPaths
+        _ = try statement()
+    }
+
+    /// Gives equal rows once.
+    ///
+    /// Throws `KindredError` `.invalidRequest` if the request sorts by what is not selected, which has no meaning then.
+    public func distinct() throws -> AttributeRequest {
+        var request = self
+        request.isDistinct = true
+        for term in query.sort where !keyPaths.contains(term.path.joined(separator: ".")) {
+            throw KindredError(
+                .invalidRequest,
+                "Distinct rows can only be sorted by what is selected; select \(term.path.joined(separator: ".")) too",
+                entity: query.entity.name.description,
+                key: term.path.joined(separator: ".")
+            )
+        }
+        return request
+    }
+
+    /// The rows, each as a dictionary by key path; a missing value is nil.
+    ///
+    /// One query.
+    public func all() async throws -> [[String: PostgresValue?]] {
+        let result = try await context.client.execute(try statement())
+        return try (0..<result.count).map { row in
+            var values: [String: PostgresValue?] = [:]
+            for (column, keyPath) in keyPaths.enumerated() {
+                values.updateValue(try result.value(row: row, column: column), forKey: keyPath)
+            }
+            return values
+        }
+    }
+
+    /// The rows as tuples of the given types, nil for a missing value: `all(as: String.self, Int.self)`.
+    ///
+    /// One query. Throws `KindredError` `.invalidRequest` if the number of types is not that of the key paths, and
+    /// `PostgresError` `.decodingFailed` for a value that a type cannot hold.
+    public func all<each Value: PostgresDecodable>(as types: repeat (each Value).Type) async throws -> [(
+        repeat (each Value)?
+    )] {
+        var count = 0
+        for _ in repeat each types { count += 1 }
+        guard count == keyPaths.count else {
+            throw KindredError(
+                .invalidRequest,
+                "\(keyPaths.count) key paths are selected and \(count) types are given",
+                entity: query.entity.name.description
+            )
+        }
+        return try await context.client.execute(try statement()).map { row in
+            var column = 0
+            func next<Next: PostgresDecodable>(_ type: Next.Type) throws -> Next? {
+                defer { column += 1 }
+                return try row.decode(column, as: type)
+            }
+            return (repeat try next(each types))
+        }
+    }
+
+    /// What the request sends, with `$1`, `$2`, … for its values.
+    public var sql: String {
+        get throws { try statement().text.text }
+    }
+
+    func statement() throws -> Statement {
+        guard !keyPaths.isEmpty else {
+            throw KindredError(
+                .invalidRequest, "select needs at least one key path", entity: query.entity.name.description)
+        }
+        return try query.statement(in: context.schema) { renderer in
+            let columns = try keyPaths.map { try renderer.selected($0, isCompared: isDistinct) }
+            return SelectQuery.Parts(columns: (isDistinct ? "DISTINCT " : "") + columns.joined(separator: ", "))
+        }
+    }
+}
+
+extension FetchRequest {
+    /// Reads attributes only, by key paths over to-one relationships, without making objects.
+    ///
+    /// `path.@count` is the number of a to-many relationship's members. Throws `KindredError` `.unknownKey` with the
+    /// nearest keys, `.invalidRequest` for a path that does not end in one value. Sends nothing.
+    public func select(_ keyPaths: String...) throws -> AttributeRequest {
+        try AttributeRequest(context, query, keyPaths)
+    }
+}
+
+extension ConditionRenderer {
+    /// What a key path selects, in SQL; a type without a codec as text.
+    mutating func selected(_ keyPath: String, isCompared: Bool = false) throws -> String {
+        let scalar = try value(of: keyPath, isCompared: isCompared)
+        return scalar.type.type.isKnown || scalar.type.enumLabels != nil ? scalar.sql : "\(scalar.sql)::text"
+    }
+
+    /// The one value that a key path leads to.
+    mutating func value(of keyPath: String, isCompared: Bool = false) throws -> Scalar {
+        if isCompared { return try key(SortTerm(path: keyPath.keys)) }
+        let path = keyPath.keys
+        if path.last == "@count" { return try count(path.dropLast(), from: 0) }
+        switch try target(of: path[...], from: 0) {
+        case .scalar(let scalar): return scalar
+        case .row, .members:
+            throw KindredError(
+                .invalidRequest,
+                "\"\(keyPath)\" does not lead to one attribute; end the path in an attribute, or in @count",
+                entity: places[0].entity.name.description,
+                key: keyPath
+            )
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import KindredPostgres
+import KindredSchema
+
+extension DatabaseContext {
+    /// Loads relationships of objects, one query for each of them and level, and none where everything is known.
+    ///
+    /// The objects' groups know the answer afterwards, so that it is found like one that a first access has loaded.
+    func prefetch(_ tree: PrefetchTree, of objects: [DatabaseObject]) async throws {
+        guard !tree.isEmpty, !objects.isEmpty else { return }
+        for (relationship, deeper) in tree.branches {
+            try await load(relationship, forAll: objects)
+            guard !deeper.isEmpty else { continue }
+            // Held until the deeper levels are loaded, because groups only know keys of objects in memory.
+            var destinations: [DatabaseObject] = []
+            var seen: Set<ObjectIdentifier> = []
+            for object in objects where !object.isGone {
+                let found =
+                    relationship.isToMany
+                    ? try await members(of: relationship, owner: object)
+                    : try await destination(of: relationship, from: object).map { [$0] } ?? []
+                for destination in found where seen.insert(ObjectIdentifier(destination)).inserted {
+                    destinations.append(destination)
+                }
+            }
+            try await prefetch(deeper, of: destinations)
+        }
+    }
+
+    private func load(_ relationship: RelationshipRuntime, forAll objects: [DatabaseObject]) async throws {
+        var wanted: [ObjectIdentifier: (group: LoadGroup, keys: Set<ObjectKey>)] = [:]
+        var owners: [(object: DatabaseObject, key: ObjectKey)] = []
+        var all: Set<ObjectKey> = []
+        for object in objects where !object.isGone && !object.isInserted {
+            guard let key = try keyToLoad(relationship, for: object) else { continue }
+            let group = object.groupOfItsOwn
+            owners.append((object, key))
+            all.insert(key)
+            wanted[ObjectIdentifier(group), default: (group, [])].keys.insert(key)
+        }
+        guard let first = all.first else { return }
+        let (members, askedAt) = try await query(relationship, Array(all))
+        for (group, keys) in wanted.values {
+            TransactionJournal.current?.recordLoad(group)
+            let own = wanted.count == 1 ? members : members.filter { keys.contains($0.key) }
+            _ = group.keep(own, keys, relationship.slot, askedAt, wanted: first)
+        }
+        for (object, key) in owners { try await take(relationship, key, for: object) }
+    }
+
+    /// The key by which an object's relationship is found, unless it is known already.
+    private func keyToLoad(_ relationship: RelationshipRuntime, for object: DatabaseObject) throws -> ObjectKey? {
+        if relationship.isToMany {
+            guard loadedMembers(of: relationship, owner: object) == nil else { return nil }
+            return try ObjectKey(object.storedRow, relationship.ownColumns)
+        }
+        let (row, known) = object.withState { ($0.row, $0.relationships[relationship.slot]) }
+        let key = try ObjectKey(row, relationship.ownColumns)
+        if case .one(let one) = known, one.foreignKey == nil || one.foreignKey == key { return nil }
+        return key
+    }
+
+    /// Keeps with an object what its group knows, so that it stays known when the object joins another group.
+    private func take(_ relationship: RelationshipRuntime, _ key: ObjectKey, for object: DatabaseObject) async throws {
+        if relationship.isToMany {
+            _ = loadedMembers(of: relationship, owner: object)
+        } else if case .foreignKey = relationship.link {
+            guard let loaded = object.withState({ $0.group })?.loaded(relationship.slot, key) else { return }
+            let one = LoadedOne(foreignKey: key, member: loaded.members.first, group: loaded.group)
+            keep(.one(one), relationship.slot, of: object, askedAt: loaded.askedAt)
+        } else {
+            _ = try await destination(of: relationship, from: object)
+        }
+    }
+}
+
+extension DatabaseObject {
+    /// The group of the rows it was read with; a new one of its own if it was read alone.
+    fileprivate var groupOfItsOwn: LoadGroup {
+        withState { state in
+            if let group = state.group { return group }
+            let made = LoadGroup(.members([]))
+            state.group = made
+            state.position = 0
+            return made
+        }
+    }
+}
