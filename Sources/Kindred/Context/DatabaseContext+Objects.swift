@@ -78,7 +78,7 @@ extension DatabaseContext {
         try requireLive(object)
         let key = try requireKey(object)
         object.withState { state in
-            state.relationships = [:]
+            state.relationships = LoadedRelationships()
             // An answer of before is as good as the one that is being asked for.
             state.linksChangedAt = tick()
         }

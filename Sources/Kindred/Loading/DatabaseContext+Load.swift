@@ -252,14 +252,3 @@ extension DatabaseObject {
         }
     }
 }
-
-extension RelationshipRuntime {
-    /// The source's columns that the other end is found by.
-    var ownColumns: [Int] {
-        switch link {
-        case .foreignKey(let columns, _): columns
-        case .referenced(let referenced, _): referenced
-        case .helper(let helper): helper.source
-        }
-    }
-}

@@ -11,10 +11,19 @@ package enum ObjectKey: Hashable, Sendable {
 
     /// The key made of the given values; one integer takes the short form.
     init(_ values: [PostgresValue]) {
-        if values.count == 1, case .integer(let integer) = values[0] {
-            self = .integer(integer)
+        if values.count == 1 {
+            self.init(values[0])
         } else {
             self = .values(values.map(\.canonicalKey))
+        }
+    }
+
+    /// The key made of one value.
+    private init(_ value: PostgresValue) {
+        if case .integer(let integer) = value {
+            self = .integer(integer)
+        } else {
+            self = .values([value.canonicalKey])
         }
     }
 
@@ -22,7 +31,7 @@ package enum ObjectKey: Hashable, Sendable {
     init?(_ row: Row, _ columns: [Int]) throws {
         if columns.count == 1 {
             guard let value = try row[columns[0]] else { return nil }
-            self.init([value])
+            self.init(value)
             return
         }
         var values: [PostgresValue] = []
@@ -38,7 +47,7 @@ package enum ObjectKey: Hashable, Sendable {
     init?(_ result: QueryResult, _ row: Int, _ columns: [Int]) throws {
         if columns.count == 1 {
             guard let value = try result.value(row: row, column: columns[0]) else { return nil }
-            self.init([value])
+            self.init(value)
             return
         }
         var values: [PostgresValue] = []

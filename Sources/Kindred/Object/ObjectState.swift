@@ -26,7 +26,30 @@ package struct ObjectState: Sendable {
     package var group: LoadGroup?
     package var position: Int32 = 0
     /// Loaded relationships by slot; empty until the first is loaded.
-    package var relationships: [Int: LoadedRelationship] = [:]
+    package var relationships = LoadedRelationships()
+}
+
+/// The relationships that an object has loaded, by slot: few, so that a list is quicker and smaller than a dictionary.
+package struct LoadedRelationships: Sendable {
+    private var entries: [(slot: Int, loaded: LoadedRelationship)] = []
+
+    package init() {}
+
+    package subscript(slot: Int) -> LoadedRelationship? {
+        get {
+            for entry in entries where entry.slot == slot { return entry.loaded }
+            return nil
+        }
+        set {
+            let place = entries.firstIndex { $0.slot == slot }
+            switch (place, newValue) {
+            case (let place?, let loaded?): entries[place].loaded = loaded
+            case (let place?, nil): entries.remove(at: place)
+            case (nil, let loaded?): entries.append((slot, loaded))
+            case (nil, nil): break
+            }
+        }
+    }
 }
 
 /// A loaded relationship.

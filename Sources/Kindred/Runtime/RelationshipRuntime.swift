@@ -2,7 +2,7 @@ import KindredPostgres
 package import KindredSchema
 
 /// A relationship with its names resolved to positions, so that following it costs no look-up by name.
-package struct RelationshipRuntime: Sendable {
+package final class RelationshipRuntime: Sendable {
     /// How the two ends find each other.
     package enum Link: Sendable {
         /// The source row holds the foreign key: `columns` of the source reference `referenced` of the destination.
@@ -34,6 +34,22 @@ package struct RelationshipRuntime: Sendable {
     /// Position of the inverse among the destination's relationships.
     package let inverseSlot: Int
     package let link: Link
+    package let isToMany: Bool
+    /// The source's columns that the other end is found by.
+    let ownColumns: [Int]
 
-    package var isToMany: Bool { model.isToMany }
+    init(model: Relationship, slot: Int, source: Int, destination: Int, inverseSlot: Int, link: Link) {
+        self.model = model
+        self.slot = slot
+        self.source = source
+        self.destination = destination
+        self.inverseSlot = inverseSlot
+        self.link = link
+        isToMany = model.isToMany
+        switch link {
+        case .foreignKey(let columns, _): ownColumns = columns
+        case .referenced(let referenced, _): ownColumns = referenced
+        case .helper(let helper): ownColumns = helper.source
+        }
+    }
 }
