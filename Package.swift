@@ -76,7 +76,8 @@ let package = Package(
         .testTarget(name: "KindredTests", dependencies: ["Kindred"]),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["Kindred", "KindredTesting", "EmbeddedPostgres", "KindredCommand", "TestSupport"]
+            dependencies: ["Kindred", "KindredTesting", "EmbeddedPostgres", "KindredCommand", "TestSupport"],
+            exclude: ["Faults/README.md"]
         ),
         .testTarget(name: "CommandTests", dependencies: ["KindredCommand", "KindredPostgres", "KindredTesting"]),
         .testTarget(name: "KindredGeneratorTests", dependencies: ["KindredGenerator", "KindredSchema", "TestSupport"]),
