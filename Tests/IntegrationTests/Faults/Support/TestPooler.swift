@@ -1,0 +1,72 @@
+import Foundation
+import KindredPostgres
+import KindredTesting
+
+/// PgBouncer before the test's server, which lends its sessions by transaction.
+final class TestPooler: Sendable {
+    struct Failure: Error {}
+
+    private static let program = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/opt/homebrew/bin/pgbouncer"]
+        .first(where: FileManager.default.isExecutableFile(atPath:))
+
+    /// Whether the program is installed.
+    static var isInstalled: Bool { program != nil }
+
+    let configuration: PostgresConfiguration
+    private let folder: String
+    private let process: Process
+
+    init(sessions: Int) async throws {
+        var configuration = try PostgresConfiguration(uri: TestDatabase.current.uri)
+        guard let program = Self.program, case .socket(let socket, let port)? = configuration.endpoints.first else {
+            throw Failure()
+        }
+        let listener = try TestSocket.listening()
+        listener.socket.close()
+        folder = "/tmp/kindred-pooler-\(UInt32.random(in: 0..<UInt32.max))"
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
+        try """
+        [databases]
+        * = host=\(socket) port=\(port)
+        [pgbouncer]
+        listen_addr = 127.0.0.1
+        listen_port = \(listener.port)
+        unix_socket_dir =
+        auth_type = trust
+        auth_file = \(folder)/users
+        pool_mode = transaction
+        default_pool_size = \(sessions)
+        ignore_startup_parameters = options,extra_float_digits
+        """.write(toFile: folder + "/ini", atomically: true, encoding: .utf8)
+        let user = configuration.user ?? "postgres"
+        try "\"\(user)\" \"\"\n".write(toFile: folder + "/users", atomically: true, encoding: .utf8)
+        process = Process()
+        // It refuses to run as root.
+        let words = (getuid() == 0 ? ["runuser", "-u", "postgres", "--"] : []) + [program, "-q", folder + "/ini"]
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = words
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        configuration.endpoints = [.tcp(host: "127.0.0.1", port: listener.port)]
+        configuration.tls.mode = .disable
+        configuration.statementCacheCapacity = 0
+        configuration.pool.acquireTimeout = .seconds(30)
+        self.configuration = configuration
+    }
+
+    /// Connects as soon as the pooler answers.
+    func connect() async throws -> PostgresClient {
+        for _ in 0..<100 {
+            if let client = try? await PostgresClient.connect(configuration) { return client }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        return try await PostgresClient.connect(configuration)
+    }
+
+    deinit {
+        process.terminate()
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+}
