@@ -49,16 +49,20 @@ extension DatabaseContext {
 
     /// Gives an object its stored values back; gives a new one up.
     private func takeBack(_ object: DatabaseObject) {
-        let key = object.key
-        var wasInserted = false
+        var temporaryKey: Int64?
         changeStaging(of: object) { state in
             guard let staging = state.staging else { return }
-            wasInserted = state.status == .inserted
-            if wasInserted { state.status = .deleted }
+            temporaryKey = staging.temporaryKey
             state.row = staging.stored
+            // A new object leaves its owners' loaded sets under the key by which they know it.
+            state.staging = Staging(stored: staging.stored, temporaryKey: temporaryKey)
+        }
+        guard let temporaryKey else { return }
+        changeStaging(of: object) { state in
+            state.status = .deleted
             state.stagingBox = nil
         }
-        if wasInserted, let key { withMap { $0.remove(object, object.runtime.index, key) } }
+        withMap { $0.remove(object, object.runtime.index, .temporary(temporaryKey)) }
     }
 
     /// Changes what is staged on an object: its visible row, its place in its owners' loaded sets, and whether the

@@ -16,13 +16,34 @@ extension DatabaseContext {
         _ values: [PartialKeyPath<Object>: (any PropertyValue)?] = [:]
     ) async throws -> Object {
         let entity = try entity(of: type)
-        let keys = type.keys
+        return try entity.typed([try await create(entity.name.description, try named(values, entity))])[0]
+    }
+
+    /// Makes a new object of a typed class in memory, to be stored by ``save()``.
+    ///
+    /// Sends nothing. Throws as ``insert(_:_:)-(String,_)`` does, and `.classMismatch` for a class that is not
+    /// registered.
+    @discardableResult
+    public func insert<Object: TypedObject>(
+        _ type: Object.Type,
+        _ values: [PartialKeyPath<Object>: (any PropertyValue)?] = [:]
+    ) throws -> Object {
+        let entity = try entity(of: type)
+        return try entity.typed([try insert(entity.name.description, try named(values, entity))])[0]
+    }
+
+    /// Values by the keys that the key paths stand for.
+    private func named<Object: TypedObject>(
+        _ values: [PartialKeyPath<Object>: (any PropertyValue)?],
+        _ entity: EntityRuntime
+    ) throws -> [String: (any PropertyValue)?] {
+        let keys = Object.keys
         var named: [String: (any PropertyValue)?] = [:]
         for (keyPath, value) in values {
             guard let key = keys[keyPath] else { throw entity.unknownKey(String(describing: keyPath)) }
             named.updateValue(value, forKey: key)
         }
-        return try entity.typed([try await create(entity.name.description, named)])[0]
+        return named
     }
 
     func entity(of type: any TypedObject.Type) throws -> EntityRuntime {

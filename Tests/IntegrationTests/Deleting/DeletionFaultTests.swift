@@ -82,7 +82,7 @@ private let schema = """
     }
 
     /// Runs something that stops at a locked table, and has it fail there.
-    private func interrupt(
+    func interrupt(
         at table: String,
         with fault: Fault,
         _ other: PostgresClient,
