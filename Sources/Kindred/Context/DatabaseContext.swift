@@ -10,6 +10,8 @@ public final class DatabaseContext: Sendable {
     /// The database that the context works on.
     public let database: Database
     package let runtime: SchemaRuntime
+    /// What the first access to a relationship does.
+    public let faulting: FaultingMode
     let map: Mutex<IdentityMap>
     /// Rows of changed objects that went out of memory and that the map has not taken in yet.
     ///
@@ -25,8 +27,9 @@ public final class DatabaseContext: Sendable {
     /// Its lock may be held when an object's is taken, never the other way round.
     let staged = Mutex(StagedChanges())
 
-    init(database: Database, runtime: SchemaRuntime) {
+    init(database: Database, runtime: SchemaRuntime, faulting: FaultingMode) {
         self.database = database
+        self.faulting = faulting
         self.runtime = runtime
         map = Mutex(IdentityMap(entityCount: runtime.entities.count))
     }
@@ -70,7 +73,7 @@ public final class DatabaseContext: Sendable {
 }
 
 extension DatabaseContext {
-    /// The objects of a result whose columns are the entity's attributes in order: known rows give their objects,
+    /// The objects of a result whose first columns are the entity's attributes: known rows give their objects,
     /// refreshed; new ones make objects.
     package func objects(
         from result: QueryResult,
@@ -78,6 +81,8 @@ extension DatabaseContext {
         askedAt: UInt64
     ) throws -> [DatabaseObject] {
         let keys = try entity.keys(of: result)
+        // What follows the attributes belongs to the request.
+        let width = entity.entity.attributes.count
         let group = result.count > 1 ? keys.map { LoadGroup(.keys($0)) } : nil
         var known: [(object: DatabaseObject, position: Int)] = []
         let objects = withMap { map in
@@ -90,7 +95,7 @@ extension DatabaseContext {
                         ObjectSeed(
                             context: self,
                             runtime: entity,
-                            row: result.row(at: position),
+                            row: result.row(at: position, prefix: width),
                             group: group,
                             position: Int32(clamping: position)
                         )
@@ -113,7 +118,7 @@ extension DatabaseContext {
             return objects
         }
         for (object, position) in known {
-            try apply(result.row(at: position), to: object, askedAt: askedAt)
+            try apply(result.row(at: position, prefix: width), to: object, askedAt: askedAt)
             if let group { object.join(group, at: Int32(clamping: position)) }
         }
         if keys == nil, objects.count > 1 {

@@ -83,8 +83,11 @@ public final class Database: Sendable {
     }
 
     /// Makes a unit of work; cheap, and sends nothing.
-    public func makeContext() -> DatabaseContext {
-        DatabaseContext(database: self, runtime: runtime.withLock { $0 })
+    ///
+    /// - Parameter faulting: what the first access to a relationship does; by default it loads it for all objects that were
+    ///   read together.
+    public func makeContext(faulting: FaultingMode = .batch) -> DatabaseContext {
+        DatabaseContext(database: self, runtime: runtime.withLock { $0 }, faulting: faulting)
     }
 
     /// Runs raw SQL with bound interpolations: `try await database.query("SELECT … WHERE id = \(id)")`.

@@ -56,6 +56,8 @@ public struct KindredError: Error, Sendable {
         public static let deletionDenied = Code("deletionDenied")
         /// A class does not fit the database: columns are missing or have other types, or it is not registered.
         public static let classMismatch = Code("classMismatch")
+        /// The relationship is not loaded, and the context loads none by itself.
+        public static let faultingForbidden = Code("faultingForbidden")
         /// The text is not the URI of an object in this database.
         public static let invalidObjectID = Code("invalidObjectID")
     }

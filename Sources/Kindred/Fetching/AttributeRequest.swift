@@ -107,8 +107,7 @@ extension FetchRequest {
 extension ConditionRenderer {
     /// What a key path selects, in SQL; a type without a codec as text.
     mutating func selected(_ keyPath: String, isCompared: Bool = false) throws -> String {
-        let scalar = try value(of: keyPath, isCompared: isCompared)
-        return scalar.type.type.isKnown || scalar.type.enumLabels != nil ? scalar.sql : "\(scalar.sql)::text"
+        readable(try value(of: keyPath, isCompared: isCompared))
     }
 
     /// The one value that a key path leads to.

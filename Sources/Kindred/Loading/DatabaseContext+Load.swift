@@ -149,7 +149,21 @@ extension DatabaseContext {
         for object: DatabaseObject
     ) async throws -> LoadGroup.Loaded {
         let (group, position, changedAt) = object.withState { ($0.group, Int($0.position), $0.linksChangedAt) }
-        guard let group else { return try await loadAlone(relationship, key) }
+        if faulting != .batch, let known = group?.loaded(relationship.slot, key),
+            let current = current(known, relationship, key, ownerChangedAt: changedAt)
+        {
+            return current
+        }
+        guard faulting != .forbidden else {
+            let path = "\(runtime.entities[relationship.source].name).\(relationship.model.name)"
+            throw KindredError(
+                .faultingForbidden,
+                "\(path) is not loaded, and this context loads no relationship by itself; prefetch it with the objects",
+                entity: runtime.entities[relationship.source].name.description,
+                key: relationship.model.name
+            )
+        }
+        guard faulting == .batch, let group else { return try await loadAlone(relationship, key) }
         TransactionJournal.current?.recordLoad(group)
         group.forget(relationship.slot, before: withMap { $0.lostRows(of: relationship) })
         let loaded = try await group.load(relationship.slot, key, from: position) { element in

@@ -38,6 +38,8 @@ extension PostgresError {
         public static let nestedAcquire = Code("nestedAcquire")
         /// A COPY has the connection to itself.
         public static let copyInProgress = Code("copyInProgress")
+        /// The block sends more statements than it may; this one was not sent.
+        public static let statementLimitExceeded = Code("statementLimitExceeded")
         /// The server's answer breaks the protocol.
         public static let protocolViolation = Code("protocolViolation")
     }

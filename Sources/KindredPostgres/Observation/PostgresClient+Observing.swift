@@ -8,6 +8,7 @@ extension PostgresClient {
         _ body: () async throws -> [QueryResult]
     ) async throws -> [QueryResult] {
         guard isObserved else { return try await body() }
+        if kind == .statement { try StatementRecorder.current?.admit(statements) }
         let start = MonotonicTime.now
         do {
             let results = try await body()

@@ -6,9 +6,12 @@ public final class StatementRecorder: Sendable {
 
     private let events = Mutex<[StatementEvent]>([])
     private let outer: StatementRecorder?
+    /// Where there is a limit nothing is kept.
+    private let limit: StatementLimit?
 
-    init(within outer: StatementRecorder?) {
+    init(within outer: StatementRecorder?, limit: StatementLimit? = nil) {
         self.outer = outer
+        self.limit = limit
     }
 
     /// Everything, in the order in which the answers came.
@@ -18,8 +21,14 @@ public final class StatementRecorder: Sendable {
     public var statements: [String] { all.filter { $0.kind == .statement }.map(\.sql) }
 
     func record(_ event: StatementEvent) {
-        events.withLock { $0.append(event) }
+        if limit == nil { events.withLock { $0.append(event) } }
         outer?.record(event)
+    }
+
+    /// Throws if a limit around the task does not let it send these statements.
+    func admit(_ statements: [Statement]) throws {
+        try limit?.admit(statements)
+        try outer?.admit(statements)
     }
 }
 

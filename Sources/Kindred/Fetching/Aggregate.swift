@@ -1,0 +1,80 @@
+import KindredPostgres
+
+/// A value computed from many rows: `.count`, `.sum("price")`.
+public struct Aggregate: Sendable, Hashable, CustomStringConvertible {
+    enum Function: String {
+        case count, sum
+        case average = "avg"
+        case minimum = "min"
+        case maximum = "max"
+    }
+
+    let function: Function
+    let keyPath: String?
+    /// The name under which a result has it: `count`, `sum(price)`.
+    public let description: String
+
+    private init(_ function: Function, _ name: String, _ keyPath: String?) {
+        self.function = function
+        self.keyPath = keyPath
+        description = keyPath.map { "\(name)(\($0))" } ?? name
+    }
+
+    /// The number of rows.
+    public static let count = Aggregate(.count, "count", nil)
+
+    /// The number of rows in which an attribute has a value.
+    public static func count(_ keyPath: String) -> Aggregate { Aggregate(.count, "count", keyPath) }
+
+    /// The sum of an attribute's values; nil for none.
+    public static func sum(_ keyPath: String) -> Aggregate { Aggregate(.sum, "sum", keyPath) }
+
+    /// The mean of an attribute's values; nil for none.
+    public static func average(_ keyPath: String) -> Aggregate { Aggregate(.average, "average", keyPath) }
+
+    /// The smallest of an attribute's values; nil for none.
+    public static func minimum(_ keyPath: String) -> Aggregate { Aggregate(.minimum, "minimum", keyPath) }
+
+    /// The greatest of an attribute's values; nil for none.
+    public static func maximum(_ keyPath: String) -> Aggregate { Aggregate(.maximum, "maximum", keyPath) }
+}
+
+extension ConditionRenderer {
+    /// The value that an aggregate takes from each row; nil if it counts rows.
+    mutating func argument(of aggregate: Aggregate) throws -> Scalar? {
+        guard let keyPath = aggregate.keyPath else { return nil }
+        let scalar = try value(of: keyPath)
+        let isPossible =
+            switch aggregate.function {
+            case .count: true
+            case .sum, .average: scalar.type.family == .number
+            case .minimum, .maximum: scalar.type.family != .document && scalar.type.family != .boolean
+            }
+        guard isPossible else {
+            throw KindredError(
+                .invalidRequest,
+                "\(aggregate) has no meaning: \(keyPath) is of the type \(scalar.type.typeName)",
+                entity: places[0].entity.name.description,
+                key: keyPath
+            )
+        }
+        return scalar
+    }
+
+    /// An aggregate of an expression, and its type.
+    func aggregate(_ aggregate: Aggregate, of argument: Scalar?) -> Scalar {
+        let type: ValueType =
+            switch (aggregate.function, argument) {
+            case (.minimum, let argument?), (.maximum, let argument?): argument.type
+            case (.sum, let argument?), (.average, let argument?):
+                ValueType(argument.type.isFloat ? .float8 : .numeric)
+            default: ValueType(.int8)
+            }
+        return Scalar(
+            sql: "\(aggregate.function.rawValue)(\(argument?.sql ?? "*"))",
+            type: type,
+            mayBeNull: aggregate.function != .count,
+            label: aggregate.description
+        )
+    }
+}

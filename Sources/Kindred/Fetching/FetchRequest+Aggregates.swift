@@ -1,0 +1,59 @@
+public import KindredPostgres
+import KindredSchema
+
+extension FetchRequest {
+    /// An aggregate over the rows that the request selects, limit and offset included.
+    ///
+    /// One query; no objects are made. Throws `KindredError` `.unknownKey`, or `.invalidRequest` for an attribute whose
+    /// type the aggregate cannot take, before anything is sent.
+    public func aggregate(_ aggregate: Aggregate) async throws -> PostgresValue? {
+        try await context.client.execute(try statement(for: aggregate)).first?[0]
+    }
+
+    /// The sum of an attribute, or of the attribute at the end of a to-one path; nil for no values. One query.
+    public func sum(_ keyPath: String) async throws -> PostgresValue? { try await aggregate(.sum(keyPath)) }
+
+    /// The mean of an attribute's values; nil for no values. One query.
+    public func average(_ keyPath: String) async throws -> PostgresValue? { try await aggregate(.average(keyPath)) }
+
+    /// The smallest of an attribute's values; nil for no values. One query.
+    public func minimum(_ keyPath: String) async throws -> PostgresValue? { try await aggregate(.minimum(keyPath)) }
+
+    /// The greatest of an attribute's values; nil for no values. One query.
+    public func maximum(_ keyPath: String) async throws -> PostgresValue? { try await aggregate(.maximum(keyPath)) }
+
+    /// Takes the rows together that have equal values at the given key paths.
+    ///
+    /// ```swift
+    /// let rows = try await context.fetch("book").group(by: "author.name", aggregates: .count, .sum("price"))
+    ///     .having(.count, .greater, 3).all()
+    /// ```
+    ///
+    /// The request's sort keys have to be among the paths; its limit and offset count groups. Throws `KindredError`
+    /// `.unknownKey` or `.invalidRequest`. Sends nothing.
+    public func group(by keyPaths: String..., aggregates: Aggregate...) throws -> GroupRequest {
+        let request = GroupRequest(context: context, query: query, keyPaths: keyPaths, aggregates: aggregates)
+        _ = try request.statement()
+        return request
+    }
+
+    private func statement(for aggregate: Aggregate) throws -> Statement {
+        let isWhole = query.limit == nil && query.offset == nil
+        let wrap: (String) -> String = { text in
+            let argument = aggregate.keyPath == nil ? "*" : "v"
+            return isWhole ? text : "SELECT \(aggregate.function.rawValue)(\(argument)) FROM (\(text)) AS s"
+        }
+        return try query.statement(in: context.schema, isSorted: !isWhole, wrap) { renderer in
+            let argument = try renderer.argument(of: aggregate)
+            guard isWhole else { return SelectQuery.Parts(columns: argument.map { "\($0.sql) AS v" } ?? "1") }
+            return SelectQuery.Parts(columns: renderer.readable(renderer.aggregate(aggregate, of: argument)))
+        }
+    }
+}
+
+extension ConditionRenderer {
+    /// A value in SQL such that it can be read: of a type without a codec its text.
+    func readable(_ scalar: Scalar) -> String {
+        scalar.type.type.isKnown || scalar.type.enumLabels != nil ? scalar.sql : "\(scalar.sql)::text"
+    }
+}

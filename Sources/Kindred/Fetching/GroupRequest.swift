@@ -1,0 +1,101 @@
+public import KindredPostgres
+import KindredSchema
+
+/// A request for aggregates over groups of rows; made by ``FetchRequest/group(by:aggregates:)``.
+public struct GroupRequest: Sendable {
+    /// How an aggregate is compared with a value.
+    public enum Comparison: String, Sendable {
+        case equal = "="
+        case notEqual = "<>"
+        case less = "<"
+        case lessOrEqual = "<="
+        case greater = ">"
+        case greaterOrEqual = ">="
+    }
+
+    let context: DatabaseContext
+    let query: SelectQuery
+    let keyPaths: [String]
+    let aggregates: [Aggregate]
+    private var conditions: [(aggregate: Aggregate, comparison: Comparison, value: PostgresValue)] = []
+
+    init(context: DatabaseContext, query: SelectQuery, keyPaths: [String], aggregates: [Aggregate]) {
+        self.context = context
+        self.query = query
+        self.keyPaths = keyPaths
+        self.aggregates = aggregates
+    }
+
+    /// Keeps the groups whose aggregate compares so with a value, in addition to conditions given before.
+    ///
+    /// A group without the aggregate is left out. Throws `KindredError` `.wrongType` for a value that does not fit.
+    public func having(
+        _ aggregate: Aggregate,
+        _ comparison: Comparison,
+        _ value: any PropertyValue
+    ) throws -> GroupRequest {
+        guard case .value(let content?) = try value.propertyContent else {
+            throw KindredError(
+                .wrongType,
+                "\(aggregate) is compared with one value",
+                entity: query.entity.name.description
+            )
+        }
+        var request = self
+        request.conditions.append((aggregate, comparison, content))
+        _ = try request.statement()
+        return request
+    }
+
+    /// The groups, each as a dictionary by key path and by the name of the aggregate, such as `sum(price)`.
+    ///
+    /// One query.
+    public func all() async throws -> [[String: PostgresValue?]] {
+        let names = keyPaths + aggregates.map(\.description)
+        let result = try await context.client.execute(try statement())
+        return try (0..<result.count).map { row in
+            var values: [String: PostgresValue?] = [:]
+            for (column, name) in names.enumerated() {
+                values.updateValue(try result.value(row: row, column: column), forKey: name)
+            }
+            return values
+        }
+    }
+
+    /// What the request sends, with `$1`, `$2`, … for its values.
+    public var sql: String {
+        get throws { try statement().text.text }
+    }
+
+    func statement() throws -> Statement {
+        guard !keyPaths.isEmpty else { throw invalid("A group needs at least one key path", nil) }
+        var order = ""
+        for term in query.sort {
+            let path = term.path.joined(separator: ".")
+            guard let position = keyPaths.firstIndex(of: path) else {
+                throw invalid("Groups can only be sorted by what they are made by; \(path) is not", path)
+            }
+            order += "\(order.isEmpty ? " ORDER BY " : ", ")\(position + 1)\(term.ascending ? "" : " DESC")"
+        }
+        return try query.statement(in: context.schema, isSorted: false) { renderer in
+            var columns = try keyPaths.map { try renderer.selected($0, isCompared: true) }
+            for aggregate in aggregates {
+                let argument = try renderer.argument(of: aggregate)
+                columns.append(renderer.readable(renderer.aggregate(aggregate, of: argument)))
+            }
+            // By position: an expression with parameters is not equal to itself elsewhere in the statement.
+            var grouping = " GROUP BY \(keyPaths.indices.map { "\($0 + 1)" }.joined(separator: ", "))"
+            var having: [String] = []
+            for (aggregate, comparison, value) in conditions {
+                let scalar = renderer.aggregate(aggregate, of: try renderer.argument(of: aggregate))
+                having.append("\(scalar.sql) \(comparison.rawValue) \(try renderer.bind(value, as: scalar))")
+            }
+            if !having.isEmpty { grouping += " HAVING \(having.joined(separator: " AND "))" }
+            return SelectQuery.Parts(columns: columns.joined(separator: ", "), grouping: grouping + order)
+        }
+    }
+
+    private func invalid(_ message: String, _ key: String?) -> KindredError {
+        KindredError(.invalidRequest, message, entity: query.entity.name.description, key: key)
+    }
+}
