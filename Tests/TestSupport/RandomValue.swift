@@ -4,7 +4,11 @@ package import KindredPostgres
 /// Random values of every type that the library reads and writes, the edges of their ranges more often than chance.
 package enum RandomValue {
     /// The types whose values have one natural form, arrays left out.
-    package static let scalars = PostgresDataType.knownScalars.filter { $0 != .unknown }
+    ///
+    /// No server reads values of the type `record`.
+    package static let scalars =
+        PostgresDataType.knownScalars.filter { $0 != .unknown }
+        + PostgresDataType.structuredTypes.filter { $0 != .record }
 
     package static func value(of type: PostgresDataType, _ generator: inout some RandomNumberGenerator) -> PostgresValue
     {

@@ -8,7 +8,7 @@ extension PostgresClient {
     ///   `CancellationError` if the task is cancelled, which stops the server's work too.
     @discardableResult
     public func query(_ sql: SQL, timeout: Duration? = nil) async throws -> QueryResult {
-        try await execute(try sql.statement(), timeout: timeout)
+        try await execute(try sql.statement(types: types), timeout: timeout)
     }
 
     /// Runs a statement.

@@ -24,4 +24,9 @@ final class ResultFormats: Sendable {
         }
         return format
     }
+
+    /// Forgets every choice, because more types are known now.
+    func forget() {
+        formats.withLock { $0 = [:] }
+    }
 }

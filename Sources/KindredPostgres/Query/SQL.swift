@@ -58,11 +58,11 @@ public struct SQL: Sendable {
     /// The statement to send.
     ///
     /// Throws what an interpolation could not take.
-    package func statement() throws -> Statement {
+    package func statement(types: TypeRegistry? = nil) throws -> Statement {
         if let failure { throw failure }
         let known = SQLCache.shared.text(for: pieces)
         var bindings = Bindings()
-        for case .parameter(let value) in pieces { try bindings.append(value) }
+        for case .parameter(let value) in pieces { try bindings.append(value, types: types) }
         if let known { return Statement(text: known, bindings: bindings) }
         try checkPlaces(of: bindings.count)
         let text = StatementText(text)

@@ -30,3 +30,8 @@ package final class StatementText: Sendable, Hashable {
         hasher.combine(precomputedHash)
     }
 }
+
+extension StatementText: CustomReflectable {
+    /// Shows the text alone.
+    package var customMirror: Mirror { Mirror(self, children: ["text": text]) }
+}

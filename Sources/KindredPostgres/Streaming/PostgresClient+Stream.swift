@@ -15,7 +15,7 @@ extension PostgresClient {
     ///
     /// - Parameter timeout: how long the server may take for one portion; nil is the configuration's.
     public func stream(_ sql: SQL, timeout: Duration? = nil) throws -> RowStream {
-        try stream(try sql.statement(), timeout: timeout)
+        try stream(try sql.statement(types: types), timeout: timeout)
     }
 
     /// Gives the rows of a query as they are asked for.

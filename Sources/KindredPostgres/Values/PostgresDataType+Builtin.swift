@@ -47,6 +47,26 @@ extension PostgresDataType {
     public static let xid = Self(rawValue: 28)
     /// `cid`, a command of a transaction.
     public static let cid = Self(rawValue: 29)
+    /// `tsvector`.
+    public static let tsvector = Self(rawValue: 3614)
+    /// `tsquery`.
+    public static let tsquery = Self(rawValue: 3615)
+    /// `jsonpath`.
+    public static let jsonpath = Self(rawValue: 4072)
+    /// `record`, a row whose fields only the statement knows.
+    public static let record = Self(rawValue: 2249)
+    /// `int4range`.
+    public static let int4range = Self(rawValue: 3904)
+    /// `int8range`.
+    public static let int8range = Self(rawValue: 3926)
+    /// `numrange`.
+    public static let numrange = Self(rawValue: 3906)
+    /// `tsrange`.
+    public static let tsrange = Self(rawValue: 3908)
+    /// `tstzrange`.
+    public static let tstzrange = Self(rawValue: 3910)
+    /// `daterange`.
+    public static let daterange = Self(rawValue: 3912)
 }
 
 extension PostgresDataType {

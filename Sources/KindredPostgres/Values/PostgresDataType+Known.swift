@@ -6,10 +6,30 @@ extension PostgresDataType {
     public var elementType: PostgresDataType? { Self.elementTypes[self] }
 
     /// Whether the library can read and write the type's binary form.
-    package var isKnown: Bool { isKnownScalar || Self.elementTypes[self] != nil }
+    package var isKnown: Bool { isKnownScalar || builtInKind != nil }
 
     /// Whether it is one of the built-in types that the library reads and writes, and no array.
     var isKnownScalar: Bool { Self.names[self] != nil }
+
+    /// How values of a built-in type are read and written that have parts.
+    var builtInKind: TypeRegistry.Kind? {
+        if let element = elementType { return .array(element: element) }
+        return Self.kinds[self]
+    }
+
+    /// The type of ranges of this type's values, where there is one of which the server makes no other choice.
+    var rangeType: PostgresDataType? {
+        switch self {
+        case .numeric: .numrange
+        case .timestamp: .tsrange
+        case .timestamptz: .tstzrange
+        case .date: .daterange
+        default: nil
+        }
+    }
+
+    /// Every built-in type whose values have parts, arrays left out.
+    package static let structuredTypes: [PostgresDataType] = structured.map(\.type)
 
     /// Every built-in type that the library reads and writes, arrays left out.
     package static let knownScalars: [PostgresDataType] = known.map(\.type)
@@ -31,19 +51,37 @@ extension PostgresDataType {
         (.regoperator, "regoperator", 2209), (.regclass, "regclass", 2210), (.regtype, "regtype", 2211),
         (.regrole, "regrole", 4097), (.regnamespace, "regnamespace", 4090), (.regconfig, "regconfig", 3735),
         (.regdictionary, "regdictionary", 3770), (.regcollation, "regcollation", 4192), (.xid, "xid", 1011),
-        (.cid, "cid", 1012),
+        (.cid, "cid", 1012), (.tsvector, "tsvector", 3643), (.tsquery, "tsquery", 3645),
     ]
+    /// Every built-in type whose values have parts, arrays left out: its name, the OID of its arrays, and its kind.
+    private static let structured: [(type: PostgresDataType, name: String, array: UInt32?, kind: TypeRegistry.Kind)] = [
+        (.jsonpath, "jsonpath", 4073, .versionedText), (.record, "record", 2287, .composite(nil)),
+        (.int4range, "int4range", 3905, .range(bound: .int4)), (.int8range, "int8range", 3927, .range(bound: .int8)),
+        (.numrange, "numrange", 3907, .range(bound: .numeric)),
+        (.tsrange, "tsrange", 3909, .range(bound: .timestamp)),
+        (.tstzrange, "tstzrange", 3911, .range(bound: .timestamptz)),
+        (.daterange, "daterange", 3913, .range(bound: .date)),
+        (Self(rawValue: 4451), "int4multirange", 6150, .multirange(range: .int4range)),
+        (Self(rawValue: 4536), "int8multirange", 6157, .multirange(range: .int8range)),
+        (Self(rawValue: 4532), "nummultirange", 6151, .multirange(range: .numrange)),
+        (Self(rawValue: 4533), "tsmultirange", 6152, .multirange(range: .tsrange)),
+        (Self(rawValue: 4534), "tstzmultirange", 6153, .multirange(range: .tstzrange)),
+        (Self(rawValue: 4535), "datemultirange", 6155, .multirange(range: .daterange)),
+    ]
+    private static let kinds = Dictionary(uniqueKeysWithValues: structured.map { ($0.type, $0.kind) })
     private static let names = Dictionary(uniqueKeysWithValues: known.map { ($0.type, $0.name) })
-    private static let arrayTypes = known.reduce(into: [PostgresDataType: PostgresDataType]()) { types, entry in
-        types[entry.type] = entry.array.map(Self.init(rawValue:))
-    }
+    private static let namesOfKinds = Dictionary(uniqueKeysWithValues: structured.map { ($0.type, $0.name) })
+    private static let arrayTypes: [PostgresDataType: PostgresDataType] = {
+        let arrays = known.map { ($0.type, $0.array) } + structured.map { ($0.type, $0.array) }
+        return arrays.reduce(into: [:]) { types, entry in types[entry.0] = entry.1.map(Self.init(rawValue:)) }
+    }()
     private static let elementTypes = Dictionary(uniqueKeysWithValues: arrayTypes.map { ($1, $0) })
 }
 
 extension PostgresDataType: CustomStringConvertible {
     /// The type's SQL name, or its OID where the library does not know it.
     public var description: String {
-        if let name = Self.names[self] { return name }
+        if let name = Self.names[self] ?? Self.namesOfKinds[self] { return name }
         if let element = elementType { return "\(element)[]" }
         return self == .unspecified ? "unspecified" : "type \(rawValue)"
     }

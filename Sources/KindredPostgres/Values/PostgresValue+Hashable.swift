@@ -30,6 +30,13 @@ extension PostgresValue: Hashable {
         case (.path(let a), .path(let b)): a == b
         case (.polygon(let a), .polygon(let b)): a == b
         case (.circle(let a), .circle(let b)): a == b
+        case (.tsVector(let a), .tsVector(let b)): a == b
+        case (.tsQuery(let a), .tsQuery(let b)): a == b
+        case (.hstore(let a), .hstore(let b)): a == b
+        case (.vector(let a), .vector(let b)): a == b
+        case (.range(let a), .range(let b)): a == b
+        case (.multirange(let a), .multirange(let b)): a == b
+        case (.composite(let a), .composite(let b)): a == b
         case (.array(let a), .array(let b)): a == b
         case (.other(let a), .other(let b)): a == b
         default: false
@@ -64,6 +71,13 @@ extension PostgresValue: Hashable {
         case .path(let value): hasher.combine(value)
         case .polygon(let value): hasher.combine(value)
         case .circle(let value): hasher.combine(value)
+        case .tsVector(let value): hasher.combine(value)
+        case .tsQuery(let value): hasher.combine(value)
+        case .hstore(let value): hasher.combine(value)
+        case .vector(let value): hasher.combine(value)
+        case .range(let value): hasher.combine(value)
+        case .multirange(let value): hasher.combine(value)
+        case .composite(let value): hasher.combine(value)
         case .array(let value): hasher.combine(value)
         case .other(let value): hasher.combine(value)
         }

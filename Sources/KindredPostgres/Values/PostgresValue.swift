@@ -60,6 +60,20 @@ public enum PostgresValue: Sendable {
     case polygon(PostgresPolygon)
     /// `circle`.
     indirect case circle(PostgresCircle)
+    /// `tsvector`.
+    case tsVector(PostgresTSVector)
+    /// `tsquery`.
+    case tsQuery(PostgresTSQuery)
+    /// `hstore`.
+    case hstore(PostgresHStore)
+    /// `vector`.
+    case vector(PostgresVector)
+    /// A range of values.
+    indirect case range(PostgresRange<PostgresValue>)
+    /// A multirange.
+    case multirange(PostgresMultirange<PostgresValue>)
+    /// A value of a composite type, or a row that a statement makes.
+    case composite(PostgresComposite)
     /// An array of any dimensions.
     case array(PostgresArray)
     /// A value of a type that the library does not know, as it came.
@@ -96,6 +110,11 @@ extension PostgresValue {
         case .path: .path
         case .polygon: .polygon
         case .circle: .circle
+        case .tsVector: .tsvector
+        case .tsQuery: .tsquery
+        case .hstore, .vector, .multirange: .unspecified
+        case .range(let range): (range.lower.bound ?? range.upper.bound)?.naturalType.rangeType ?? .unspecified
+        case .composite(let composite): composite.dataType == .record ? .unspecified : composite.dataType
         case .array(let array): array.elementType.arrayType ?? .unspecified
         case .other(let raw): raw.dataType
         }
@@ -108,6 +127,11 @@ extension PostgresValue {
         case .integer: "an integer"
         case .string: "a string"
         case .array: "an array"
+        case .hstore: "an hstore"
+        case .vector: "a vector"
+        case .range: "a range"
+        case .multirange: "a multirange"
+        case .composite: "a composite value"
         default: "a \(naturalType)"
         }
     }
@@ -156,6 +180,13 @@ extension PostgresValue: CustomStringConvertible {
         case .path(let value): value.description
         case .polygon(let value): value.description
         case .circle(let value): value.description
+        case .tsVector(let value): value.description
+        case .tsQuery(let value): value.description
+        case .hstore(let value): value.description
+        case .vector(let value): value.description
+        case .range(let value): value.description
+        case .multirange(let value): value.description
+        case .composite(let value): value.description
         case .array(let value): value.description
         case .other(let value): value.description
         }

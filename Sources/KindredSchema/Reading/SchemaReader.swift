@@ -14,36 +14,33 @@ public enum SchemaReader {
         from client: PostgresClient,
         overrides: [SchemaOverride] = []
     ) async throws -> DatabaseSchema {
-        let catalog = try await readCatalog(from: client)
-        register(catalog.types, in: client.types)
+        let (catalog, types) = try await readCatalogAndTypes(from: client)
+        try client.register(types)
         return try DatabaseSchema(catalog: catalog, overrides: overrides)
     }
 
     /// Reads the catalog's rows alone.
     package static func readCatalog(from client: PostgresClient) async throws -> Catalog {
-        if client.isInTransaction {
-            return try await CatalogDecoder(client.executeBatch(CatalogQueries.all)[...]).catalog
-        }
-        let statements = [CatalogQueries.begin] + CatalogQueries.all + [CatalogQueries.commit]
-        // A connection of its own for the moment: if a statement fails, nobody else finds the failed transaction.
-        let results = try await client.withConnection { _ in
-            try await client.executeBatch(statements)
-        }
-        return try CatalogDecoder(results.dropFirst().dropLast()).catalog
+        try await readCatalogAndTypes(from: client).catalog
     }
 
-    /// Tells the client how the values of the database's own types are written.
-    private static func register(_ types: [Catalog.TypeRow], in registry: TypeRegistry) {
-        for row in types {
-            let type = PostgresDataType(rawValue: row.oid)
-            switch row.kind {
-            case UInt8(ascii: "e"): registry.register(type, as: .textLike)
-            case UInt8(ascii: "d"): registry.register(type, as: .domain(base: PostgresDataType(rawValue: row.base)))
-            case UInt8(ascii: "b") where row.category == UInt8(ascii: "A") && row.element != 0:
-                registry.register(type, as: .array(element: PostgresDataType(rawValue: row.element)))
-            case UInt8(ascii: "b") where row.category == UInt8(ascii: "S"): registry.register(type, as: .textLike)
-            default: break
-            }
+    private static func readCatalogAndTypes(
+        from client: PostgresClient
+    ) async throws -> (catalog: Catalog, types: QueryResult) {
+        let queries = CatalogQueries.all + [PostgresClient.typeCatalog]
+        var results: ArraySlice<QueryResult>
+        if client.isInTransaction {
+            results = try await client.executeBatch(queries)[...]
+        } else {
+            let statements = [CatalogQueries.begin] + queries + [CatalogQueries.commit]
+            // A connection of its own for the moment: if a statement fails, nobody else finds the failed transaction.
+            results = try await client.withConnection { _ in
+                try await client.executeBatch(statements)
+            }.dropFirst().dropLast()
         }
+        guard let types = results.popLast() else {
+            throw SchemaError(.unreadableCatalog, "The server's answer about types has an unexpected shape")
+        }
+        return (try CatalogDecoder(results).catalog, types)
     }
 }

@@ -11,6 +11,8 @@ struct RoundTrip {
     let type: PostgresDataType
     /// Whether the server prints each value exactly as the library does.
     var hasSameText = true
+    /// Whether `unnest` would take the values apart.
+    var isComposite = false
     let make: (inout SeededGenerator) throws -> PostgresValue
 
     /// How many values of each type go through the server, chosen by `KINDRED_ROUND_TRIPS`.
@@ -40,10 +42,15 @@ struct RoundTrip {
         try bindings.appendArray(values, of: type, as: try await arrayType, types: client.types)
         try bindings.append(.string(array.description), as: nil)
         let text = StatementText(
-            """
-            SELECT b, format('%s', b), t FROM unnest($1::\(name)[], $2::\(name)[]) WITH ORDINALITY AS u(b, t, place)
-            ORDER BY place
-            """)
+            isComposite
+                ? """
+                SELECT a[i], format('%s', a[i]), t[i]
+                FROM (SELECT $1::\(name)[] AS a, $2::\(name)[] AS t) AS u, generate_series(1, \(values.count)) AS i
+                """
+                : """
+                SELECT b, format('%s', b), t FROM unnest($1::\(name)[], $2::\(name)[]) WITH ORDINALITY AS u(b, t, place)
+                ORDER BY place
+                """)
         let result = try await client.execute(Statement(text: text, bindings: bindings, resultFormat: format))
         try #require(result.count == values.count)
         for (row, value) in zip(result, values) {

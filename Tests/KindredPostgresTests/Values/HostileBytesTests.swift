@@ -10,6 +10,13 @@ import Testing
         types.register(enumerations, as: .array(element: enumeration))
         types.register(domain, as: .domain(base: .int4Array))
         types.register(domains, as: .array(element: domain))
+        types.register(composite, as: .composite(fields))
+        types.register(composites, as: .array(element: composite))
+        types.register(range, as: .range(bound: .text))
+        types.register(multirange, as: .multirange(range: range))
+        types.register(store, as: .hstore)
+        types.register(vector, as: .vector)
+        types.register(tree, as: .versionedText)
         // A catalog that makes no sense.
         types.register(circle, as: .domain(base: circle))
         types.register(circles, as: .array(element: circles))
@@ -21,11 +28,27 @@ import Testing
     private static let domains = PostgresDataType(rawValue: 70_003)
     private static let circle = PostgresDataType(rawValue: 70_004)
     private static let circles = PostgresDataType(rawValue: 70_005)
+    private static let composite = PostgresDataType(rawValue: 70_007)
+    private static let composites = PostgresDataType(rawValue: 70_008)
+    private static let range = PostgresDataType(rawValue: 70_009)
+    private static let multirange = PostgresDataType(rawValue: 70_010)
+    private static let store = PostgresDataType(rawValue: 70_011)
+    private static let vector = PostgresDataType(rawValue: 70_012)
+    private static let tree = PostgresDataType(rawValue: 70_013)
+    private static let fields = [
+        TypeRegistry.Field(name: "a", type: .text), TypeRegistry.Field(name: "b", type: .int4Array),
+        TypeRegistry.Field(name: "c", type: range),
+    ]
     private static let unknown = PostgresDataType(rawValue: 70_006)
 
+    /// How many values of each type are damaged, chosen by `KINDRED_FUZZ` for all types and both formats together.
+    private static let count = max(100, Fuzzing.count / (2 * RandomValue.scalars.count * 2))
+
     private static let all: [PostgresDataType] =
-        PostgresDataType.knownScalars + PostgresDataType.knownScalars.compactMap(\.arrayType)
-        + [enumeration, enumerations, domain, domains, circle, circles, unknown]
+        RandomValue.scalars + RandomValue.scalars.compactMap(\.arrayType) + [.record]
+        + [enumeration, enumerations, domain, domains, circle, circles, unknown] + structured
+
+    private static let structured = [composite, composites, range, multirange, store, vector, tree]
 
     @Test(arguments: [PostgresFormat.binary, .text])
     func randomBytesAreValuesOrErrors(format: PostgresFormat) throws {
@@ -42,13 +65,48 @@ import Testing
     func damagedValuesAreValuesOrErrors(format: PostgresFormat) throws {
         var generator = SeededGenerator(seed: 2)
         for type in RandomValue.scalars {
-            for _ in 0..<300 {
+            for _ in 0..<Self.count {
                 let bytes = try encode(RandomValue.value(of: type, &generator), type, format)
-                try expectValueOrError(damaged(bytes, &generator), type, format)
+                try expectValueOrError(generator.damaged(bytes), type, format)
                 guard let arrayType = type.arrayType else { continue }
                 let array = try encode(.array(RandomValue.array(of: type, &generator)), arrayType, format)
-                try expectValueOrError(damaged(array, &generator), arrayType, format)
+                try expectValueOrError(generator.damaged(array), arrayType, format)
             }
+        }
+    }
+
+    @Test(arguments: [PostgresFormat.binary, .text])
+    func damagedValuesOfTheCatalogsTypesAreValuesOrErrors(format: PostgresFormat) throws {
+        var generator = SeededGenerator(seed: 4)
+        for type in Self.structured {
+            for _ in 0..<Self.count {
+                let bytes = try encode(Self.value(of: type, &generator), type, format)
+                try expectValueOrError(bytes, type, format)
+                try expectValueOrError(generator.damaged(bytes), type, format)
+            }
+        }
+    }
+
+    private static func value(of type: PostgresDataType, _ generator: inout SeededGenerator) -> PostgresValue {
+        func text() -> PostgresValue { RandomValue.value(of: .text, &generator) }
+        switch type {
+        case composite:
+            return .composite(
+                PostgresComposite(
+                    fields: [
+                        .init(name: "a", value: generator.once(in: 4) ? nil : text()),
+                        .init(value: .array(RandomValue.array(of: .int4, &generator))),
+                        .init(value: value(of: range, &generator)),
+                    ], dataType: composite))
+        case composites:
+            return .array(PostgresArray(elementType: composite, elements: [value(of: composite, &generator), nil]))
+        case range: return .range(RandomValue.range(text(), text(), isDiscrete: false, &generator))
+        case multirange:
+            let ranges = (0..<3).map { _ in RandomValue.range(text(), text(), isDiscrete: false, &generator) }
+            return .multirange(PostgresMultirange(ranges))
+        case store: return .hstore(RandomValue.hstore(&generator))
+        case vector: return PostgresVector([1, -2.5, 3e-20]).map(PostgresValue.vector) ?? text()
+        default: return text()
         }
     }
 
@@ -141,24 +199,7 @@ import Testing
     private func encode(_ value: PostgresValue, _ type: PostgresDataType, _ format: PostgresFormat) throws -> [UInt8] {
         if format == .text { return Array(value.description.utf8) }
         var bytes: [UInt8] = []
-        _ = try Codec.encode(value, as: type, into: &bytes)
-        return bytes
-    }
-
-    /// Changes, removes, inserts or repeats some of the bytes.
-    private func damaged(_ bytes: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
-        var bytes = bytes
-        for _ in 0...Int.random(in: 0...3, using: &generator) {
-            guard !bytes.isEmpty else { return bytes }
-            let position = Int.random(in: 0..<bytes.count, using: &generator)
-            switch Int.random(in: 0...4, using: &generator) {
-            case 0: bytes[position] = UInt8.random(in: 0...255, using: &generator)
-            case 1: bytes[position] ^= 1 << UInt8.random(in: 0...7, using: &generator)
-            case 2: bytes.remove(at: position)
-            case 3: bytes.insert(generator.pick(Array("0-:{}\",\\ +.eE\u{0}".utf8) + [0xFF, 0x80]), at: position)
-            default: bytes += bytes[position...]
-            }
-        }
+        _ = try Codec.encode(value, as: type, types: Self.types, into: &bytes)
         return bytes
     }
 

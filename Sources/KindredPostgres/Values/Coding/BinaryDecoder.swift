@@ -61,6 +61,8 @@ struct BinaryDecoder {
             case .path: PostgresPath(binary: bytes).map(PostgresValue.path)
             case .polygon: PostgresPolygon(binary: bytes).map(PostgresValue.polygon)
             case .circle: PostgresCircle(binary: bytes).map(PostgresValue.circle)
+            case .tsvector: PostgresTSVector(binary: bytes).map(PostgresValue.tsVector)
+            case .tsquery: PostgresTSQuery(binary: bytes).map(PostgresValue.tsQuery)
             // What is left are names of the catalog's rows and numbers of transactions, 32 bits each.
             default: .integer(Int64(try whole(UInt32.self)))
             }

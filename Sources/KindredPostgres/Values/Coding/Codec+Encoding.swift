@@ -20,7 +20,7 @@ extension Codec {
         try encode(value, type, types, &bytes, depth: 0)
     }
 
-    private static func encode(
+    static func encode(
         _ value: PostgresValue,
         _ type: PostgresDataType,
         _ types: TypeRegistry?,
@@ -68,36 +68,7 @@ extension Codec {
     ) throws -> PostgresFormat {
         guard depth < TypeRegistry.maximumDepth else { throw mismatch(value, type) }
         if type.isKnownScalar { return try encodeScalar(value, type, &bytes) }
-        let kind = type.elementType.map(TypeRegistry.Kind.array) ?? types?.kind(of: type)
-        switch (kind, value) {
-        case (.domain(let base), _): return try encode(value, base, types, &bytes, depth: depth + 1)
-        case (.textLike, .string(let text)):
-            try text.appendBytes(to: &bytes)
-            return .binary
-        case (.array(let element), .array(let array)) where element.isKnown || types?.isKnown(element) == true:
-            return try binaryOrText(value, &bytes) { bytes in
-                bytes.appendBigEndian(Int32(array.dimensions.count))
-                bytes.appendBigEndian(Int32(array.elements.contains(nil) ? 1 : 0))
-                bytes.appendBigEndian(element.rawValue)
-                for dimension in array.dimensions {
-                    bytes.appendBigEndian(Int32(clamping: dimension.count))
-                    bytes.appendBigEndian(Int32(clamping: dimension.lowerBound))
-                }
-                for value in array.elements {
-                    guard try appendElement(value, element, types, &bytes, depth) == .binary else { return .text }
-                }
-                return .binary
-            }
-        case (.array, .array), (nil, .array):
-            return try appendText(value, &bytes)
-        case (nil, .other(let raw)) where raw.dataType == type && (raw.format == .binary || !raw.bytes.contains(0)):
-            bytes.append(contentsOf: raw.bytes)
-            return raw.format
-        case (nil, .string(let text)):
-            try text.appendBytes(to: &bytes)
-            return .text
-        default: throw mismatch(value, type)
-        }
+        return try encode(value, as: type.builtInKind ?? types?.kind(of: type), type, types, &bytes, depth)
     }
 
     /// Appends a value that is part of another, its length first; returns its format.
@@ -116,14 +87,14 @@ extension Codec {
         bytes.appendBigEndian(0 as Int32)
         let format = try encode(value, element, types, &bytes, depth: depth + 1)
         guard let length = Int32(exactly: bytes.count - lengthAt - 4) else {
-            throw PostgresError(.invalidParameter, "An element of an array is larger than PostgreSQL takes")
+            throw PostgresError(.invalidParameter, "A part of a value is larger than PostgreSQL takes")
         }
         bytes.replaceBigEndian(length, at: lengthAt)
         return format
     }
 
     /// Appends a value of several parts in binary form, or as its text where a part has only that.
-    private static func binaryOrText(
+    static func binaryOrText(
         _ value: PostgresValue,
         _ bytes: inout [UInt8],
         _ write: (inout [UInt8]) throws -> PostgresFormat

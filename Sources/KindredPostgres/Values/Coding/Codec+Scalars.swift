@@ -23,6 +23,10 @@ extension Codec {
         case (.path, .path(let path)): path.appendBinary(to: &bytes)
         case (.polygon, .polygon(let polygon)): polygon.appendBinary(to: &bytes)
         case (.circle, .circle(let circle)): circle.appendBinary(to: &bytes)
+        case (.tsvector, .tsVector(let vector)): vector.appendBinary(to: &bytes)
+        // The server takes a query without words as text only.
+        case (.tsquery, .tsQuery(.empty)): return try appendText(value, &bytes)
+        case (.tsquery, .tsQuery(let query)): query.appendBinary(to: &bytes)
         case (_, .integer) where type.isCatalogReference:
             bytes.appendBigEndian(try integer(value, type) as UInt32)
         case (_, .other(let raw)) where raw.dataType == type && raw.format == .text:
@@ -61,7 +65,14 @@ extension PostgresValue {
         switch self {
         case .other(let raw): raw.text != nil
         case .array(let array): array.elements.allSatisfy { $0?.hasText ?? true }
+        case .composite(let composite): composite.fields.allSatisfy { $0.value?.hasText ?? true }
+        case .range(let range): range.hasText
+        case .multirange(let multirange): multirange.ranges.allSatisfy(\.hasText)
         default: true
         }
     }
+}
+
+extension PostgresRange<PostgresValue> {
+    fileprivate var hasText: Bool { (lower.bound?.hasText ?? true) && (upper.bound?.hasText ?? true) }
 }

@@ -29,33 +29,9 @@ package enum Codec {
             }
         if let scalar { return scalar }
         guard depth < TypeRegistry.maximumDepth else { throw malformed(type) }
-        if let element = type.elementType {
-            return .array(try array(bytes, type, of: element, format, types, depth))
-        }
-        switch types?.kind(of: type) {
-        case .textLike: return .string(try string(bytes))
-        case .domain(let base): return try decode(bytes, type: base, format: format, types: types, depth: depth + 1)
-        case .array(let element) where types?.isKnown(element) == true:
-            return .array(try array(bytes, type, of: element, format, types, depth))
-        case .array, nil: return .other(PostgresRawValue(dataType: type, format: format, bytes: Array(bytes)))
-        }
-    }
-
-    private static func array(
-        _ bytes: UnsafeRawBufferPointer,
-        _ type: PostgresDataType,
-        of element: PostgresDataType,
-        _ format: PostgresFormat,
-        _ types: TypeRegistry?,
-        _ depth: Int
-    ) throws -> PostgresArray {
-        func decodeElement(_ bytes: UnsafeRawBufferPointer) throws -> PostgresValue {
-            try decode(bytes, type: element, format: format, types: types, depth: depth + 1)
-        }
-        switch format {
-        case .binary: return try BinaryDecoder(bytes, type).array(of: element, decodeElement)
-        case .text: return try ArrayTextReader.read(bytes, type, of: element, decodeElement)
-        }
+        let context = DecodingContext(type: type, format: format, types: types, depth: depth)
+        if let kind = context.kind(of: type), let value = try decode(bytes, as: kind, context) { return value }
+        return .other(PostgresRawValue(dataType: type, format: format, bytes: Array(bytes)))
     }
 
     /// Reads text, which libpq passes on unchecked.

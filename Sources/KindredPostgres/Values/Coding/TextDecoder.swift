@@ -56,6 +56,8 @@ enum TextDecoder {
         case .path: PostgresPath(text).map(PostgresValue.path)
         case .polygon: PostgresPolygon(text).map(PostgresValue.polygon)
         case .circle: PostgresCircle(text).map(PostgresValue.circle)
+        case .tsvector: PostgresTSVector(text).map(PostgresValue.tsVector)
+        case .tsquery: PostgresTSQuery(text).map(PostgresValue.tsQuery)
         // The server prints the rows of its catalog by their names, where they have one.
         default: UInt32(text).map { .integer(Int64($0)) } ?? .string(text)
         }
@@ -140,7 +142,7 @@ extension PostgresValue {
     package init(text: String, type: PostgresDataType) throws {
         if let value = TextDecoder.value(text, type) {
             self = value
-        } else if type.elementType != nil {
+        } else if type.builtInKind != nil {
             self = try Array(text.utf8).withUnsafeBytes { bytes in
                 do {
                     return try Codec.decode(bytes, type: type, format: .text)

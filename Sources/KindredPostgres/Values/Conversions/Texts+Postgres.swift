@@ -19,7 +19,8 @@ extension String: PostgresEncodable, PostgresDecodable {
         case .other(let raw):
             guard let text = raw.text else { throw Self.mismatch(value) }
             self = text
-        case .inet, .macAddress, .bits, .point, .line, .lineSegment, .box, .path, .polygon, .circle:
+        case .inet, .macAddress, .bits, .point, .line, .lineSegment, .box, .path, .polygon, .circle, .tsVector,
+            .tsQuery, .hstore, .vector, .range, .multirange, .composite:
             self = value.description
         default: throw Self.mismatch(value)
         }

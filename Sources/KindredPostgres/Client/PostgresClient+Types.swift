@@ -1,0 +1,110 @@
+extension PostgresClient {
+    /// Learns the database's own types: enums, domains, composite types, ranges, their arrays, and those of extensions.
+    ///
+    /// Without it their values come as text, which ``PostgresValue/other(_:)`` holds. Reading a schema does the same; call
+    /// it where no schema is read, and again after types were made or altered. Sends one query.
+    public func loadTypes() async throws {
+        try register(try await execute(Self.typeCatalog))
+    }
+
+    /// Reads and writes the values of a type by code of one's own, and those of its arrays.
+    ///
+    /// - Parameters:
+    ///   - codec: how values are read and written.
+    ///   - name: the type's name, as it is written in SQL: `color`, `paint.color`.
+    /// - Throws: `PostgresError` `.invalidParameter` if the database has no such type. Sends one query.
+    public func register(_ codec: PostgresCodec, forTypeNamed name: String) async throws {
+        let rows = try await query(
+            "SELECT oid::int8, typarray::int8 FROM pg_catalog.pg_type WHERE oid = pg_catalog.to_regtype(\(name)::text)")
+        guard let row = rows.first, let type = try row.decode(0, as: UInt32.self) else {
+            throw PostgresError(.invalidParameter, "The database has no type of the name given for a codec")
+        }
+        let array = try row.decode(1, as: UInt32.self) ?? 0
+        register(codec, for: PostgresDataType(rawValue: type), arrays: PostgresDataType(rawValue: array))
+    }
+
+    /// Reads and writes the values of a type by code of one's own; sends nothing.
+    ///
+    /// A built-in type that the library knows keeps the library's own codec.
+    ///
+    /// - Parameters:
+    ///   - codec: how values are read and written.
+    ///   - type: the type.
+    ///   - arrayType: the type of its arrays, if they are to be read and written too.
+    public func register(
+        _ codec: PostgresCodec, for type: PostgresDataType, arrays arrayType: PostgresDataType = .unspecified
+    ) {
+        types.register(type, as: .custom(codec))
+        if arrayType != .unspecified { types.register(arrayType, as: .array(element: type)) }
+        // Statements whose columns were read as text until now are looked at again.
+        formats.forget()
+    }
+
+    /// What the types of a database are; the types of tables' rows are left out.
+    package static let typeCatalog = Statement(
+        text: StatementText(
+            """
+            SELECT t.oid::int8 AS oid, t.typname::text AS name, t.typtype::text AS kind,
+                t.typcategory::text AS category, t.typelem::int8 AS element, t.typbasetype::int8 AS base,
+                r.rngsubtype::int8 AS bound, m.rngtypid::int8 AS range, x.extname::text AS extension,
+                f.names, f.types
+            FROM pg_catalog.pg_type AS t
+            LEFT JOIN pg_catalog.pg_class AS c ON c.oid = t.typrelid
+            LEFT JOIN pg_catalog.pg_range AS r ON r.rngtypid = t.oid
+            LEFT JOIN pg_catalog.pg_range AS m ON m.rngmultitypid = t.oid
+            LEFT JOIN pg_catalog.pg_type AS e ON e.oid = t.typelem AND e.typtype = 'c'
+            LEFT JOIN pg_catalog.pg_class AS ec ON ec.oid = e.typrelid
+            LEFT JOIN pg_catalog.pg_depend AS d
+                ON d.classid = 'pg_catalog.pg_type'::pg_catalog.regclass AND d.objid = t.oid AND d.deptype = 'e'
+            LEFT JOIN pg_catalog.pg_extension AS x ON x.oid = d.refobjid
+            LEFT JOIN LATERAL (
+                SELECT pg_catalog.array_agg(a.attname::text ORDER BY a.attnum) AS names,
+                    pg_catalog.array_agg(a.atttypid::int8 ORDER BY a.attnum) AS types
+                FROM pg_catalog.pg_attribute AS a
+                WHERE a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped
+            ) AS f ON c.relkind = 'c'
+            WHERE t.oid >= 16384 AND t.typtype <> 'p'
+                AND (t.typtype <> 'c' OR c.relkind = 'c') AND (e.oid IS NULL OR ec.relkind = 'c')
+            """
+        ))
+
+    /// Remembers the types of a result of `typeCatalog`.
+    package func register(_ catalog: QueryResult) throws {
+        for row in catalog {
+            guard let oid = try row.decode("oid", as: UInt32.self), let kind = try Self.kind(row) else { continue }
+            types.register(PostgresDataType(rawValue: oid), as: kind)
+        }
+        formats.forget()
+    }
+
+    private static func kind(_ row: Row) throws -> TypeRegistry.Kind? {
+        func type(_ name: String) throws -> PostgresDataType {
+            PostgresDataType(rawValue: try row.decode(name, as: UInt32.self) ?? 0)
+        }
+        let category = try row.decode("category", as: String.self)
+        switch try row.decode("kind", as: String.self) {
+        case "e": return .textLike
+        case "d": return .domain(base: try type("base"))
+        case "r": return .range(bound: try type("bound"))
+        case "m": return .multirange(range: try type("range"))
+        case "c":
+            let names = try row.decode("names", as: [String].self) ?? []
+            let types = try row.decode("types", as: [UInt32].self) ?? []
+            let fields = zip(names, types).map { name, type in
+                TypeRegistry.Field(name: name, type: PostgresDataType(rawValue: type))
+            }
+            return .composite(fields)
+        case "b" where category == "A":
+            let element = try type("element")
+            return element == .unspecified ? nil : .array(element: element)
+        case "b":
+            switch (try row.decode("extension", as: String.self), try row.decode("name", as: String.self)) {
+            case ("hstore", "hstore"): return .hstore
+            case ("vector", "vector"): return .vector
+            case ("ltree", "ltree"), ("ltree", "lquery"), ("ltree", "ltxtquery"): return .versionedText
+            default: return category == "S" ? .textLike : nil
+            }
+        default: return nil
+        }
+    }
+}

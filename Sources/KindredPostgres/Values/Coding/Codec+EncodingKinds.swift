@@ -1,0 +1,130 @@
+// Writing values that have parts, and those of types that the catalog or the user told of.
+extension Codec {
+    /// Appends a value as a type of the given kind; nil is a type that nobody knows.
+    static func encode(
+        _ value: PostgresValue,
+        as kind: TypeRegistry.Kind?,
+        _ type: PostgresDataType,
+        _ types: TypeRegistry?,
+        _ bytes: inout [UInt8],
+        _ depth: Int
+    ) throws -> PostgresFormat {
+        switch (kind, value) {
+        case (.domain(let base), _): return try encode(value, base, types, &bytes, depth: depth + 1)
+        case (.textLike, .string(let text)):
+            try text.appendBytes(to: &bytes)
+            return .binary
+        case (.versionedText, .string(let text)):
+            bytes.append(1)
+            try text.appendBytes(to: &bytes)
+            return .binary
+        case (.array(let element), .array(let array)) where element.isKnown || types?.isKnown(element) == true:
+            return try binaryOrText(value, &bytes) { try append(array, element, types, &$0, depth) }
+        case (.range(let bound), .range(let range)):
+            return try binaryOrText(value, &bytes) { try append(range, bound, types, &$0, depth) }
+        case (.multirange(let range), .multirange(let multirange)):
+            guard case .range(let bound) = range.builtInKind ?? types?.kind(of: range) else {
+                return try appendText(value, &bytes)
+            }
+            return try binaryOrText(value, &bytes) { bytes in
+                bytes.appendBigEndian(Int32(clamping: multirange.ranges.count))
+                for range in multirange.ranges {
+                    guard try append(range, bound, types, &bytes, depth, hasLength: true) == .binary else {
+                        return .text
+                    }
+                }
+                return .binary
+            }
+        case (.composite(let fields?), .composite(let composite)):
+            try check(composite, fields, type)
+            return try binaryOrText(value, &bytes) { bytes in
+                bytes.appendBigEndian(Int32(clamping: fields.count))
+                for (field, known) in zip(composite.fields, fields) {
+                    bytes.appendBigEndian(known.type.rawValue)
+                    let format = try appendElement(field.value, known.type, types, &bytes, depth)
+                    guard format == .binary else { return .text }
+                }
+                return .binary
+            }
+        case (.hstore, .hstore(let store)):
+            guard !store.hasNUL else {
+                throw PostgresError(.invalidParameter, "The text holds a NUL character, which PostgreSQL cannot store")
+            }
+            store.appendBinary(to: &bytes)
+            return .binary
+        case (.vector, .vector(let vector)):
+            vector.appendBinary(to: &bytes)
+            return .binary
+        case (.custom(let codec), _):
+            bytes += try codec.encode(value)
+            return .binary
+        case (_, .other(let raw)) where raw.dataType == type && (raw.format == .binary || !raw.bytes.contains(0)):
+            bytes.append(contentsOf: raw.bytes)
+            return raw.format
+        case (nil, .array), (nil, .range), (nil, .multirange), (nil, .composite), (nil, .hstore), (nil, .vector),
+            (.array, .array), (nil, .string), (.range, .string), (.multirange, .string),
+            (.composite, .string), (.hstore, .string), (.vector, .string):
+            return try appendText(value, &bytes)
+        default: throw mismatch(value, type)
+        }
+    }
+
+    private static func append(
+        _ array: PostgresArray,
+        _ element: PostgresDataType,
+        _ types: TypeRegistry?,
+        _ bytes: inout [UInt8],
+        _ depth: Int
+    ) throws -> PostgresFormat {
+        bytes.appendBigEndian(Int32(array.dimensions.count))
+        bytes.appendBigEndian(Int32(array.elements.contains(nil) ? 1 : 0))
+        bytes.appendBigEndian(element.rawValue)
+        for dimension in array.dimensions {
+            bytes.appendBigEndian(Int32(clamping: dimension.count))
+            bytes.appendBigEndian(Int32(clamping: dimension.lowerBound))
+        }
+        for value in array.elements {
+            guard try appendElement(value, element, types, &bytes, depth) == .binary else { return .text }
+        }
+        return .binary
+    }
+
+    private static func append(
+        _ range: PostgresRange<PostgresValue>,
+        _ bound: PostgresDataType,
+        _ types: TypeRegistry?,
+        _ bytes: inout [UInt8],
+        _ depth: Int,
+        hasLength: Bool = false
+    ) throws -> PostgresFormat {
+        let lengthAt = bytes.count
+        if hasLength { bytes.appendBigEndian(0 as Int32) }
+        var flags: RangeFlags = range.isEmpty ? .empty : []
+        if range.lower.isInclusive { flags.insert(.lowerInclusive) }
+        if range.upper.isInclusive { flags.insert(.upperInclusive) }
+        if !range.isEmpty, range.lower.bound == nil { flags.insert(.lowerUnbounded) }
+        if !range.isEmpty, range.upper.bound == nil { flags.insert(.upperUnbounded) }
+        bytes.append(flags.rawValue)
+        for value in [range.lower.bound, range.upper.bound] {
+            guard let value else { continue }
+            guard try appendElement(value, bound, types, &bytes, depth) == .binary else { return .text }
+        }
+        if hasLength { bytes.replaceBigEndian(Int32(clamping: bytes.count - lengthAt - 4), at: lengthAt) }
+        return .binary
+    }
+
+    /// Throws unless the value has exactly the type's fields.
+    private static func check(
+        _ composite: PostgresComposite, _ fields: [TypeRegistry.Field], _ type: PostgresDataType
+    ) throws {
+        let fits =
+            composite.fields.count == fields.count
+            && zip(composite.fields, fields).allSatisfy { $0.name?.isSame(as: $1.name) ?? true }
+        guard fits else {
+            throw PostgresError(
+                .invalidParameter,
+                "The composite \(type) has the fields \(fields.map { "\"\($0.name)\"" }.joined(separator: ", ")), in this order"
+            )
+        }
+    }
+}

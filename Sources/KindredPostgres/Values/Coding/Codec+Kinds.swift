@@ -1,0 +1,201 @@
+// Reading values that have parts, and those of types that the catalog or the user told of.
+extension Codec {
+    /// The value of a type of the given kind; nil where its parts are of a type that nobody knows.
+    static func decode(
+        _ bytes: UnsafeRawBufferPointer,
+        as kind: TypeRegistry.Kind,
+        _ context: DecodingContext
+    ) throws -> PostgresValue? {
+        let type = context.type
+        switch kind {
+        case .textLike: return .string(try string(bytes))
+        case .versionedText:
+            guard context.format == .binary else { return .string(try string(bytes)) }
+            guard bytes.first == 1 else { throw malformed(type) }
+            return .string(try string(UnsafeRawBufferPointer(rebasing: bytes.dropFirst())))
+        case .domain(let base): return try context.decode(bytes, as: base)
+        case .array(let element):
+            guard context.isKnown(element) else { return nil }
+            let decodeElement = { (bytes: UnsafeRawBufferPointer) in try context.decode(bytes, as: element) }
+            return switch context.format {
+            case .binary: .array(try BinaryDecoder(bytes, type).array(of: element, decodeElement))
+            case .text: .array(try ArrayTextReader.read(bytes, type, of: element, decodeElement))
+            }
+        case .range(let bound):
+            guard context.isKnown(bound) else { return nil }
+            return .range(try range(bytes, of: bound, context))
+        case .multirange(let range):
+            guard case .range(let bound) = context.kind(of: range), context.isKnown(bound) else { return nil }
+            return .multirange(try multirange(bytes, of: bound, context))
+        case .composite(let fields): return try composite(bytes, fields, context).map(PostgresValue.composite)
+        case .hstore: return .hstore(try scalar(bytes, context))
+        case .vector: return .vector(try scalar(bytes, context))
+        case .custom(let codec):
+            return try codec.decode(PostgresRawValue(dataType: type, format: context.format, bytes: Array(bytes)))
+        }
+    }
+
+    private static func scalar<Scalar: PostgresScalar>(
+        _ bytes: UnsafeRawBufferPointer, _ context: DecodingContext
+    ) throws -> Scalar {
+        let scalar =
+            switch context.format {
+            case .binary: Scalar(binary: bytes)
+            case .text: Scalar(try string(bytes))
+            }
+        guard let scalar else { throw malformed(context.type) }
+        return scalar
+    }
+
+    private static func range(
+        _ bytes: UnsafeRawBufferPointer, of bound: PostgresDataType, _ context: DecodingContext
+    ) throws -> PostgresRange<PostgresValue> {
+        let range: PostgresRange<PostgresValue>?
+        switch context.format {
+        case .binary: range = try binaryRange(bytes, of: bound, context)
+        case .text:
+            var reader = PartReader(bytes)
+            range = try textRange(&reader, of: bound, context)
+            guard reader.isAtEnd else { throw malformed(context.type) }
+        }
+        guard let range else { throw malformed(context.type) }
+        return range
+    }
+
+    private static func multirange(
+        _ bytes: UnsafeRawBufferPointer, of bound: PostgresDataType, _ context: DecodingContext
+    ) throws -> PostgresMultirange<PostgresValue> {
+        var ranges: [PostgresRange<PostgresValue>] = []
+        switch context.format {
+        case .binary:
+            var reader = ByteReader(bytes)
+            guard let count = reader.next(Int32.self), count >= 0 else { throw malformed(context.type) }
+            for _ in 0..<count {
+                guard case .some(.some(let part)) = reader.nextField(),
+                    let range = try binaryRange(part, of: bound, context)
+                else { throw malformed(context.type) }
+                ranges.append(range)
+            }
+            guard reader.isAtEnd else { throw malformed(context.type) }
+        case .text:
+            var reader = PartReader(bytes)
+            guard reader.skip("{") else { throw malformed(context.type) }
+            if !reader.skip("}") {
+                repeat {
+                    guard let range = try textRange(&reader, of: bound, context) else { throw malformed(context.type) }
+                    ranges.append(range)
+                } while reader.skip(",")
+                guard reader.skip("}") else { throw malformed(context.type) }
+            }
+            guard reader.isAtEnd else { throw malformed(context.type) }
+        }
+        return PostgresMultirange(ranges)
+    }
+
+    private static func binaryRange(
+        _ bytes: UnsafeRawBufferPointer, of bound: PostgresDataType, _ context: DecodingContext
+    ) throws -> PostgresRange<PostgresValue>? {
+        var reader = ByteReader(bytes)
+        guard let flags = reader.next(UInt8.self).map(RangeFlags.init(rawValue:)) else { return nil }
+        if flags.contains(.empty) { return reader.isAtEnd ? .empty : nil }
+        func limit(
+            isUnbounded: Bool, isInclusive: Bool
+        ) throws -> PostgresRange<PostgresValue>.Limit? {
+            if isUnbounded { return .unbounded }
+            guard case .some(.some(let part)) = reader.nextField() else { return nil }
+            let value = try context.decode(part, as: bound)
+            return isInclusive ? .inclusive(value) : .exclusive(value)
+        }
+        guard
+            let lower = try limit(
+                isUnbounded: flags.contains(.lowerUnbounded), isInclusive: flags.contains(.lowerInclusive)),
+            let upper = try limit(
+                isUnbounded: flags.contains(.upperUnbounded), isInclusive: flags.contains(.upperInclusive)),
+            reader.isAtEnd
+        else { return nil }
+        return PostgresRange(lower: lower, upper: upper)
+    }
+
+    private static func textRange(
+        _ reader: inout PartReader, of bound: PostgresDataType, _ context: DecodingContext
+    ) throws -> PostgresRange<PostgresValue>? {
+        if reader.skip("empty") { return .empty }
+        let isLowerInclusive = reader.skip("[")
+        guard isLowerInclusive || reader.skip("("), let lower = reader.part(until: ","), reader.skip(","),
+            let upper = reader.part(until: ")]")
+        else { return nil }
+        let isUpperInclusive = reader.skip("]")
+        guard isUpperInclusive || reader.skip(")") else { return nil }
+        func limit(_ part: [UInt8]?, isInclusive: Bool) throws -> PostgresRange<PostgresValue>.Limit {
+            guard let part else { return .unbounded }
+            let value = try part.withUnsafeBytes { try context.decode($0, as: bound) }
+            return isInclusive ? .inclusive(value) : .exclusive(value)
+        }
+        return PostgresRange(
+            lower: try limit(lower, isInclusive: isLowerInclusive),
+            upper: try limit(upper, isInclusive: isUpperInclusive))
+    }
+
+    /// Nil where fields are of types that nobody knows, in text form.
+    private static func composite(
+        _ bytes: UnsafeRawBufferPointer, _ known: [TypeRegistry.Field]?, _ context: DecodingContext
+    ) throws -> PostgresComposite? {
+        var fields: [PostgresComposite.Field] = []
+        switch context.format {
+        case .binary:
+            var reader = ByteReader(bytes)
+            guard let count = reader.next(Int32.self), count >= 0 else { throw malformed(context.type) }
+            // A type that was altered since the catalog was read tells its fields' types all the same.
+            let names = known.flatMap { $0.count == Int(count) ? $0.map(\.name) : nil }
+            for position in 0..<Int(count) {
+                guard let type = reader.next(UInt32.self), let part = reader.nextField() else {
+                    throw malformed(context.type)
+                }
+                let value = try part.map { try context.decode($0, as: PostgresDataType(rawValue: type)) }
+                fields.append(PostgresComposite.Field(name: names?[position], value: value))
+            }
+            guard reader.isAtEnd else { throw malformed(context.type) }
+        case .text:
+            guard let known, known.allSatisfy({ context.isKnown($0.type) }) else { return nil }
+            var reader = PartReader(bytes)
+            guard reader.skip("(") else { throw malformed(context.type) }
+            for (position, field) in known.enumerated() {
+                guard position == 0 || reader.skip(","), let part = reader.part(until: ",)") else {
+                    throw malformed(context.type)
+                }
+                let value = try part?.withUnsafeBytes { try context.decode($0, as: field.type) }
+                fields.append(PostgresComposite.Field(name: field.name, value: value))
+            }
+            guard reader.skip(")"), reader.isAtEnd else { throw malformed(context.type) }
+        }
+        return PostgresComposite(fields: fields, dataType: context.type)
+    }
+}
+
+/// What a value that has parts is read with.
+struct DecodingContext {
+    let type: PostgresDataType
+    let format: PostgresFormat
+    let types: TypeRegistry?
+    let depth: Int
+
+    /// Reads a part.
+    func decode(_ bytes: UnsafeRawBufferPointer, as part: PostgresDataType) throws -> PostgresValue {
+        try Codec.decode(bytes, type: part, format: format, types: types, depth: depth + 1)
+    }
+
+    func isKnown(_ type: PostgresDataType) -> Bool { type.isKnown || types?.isKnown(type) == true }
+
+    func kind(of type: PostgresDataType) -> TypeRegistry.Kind? { type.builtInKind ?? types?.kind(of: type) }
+}
+
+/// What the first byte of a range says.
+struct RangeFlags: OptionSet {
+    let rawValue: UInt8
+
+    static let empty = RangeFlags(rawValue: 0x01)
+    static let lowerInclusive = RangeFlags(rawValue: 0x02)
+    static let upperInclusive = RangeFlags(rawValue: 0x04)
+    static let lowerUnbounded = RangeFlags(rawValue: 0x08)
+    static let upperUnbounded = RangeFlags(rawValue: 0x10)
+}
