@@ -113,6 +113,15 @@ import Testing
         expectError(.invalidParameter) { try Codec.encode("a\u{0}", as: .inet, into: &bytes) }
     }
 
+    @Test func aRangeIsWrittenFromItsText() throws {
+        let range = PostgresValue.range(PostgresRange(lower: .inclusive(1), upper: .exclusive(5)))
+        var (bytes, expected): ([UInt8], [UInt8]) = ([], [])
+        #expect(try Codec.encode("[1,5)", as: .int4range, into: &bytes) == .binary)
+        #expect(try Codec.encode(range, as: .int4range, into: &expected) == .binary && bytes == expected)
+        bytes = []
+        #expect(try Codec.encode(" [ 1 , 5 ) ", as: .int4range, into: &bytes) == .text)
+    }
+
     @Test func theirTextsAreTexts() throws {
         let inet = try #require(PostgresInet("::1"))
         #expect(try String(postgresValue: .inet(inet)) == "::1" && PostgresInet(postgresValue: "::1") == inet)

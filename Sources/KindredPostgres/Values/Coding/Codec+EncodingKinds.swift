@@ -61,12 +61,23 @@ extension Codec {
         case (_, .other(let raw)) where raw.dataType == type && (raw.format == .binary || !raw.bytes.contains(0)):
             bytes.append(contentsOf: raw.bytes)
             return raw.format
+        case (.range, .string(let text)), (.multirange, .string(let text)), (.composite, .string(let text)),
+            (.hstore, .string(let text)), (.vector, .string(let text)):
+            // What the library cannot read is left to the server.
+            guard let read = parts(of: text, type, types) else { return try appendText(value, &bytes) }
+            return try encode(read, as: kind, type, types, &bytes, depth)
         case (nil, .array), (nil, .range), (nil, .multirange), (nil, .composite), (nil, .hstore), (nil, .vector),
-            (.array, .array), (nil, .string), (.range, .string), (.multirange, .string),
-            (.composite, .string), (.hstore, .string), (.vector, .string):
+            (.array, .array), (nil, .string):
             return try appendText(value, &bytes)
         default: throw mismatch(value, type)
         }
+    }
+
+    /// The value that a text is, as the server prints it; nil if it is none, or of a type that nobody knows.
+    private static func parts(of text: String, _ type: PostgresDataType, _ types: TypeRegistry?) -> PostgresValue? {
+        let read = try? Array(text.utf8).withUnsafeBytes { try decode($0, type: type, format: .text, types: types) }
+        if case .other? = read { return nil }
+        return read
     }
 
     private static func append(
