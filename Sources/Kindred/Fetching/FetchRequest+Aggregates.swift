@@ -10,16 +10,24 @@ extension FetchRequest {
         try await context.client.execute(try statement(for: aggregate)).first?[0]
     }
 
-    /// The sum of an attribute, or of the attribute at the end of a to-one path; nil for no values. One query.
+    /// The sum of an attribute, or of the attribute at the end of a to-one path; nil for no values.
+    ///
+    /// One query.
     public func sum(_ keyPath: String) async throws -> PostgresValue? { try await aggregate(.sum(keyPath)) }
 
-    /// The mean of an attribute's values; nil for no values. One query.
+    /// The mean of an attribute's values; nil for no values.
+    ///
+    /// One query.
     public func average(_ keyPath: String) async throws -> PostgresValue? { try await aggregate(.average(keyPath)) }
 
-    /// The smallest of an attribute's values; nil for no values. One query.
+    /// The smallest of an attribute's values; nil for no values.
+    ///
+    /// One query.
     public func minimum(_ keyPath: String) async throws -> PostgresValue? { try await aggregate(.minimum(keyPath)) }
 
-    /// The greatest of an attribute's values; nil for no values. One query.
+    /// The greatest of an attribute's values; nil for no values.
+    ///
+    /// One query.
     public func maximum(_ keyPath: String) async throws -> PostgresValue? { try await aggregate(.maximum(keyPath)) }
 
     /// Takes the rows together that have equal values at the given key paths.
