@@ -16,6 +16,8 @@ package struct SelectQuery: Sendable {
     package var limit: Int?
     /// The number of rows left out at the beginning.
     package var offset: Int?
+    /// How the rows are locked; nil for not at all.
+    var lock: (RowLock, RowLock.Waiting)?
     private let columns: String?
 
     /// Selects the rows of an entity.
@@ -40,7 +42,11 @@ package struct SelectQuery: Sendable {
     ///
     /// Throws what `validate` throws, and `KindredError` `.invalidRequest` for a negative limit or offset.
     package func statement(in schema: DatabaseSchema) throws -> Statement {
-        try statement(in: schema, selecting: columns ?? Self.columns(of: entity), isSorted: true)
+        let columns = try columns ?? Self.columns(of: entity)
+        guard let (lock, waiting) = lock else { return try statement(in: schema, selecting: columns, isSorted: true) }
+        return try statement(in: schema, selecting: columns, isSorted: true) {
+            "\($0) \(lock.rawValue) OF t0\(waiting.rawValue)"
+        }
     }
 
     /// `SELECT count(*)` of the rows that the query selects, limit and offset included.

@@ -10,30 +10,39 @@ extension DatabaseContext {
     ///
     /// - Parameters:
     ///   - isolation: the isolation level; nil is the server's default. Ignored by savepoints.
+    ///   - readOnly: whether writes are refused; nil is the server's default. Ignored by savepoints.
+    ///   - deferrable: for serializable read-only transactions: wait for a moment at which nothing can fail.
     ///   - retry: whether the closure runs again, on objects put back as they were, after a serialization failure or a
     ///     deadlock.
     /// - Throws: `PostgresError` `.commitUnknown` if the answer to COMMIT was lost, `.transactionAborted` if `body` swallowed
     ///   an error that had failed the transaction.
     public func transaction<T>(
         isolation: IsolationLevel? = nil,
+        readOnly: Bool? = nil,
+        deferrable: Bool? = nil,
         retry: RetryPolicy = .none,
         _ body: () async throws -> T
     ) async throws -> T {
-        try await database.transaction(isolation: isolation, retry: retry, body)
+        try await database.transaction(
+            isolation: isolation, readOnly: readOnly, deferrable: deferrable, retry: retry, body)
     }
 }
 
 extension Database {
-    /// Runs `body` in a transaction, as ``DatabaseContext/transaction(isolation:retry:_:)`` does.
+    /// Runs `body` in a transaction, as ``DatabaseContext/transaction(isolation:readOnly:deferrable:retry:_:)`` does.
     public func transaction<T>(
         isolation: IsolationLevel? = nil,
+        readOnly: Bool? = nil,
+        deferrable: Bool? = nil,
         retry: RetryPolicy = .none,
         _ body: () async throws -> T
     ) async throws -> T {
         let outer = client.isInTransaction ? TransactionJournal.current : nil
         var journal = TransactionJournal(within: outer)
         do {
-            let result = try await client.withTransaction(isolation: isolation, retry: retry) { _ in
+            let result = try await client.withTransaction(
+                isolation: isolation, readOnly: readOnly, deferrable: deferrable, retry: retry
+            ) { _ in
                 // A second attempt begins with the objects as they were before the first.
                 let attempt = TransactionJournal(within: outer)
                 try await Self.undo(journal)

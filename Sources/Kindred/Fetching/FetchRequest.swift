@@ -80,6 +80,7 @@ extension FetchRequest {
     ///
     /// One query.
     public func all() async throws -> [Object] {
+        if query.lock != nil { try context.requireTransaction() }
         let statement = try query.statement(in: context.schema)
         let askedAt = context.now
         let result = try await context.client.execute(statement)

@@ -1,0 +1,59 @@
+import KindredPostgres
+import KindredSchema
+
+extension DatabaseObject {
+    /// Locks the object's row until the end of the transaction, and reads it again, so that what it shows stays true.
+    ///
+    /// One SELECT … FOR UPDATE by key. Loaded relationships are kept. Throws `KindredError`: `.invalidRequest` outside a
+    /// transaction, before anything is sent; `.objectDeleted` if the row is gone. `PostgresError` if the row is locked
+    /// and `waiting` is `.noWait`; with `.skipLocked` a locked row is an error `.notFound`.
+    public func lock(_ lock: RowLock = .forUpdate, _ waiting: RowLock.Waiting = .wait) async throws {
+        try await context.lock(self, lock, waiting)
+    }
+}
+
+extension FetchRequest {
+    /// Locks the rows that are selected, until the end of the transaction.
+    ///
+    /// `SELECT … FOR UPDATE`. The rows of joined tables are not locked. Sending it outside a transaction throws
+    /// `KindredError` `.invalidRequest`. Counting and `exists()` lock nothing.
+    public func lock(_ lock: RowLock = .forUpdate, _ waiting: RowLock.Waiting = .wait) -> FetchRequest {
+        var request = self
+        request.query.lock = (lock, waiting)
+        return request
+    }
+}
+
+extension DatabaseContext {
+    func lock(_ object: DatabaseObject, _ lock: RowLock, _ waiting: RowLock.Waiting) async throws {
+        try requireLive(object)
+        try requireTransaction()
+        let key = try requireKey(object)
+        let entity = object.runtime
+        let clause = lock.rawValue + waiting.rawValue
+        let text = try entity.text("lock \(clause)") {
+            """
+            SELECT \(try entity.selectList()) FROM \(try entity.quotedName) \
+            WHERE \(try entity.equality(entity.key, firstParameter: 1)) \(clause)
+            """
+        }
+        var bindings = Bindings()
+        try entity.append(key.values, for: entity.key, to: &bindings)
+        let askedAt = now
+        let result = try await client.execute(Statement(text: text, bindings: bindings, resultFormat: .binary))
+        if result.count == 1 { return try apply(result.row(at: 0), to: object, askedAt: askedAt) }
+        guard waiting != .skipLocked else {
+            throw KindredError(
+                .notFound, "\(object) is locked by somebody else, or gone", entity: entity.name.description)
+        }
+        try applyDelete(object)
+        throw gone([object])
+    }
+
+    /// Refuses a lock that would end with its own statement.
+    func requireTransaction() throws {
+        guard !client.isInTransaction else { return }
+        throw KindredError(
+            .invalidRequest, "A lock lasts until the end of its transaction: take it inside context.transaction { }")
+    }
+}
