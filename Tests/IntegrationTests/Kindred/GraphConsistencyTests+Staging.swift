@@ -10,7 +10,7 @@ extension GraphConsistencyTests {
     private struct Undone: Error {}
 
     /// Staged and written changes, saves, refusals and rollbacks: memory and a fresh context are what a model says.
-    @Test(.database(.sql(stagingSchema)), arguments: UInt64(1)...16)
+    @Test(.database(.sql(stagingSchema)), arguments: UInt64(1)...(LongTests.areOn ? 1_000 : 16))
     func stagedChangesFollowAPlainModel(seed: UInt64) async throws {
         try await withDatabase { database, context, other in
             var random = SeededGenerator(seed: seed)
