@@ -7,6 +7,8 @@ package indirect enum ConditionNode: Sendable {
     case any([ConditionNode])
     case not(ConditionNode)
     case comparison(ConditionComparison)
+    /// A condition on the members of a to-many relationship, which its keys begin at.
+    case members(ConditionComparison.Quantifier, [String], ConditionNode)
 }
 
 /// One comparison, possibly over the members of a to-many relationship.
@@ -32,6 +34,7 @@ package struct ConditionComparison: Sendable {
         case beginsWith = "BEGINSWITH"
         case endsWith = "ENDSWITH"
         case contains = "CONTAINS"
+        case search = "SEARCH"
     }
 
     package var left: ConditionExpression
@@ -70,6 +73,12 @@ package indirect enum ConditionExpression: Sendable {
     case path([String])
     /// The number of members that a path leads to.
     case count([String])
+    /// The number of those members that fulfil a condition.
+    case countWhere([String], ConditionNode)
+    /// What stands at some keys within a JSON value, as text.
+    case json(ConditionExpression, [String])
+    /// What cannot be said, found where no error could be thrown.
+    case invalid(KindredError)
     /// A value, bound as a parameter; nil for NULL and for no object.
     case value(PostgresValue?)
     /// Values, bound as one parameter.

@@ -7,11 +7,15 @@ extension FetchRequest {
     /// nothing then. A path's earlier relationships need not be named on their own. Throws `KindredError` `.unknownKey`
     /// for a key that is no relationship. Sends nothing itself.
     public func prefetch(_ keyPaths: String...) throws -> FetchRequest {
+        try prefetch(paths: keyPaths.map(\.keys))
+    }
+
+    func prefetch(paths: [[String]]) throws -> FetchRequest {
         var request = self
-        for keyPath in keyPaths {
+        for keys in paths {
             var place = entity
             var path: [RelationshipRuntime] = []
-            for key in keyPath.keys {
+            for key in keys {
                 guard let relationship = place.relationship(named: key) else {
                     guard place.attributeIndex[key] != nil else { throw place.unknownKey(key) }
                     throw KindredError(

@@ -51,7 +51,11 @@ public struct FetchRequest<Object: DatabaseObject>: Sendable {
     ///
     /// Throws `KindredError` `.unknownKey` with the nearest keys.
     public func sorted(_ keyPath: String, ascending: Bool = true) throws -> FetchRequest {
-        let term = SortTerm(path: keyPath.keys, ascending: ascending)
+        try sorted(path: keyPath.keys, ascending: ascending)
+    }
+
+    func sorted(path: [String], ascending: Bool) throws -> FetchRequest {
+        let term = SortTerm(path: path, ascending: ascending)
         var added = SelectQuery(entity: entity.entity)
         added.sort = [term]
         try added.validate(in: context.schema)

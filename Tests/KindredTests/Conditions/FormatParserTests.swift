@@ -113,6 +113,8 @@ private func describe(_ node: ConditionNode) -> String {
         let quantifier = comparison.quantifier.map { "\($0.rawValue) " } ?? ""
         let operation = comparison.operation.rawValue + (comparison.ignoresCase ? "[c]" : "")
         return "(\(quantifier)\(operation) \(describe(comparison.left)) \(describe(comparison.right)))"
+    case .members(let quantifier, let path, let node):
+        return "(\(quantifier.rawValue) \(path.joined(separator: ".")) \(describe(node)))"
     }
 }
 
@@ -123,6 +125,9 @@ private func describe(_ expression: ConditionExpression) -> String {
     case .value(let value): value.map { "\($0)" } ?? "nil"
     case .values(let values): "[\(values.map { $0.map { "\($0)" } ?? "nil" }.joined(separator: ", "))]"
     case .list(let list): "{\(list.map(describe).joined(separator: ", "))}"
+    case .countWhere(let path, let node): "\(path.joined(separator: "."))@count\(describe(node))"
+    case .json(let document, let keys): "\(describe(document))#>>\(keys.joined(separator: "."))"
+    case .invalid(let error): "\(error)"
     case .object, .objects: "object"
     case .arithmetic(let operation, let left, let right):
         "(\(operation.rawValue) \(describe(left)) \(describe(right)))"

@@ -112,6 +112,7 @@ extension FormatParser {
             case .isIn: .isIn
             case .like: .like
             case .matches: .matches
+            case .search: .search
             case .beginsWith: .beginsWith
             case .endsWith: .endsWith
             case .contains: .contains
@@ -151,7 +152,7 @@ extension FormatParser {
     private mutating func options(of operation: ConditionComparison.Operator) throws -> Bool {
         guard take(.leftBracket) else { return false }
         switch operation {
-        case .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .isIn:
+        case .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .isIn, .search:
             throw KindredError.invalidFormat("\(operation.rawValue) takes no options", at: current.position)
         default: break
         }

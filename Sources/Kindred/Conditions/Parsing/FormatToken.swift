@@ -32,7 +32,8 @@ struct FormatToken: Sendable, Equatable {
     /// A word with a meaning of its own, whatever the case of its letters.
     enum Keyword: String, Sendable {
         case and = "AND", or = "OR", not = "NOT", anyOf = "ANY", someOf = "SOME", allOf = "ALL", noneOf = "NONE"
-        case between = "BETWEEN", isIn = "IN", like = "LIKE", matches = "MATCHES", beginsWith = "BEGINSWITH"
+        case between = "BETWEEN", isIn = "IN", like = "LIKE", matches = "MATCHES", search = "SEARCH", beginsWith =
+            "BEGINSWITH"
         case endsWith = "ENDSWITH", contains = "CONTAINS", yes = "YES", no = "NO", isTrue = "TRUE", isFalse = "FALSE"
         case null = "NULL", `nil` = "NIL", itself = "SELF", always = "TRUEPREDICATE", never = "FALSEPREDICATE"
     }
@@ -54,7 +55,8 @@ extension FormatToken.Keyword {
     private static let lengths = 2...14
     private static let words = Dictionary(
         uniqueKeysWithValues: [
-            and, or, not, anyOf, someOf, allOf, noneOf, between, isIn, like, matches, beginsWith, endsWith, contains,
+            and, or, not, anyOf, someOf, allOf, noneOf, between, isIn, like, matches, search, beginsWith, endsWith,
+            contains,
             yes, no,
             isTrue, isFalse, null, `nil`, itself, always, never,
         ].map { ($0.rawValue, $0) }

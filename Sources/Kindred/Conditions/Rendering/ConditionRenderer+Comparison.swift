@@ -4,7 +4,7 @@ extension ConditionRenderer {
     mutating func comparison(_ comparison: ConditionComparison) throws -> Rendered {
         let left: Operand
         if case .path(let path) = comparison.left {
-            let target = try target(of: path[...], from: 0)
+            let target = try target(of: path[...], from: root)
             if let quantifier = comparison.quantifier {
                 return try quantified(quantifier, comparison, target)
             }
@@ -18,7 +18,7 @@ extension ConditionRenderer {
         }
         // `%@ IN emailSet`
         if comparison.operation == .isIn, case .path(let path) = comparison.right {
-            let target = try target(of: path[...], from: 0)
+            let target = try target(of: path[...], from: root)
             if case .members = target {
                 var turned = comparison
                 (turned.left, turned.right) = (comparison.right, comparison.left)
@@ -47,7 +47,7 @@ extension ConditionRenderer {
         case .between: return try between(left, right)
         case .isIn: return try isIn(left, right)
         case .contains: return try contains(left, right, ignoresCase)
-        case .like, .matches, .beginsWith, .endsWith: return try text(left, operation, right, ignoresCase)
+        case .like, .matches, .beginsWith, .endsWith, .search: return try text(left, operation, right, ignoresCase)
         }
     }
 

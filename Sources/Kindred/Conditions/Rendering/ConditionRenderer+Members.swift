@@ -25,6 +25,41 @@ extension ConditionRenderer {
         return quantifier == .anyMember ? exists : negation(of: exists)
     }
 
+    /// A condition of several parts on one and the same member.
+    mutating func members(
+        _ quantifier: ConditionComparison.Quantifier,
+        _ path: [String],
+        _ condition: ConditionNode
+    ) throws -> Rendered {
+        let member = { (renderer: inout ConditionRenderer, member: Operand) throws -> Rendered in
+            guard case .row(let place) = member else {
+                throw KindredError(
+                    .invalidCondition,
+                    "\(path.joined(separator: ".")) must lead to objects",
+                    key: path.joined(separator: ".")
+                )
+            }
+            let rendered = try renderer.condition(condition, at: place)
+            return quantifier == .allMembers ? renderer.negation(of: rendered) : rendered
+        }
+        guard let exists = try exists(try target(of: path[...], from: root), member) else {
+            throw KindredError(
+                .invalidCondition,
+                "\(quantifier.rawValue) needs a path to many objects; \(path.joined(separator: ".")) is none",
+                key: path.joined(separator: ".")
+            )
+        }
+        return quantifier == .anyMember ? exists : negation(of: exists)
+    }
+
+    /// A condition whose paths begin at a place.
+    private mutating func condition(_ condition: ConditionNode, at place: Int) throws -> Rendered {
+        let outer = root
+        root = place
+        defer { root = outer }
+        return try self.condition(condition)
+    }
+
     /// Whether a condition holds for any of the members or elements; nil for a path that leads to one value or row.
     private mutating func exists(
         _ target: Target,
@@ -97,8 +132,8 @@ extension ConditionRenderer {
         return (places.count - 1, "\(table) AS t\(alias)", try pairs(own, columns, alias))
     }
 
-    /// The number of members, as a subquery.
-    mutating func count(_ path: [String], from start: Int) throws -> Scalar {
+    /// The number of members, or of those that fulfil a condition, as a subquery.
+    mutating func count(_ path: [String], from start: Int, where condition: ConditionNode? = nil) throws -> Scalar {
         guard case .members(let owner, let relationship, let rest) = try target(of: path[...], from: start),
             rest.isEmpty
         else {
@@ -110,8 +145,9 @@ extension ConditionRenderer {
         }
         // Who is missing has no members, not none of them.
         let own = try relationship.columns.map { try column($0, of: owner) }.filter { _ in places[owner].isOptional }
-        let (_, from, link) = try members(of: owner, relationship)
-        let count = "(SELECT count(*) FROM \(from) WHERE \(link))"
+        let (place, from, link) = try members(of: owner, relationship)
+        let filter = try condition.map { " AND \(try self.condition($0, at: place).closed)" } ?? ""
+        let count = "(SELECT count(*) FROM \(from)\(joins[places[place].scope]) WHERE \(link)\(filter))"
         let isThere = own.map { "\($0.sql) IS NOT NULL" }.joined(separator: " AND ")
         return Scalar(
             sql: own.isEmpty ? count : "CASE WHEN \(isThere) THEN \(count) END",

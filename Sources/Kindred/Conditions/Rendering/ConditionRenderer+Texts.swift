@@ -44,6 +44,10 @@ extension ConditionRenderer {
         case .value(.string(let value)?):
             let pattern = try TextPattern(value, operation)
             try bindings.append(.string(pattern.text), as: .text)
+            if operation == .search {
+                let sql = "to_tsvector(\(subject)) @@ websearch_to_tsquery(\(lastParameter))"
+                return Rendered(sql: sql, isTwoValued: !isNullable)
+            }
             let symbol =
                 operation == .matches ? (ignoresCase ? "~*" : "~") : (ignoresCase ? "ILIKE" : "LIKE")
             return Rendered(sql: "\(subject) \(symbol) \(lastParameter)", isTwoValued: !isNullable)

@@ -25,6 +25,8 @@ struct ConditionRenderer {
     let schema: DatabaseSchema
     var bindings = Bindings()
     var places: [Place]
+    /// The place that paths begin at: the object itself, or a member within a condition on members.
+    var root = 0
     /// What follows the first table in each FROM clause; the statement's own comes first.
     var joins: [String] = [""]
     private var aliases = 1
@@ -55,7 +57,16 @@ struct ConditionRenderer {
         case .any(let nodes): return try list(nodes, " OR ", empty: .never)
         case .not(.not(let inner)): return try condition(inner)
         case .not(let inner): return negation(of: try condition(inner))
-        case .comparison(let comparison): return try self.comparison(comparison)
+        // In a function of its own: what it holds would make every level of a deep condition larger.
+        case .comparison, .members: return try leaf(node)
+        }
+    }
+
+    private mutating func leaf(_ node: ConditionNode) throws -> Rendered {
+        switch node {
+        case .comparison(let comparison): try self.comparison(comparison)
+        case .members(let quantifier, let path, let inner): try members(quantifier, path, inner)
+        default: try condition(node)
         }
     }
 

@@ -20,24 +20,35 @@ extension ConditionRenderer {
     /// Follows the paths of an expression.
     ///
     /// A path that leads to many objects is an error here.
-    mutating func operand(_ expression: ConditionExpression, from place: Int = 0) throws -> Operand {
+    mutating func operand(_ expression: ConditionExpression) throws -> Operand {
         switch expression {
+        // In functions of their own: what they hold would make every level of a deep calculation larger.
+        case .invalid, .countWhere, .json: return try rareOperand(expression)
         case .value(let value): return .value(value)
         case .values(let values): return .values(values)
         case .list(let expressions): return .list(expressions)
         case .object(let object): return .object(object)
         case .objects(let objects): return .objects(objects)
-        case .count(let path): return .scalar(try count(path, from: place))
+        case .count(let path): return .scalar(try count(path, from: root))
         case .arithmetic(let operation, let left, let right):
-            return try arithmetic(operation, operand(left, from: place), operand(right, from: place))
+            return try arithmetic(operation, operand(left), operand(right))
         case .negative(let inner):
-            var scalar = try number(operand(inner, from: place), beside: nil)
+            var scalar = try number(operand(inner), beside: nil)
             scalar.sql = "(- \(scalar.sql))"
             scalar.label = "the calculation"
             return .scalar(scalar)
         case .path(let path):
-            let target = try target(of: path[...], from: place)
+            let target = try target(of: path[...], from: root)
             return try operand(target)
+        }
+    }
+
+    private mutating func rareOperand(_ expression: ConditionExpression) throws -> Operand {
+        switch expression {
+        case .invalid(let error): throw error
+        case .countWhere(let path, let condition): return .scalar(try count(path, from: root, where: condition))
+        case .json(let document, let keys): return .scalar(try text(at: keys, of: operand(document)))
+        default: return try operand(expression)
         }
     }
 
@@ -63,6 +74,7 @@ extension ConditionRenderer {
         _ right: Operand
     ) throws -> Operand {
         if left.isNull || right.isNull { return .value(nil) }
+        if Self.isMoment(operation, left, right) { return try moment(operation, left, right) }
         let leftNumber: Scalar
         let rightNumber: Scalar
         if case .scalar(let scalar) = right {
@@ -89,6 +101,59 @@ extension ConditionRenderer {
                 mayBeNull: leftNumber.mayBeNull || rightNumber.mayBeNull,
                 label: "the calculation"
             )
+        )
+    }
+
+    /// Whether a moment is to be moved by an interval.
+    private static func isMoment(
+        _ operation: ConditionExpression.Arithmetic,
+        _ left: Operand,
+        _ right: Operand
+    ) -> Bool {
+        guard operation == .plus || operation == .minus, case .scalar(let start) = left, start.type.family == .moment
+        else { return false }
+        return switch right {
+        case .scalar(let scalar): scalar.type.type == .interval
+        case .value(.interval): true
+        default: false
+        }
+    }
+
+    /// A moment some time later or earlier.
+    private mutating func moment(
+        _ operation: ConditionExpression.Arithmetic,
+        _ left: Operand,
+        _ right: Operand
+    ) throws -> Operand {
+        guard case .scalar(let start) = left else { return .value(nil) }
+        var interval = Scalar(sql: "", type: ValueType(.interval), mayBeNull: false, label: "the interval")
+        if case .scalar(let scalar) = right {
+            interval = scalar
+        } else if case .value(let value) = right {
+            try bindings.append(value, as: .interval)
+            interval.sql = lastParameter
+        }
+        return .scalar(
+            Scalar(
+                sql: "(\(start.sql) \(operation.rawValue) \(interval.sql))",
+                type: start.type.type == .date ? ValueType(.timestamp) : start.type,
+                mayBeNull: start.mayBeNull || interval.mayBeNull,
+                label: "the calculation"
+            )
+        )
+    }
+
+    /// What stands at some keys within a JSON value, as text; NULL where nothing does.
+    private mutating func text(at keys: [String], of operand: Operand) throws -> Scalar {
+        guard case .scalar(let document) = operand, document.type.type == .json || document.type.type == .jsonb else {
+            throw KindredError(.wrongType, "Only json and jsonb have keys within", key: keys.first)
+        }
+        try bindings.appendArray(keys.map(PostgresValue.string), of: .text)
+        return Scalar(
+            sql: "(\(document.sql) #>> \(lastParameter))",
+            type: ValueType(.text),
+            mayBeNull: true,
+            label: "\(document.label).\(keys.joined(separator: "."))"
         )
     }
 

@@ -1,0 +1,108 @@
+public import KindredPostgres
+
+/// A column, or a calculation with columns, within a condition.
+///
+/// Whether values may be NULL plays no role in the type: a comparison with a missing value is false, except that
+/// `== nil` and `!=` take nil for a value of its own.
+public struct ColumnExpression<Value>: Sendable {
+    let expression: ConditionExpression
+
+    init(_ expression: ConditionExpression) {
+        self.expression = expression
+    }
+
+    func compare(
+        _ operation: ConditionComparison.Operator,
+        _ right: ConditionExpression,
+        ignoresCase: Bool = false
+    ) -> Condition {
+        Condition(.comparison(ConditionComparison(expression, operation, right, ignoresCase: ignoresCase)))
+    }
+
+    /// A value as the other side of a comparison; one without an exact PostgreSQL form is reported with the condition.
+    static func bound(_ value: (some PostgresEncodable)?) -> ConditionExpression {
+        do {
+            return .value(try value?.postgresValue)
+        } catch {
+            return .invalid(KindredError(.wrongType, "A value of the condition has no exact PostgreSQL form: \(error)"))
+        }
+    }
+
+    /// Values as a list.
+    static func bound(_ values: some Sequence<some PostgresEncodable>) -> ConditionExpression {
+        do {
+            return .values(try values.map { try $0.postgresValue })
+        } catch {
+            return .invalid(KindredError(.wrongType, "A value of the condition has no exact PostgreSQL form: \(error)"))
+        }
+    }
+}
+
+extension ColumnExpression where Value: PostgresEncodable {
+    /// Whether the value equals the other, or is NULL for nil.
+    public static func == (left: ColumnExpression, right: Value?) -> Condition { left.compare(.equal, bound(right)) }
+
+    /// Whether the value differs from the other, or is not NULL for nil.
+    public static func != (left: ColumnExpression, right: Value?) -> Condition { left.compare(.notEqual, bound(right)) }
+
+    /// Whether the value is less.
+    public static func < (left: ColumnExpression, right: Value) -> Condition { left.compare(.less, bound(right)) }
+
+    /// Whether the value is less or equal.
+    public static func <= (left: ColumnExpression, right: Value) -> Condition {
+        left.compare(.lessOrEqual, bound(right))
+    }
+
+    /// Whether the value is greater.
+    public static func > (left: ColumnExpression, right: Value) -> Condition { left.compare(.greater, bound(right)) }
+
+    /// Whether the value is greater or equal.
+    public static func >= (left: ColumnExpression, right: Value) -> Condition {
+        left.compare(.greaterOrEqual, bound(right))
+    }
+
+    /// Whether the value is one of these: one parameter, whatever their number.
+    public func isIn(_ values: some Sequence<Value>) -> Condition { compare(.isIn, Self.bound(values)) }
+
+    /// Whether the value lies between two others, both included.
+    public func isBetween(_ lower: Value, _ upper: Value) -> Condition {
+        compare(.between, .list([Self.bound(lower), Self.bound(upper)]))
+    }
+}
+
+extension ColumnExpression {
+    /// Whether both values are equal, or both NULL.
+    public static func == (left: ColumnExpression, right: ColumnExpression) -> Condition {
+        left.compare(.equal, right.expression)
+    }
+
+    /// Whether the values differ.
+    public static func != (left: ColumnExpression, right: ColumnExpression) -> Condition {
+        left.compare(.notEqual, right.expression)
+    }
+
+    /// Whether the left value is less.
+    public static func < (left: ColumnExpression, right: ColumnExpression) -> Condition {
+        left.compare(.less, right.expression)
+    }
+
+    /// Whether the left value is less or equal.
+    public static func <= (left: ColumnExpression, right: ColumnExpression) -> Condition {
+        left.compare(.lessOrEqual, right.expression)
+    }
+
+    /// Whether the left value is greater.
+    public static func > (left: ColumnExpression, right: ColumnExpression) -> Condition {
+        left.compare(.greater, right.expression)
+    }
+
+    /// Whether the left value is greater or equal.
+    public static func >= (left: ColumnExpression, right: ColumnExpression) -> Condition {
+        left.compare(.greaterOrEqual, right.expression)
+    }
+}
+
+extension ColumnExpression where Value == Bool {
+    /// Whether the value is false.
+    public static prefix func ! (column: ColumnExpression) -> Condition { column == false }
+}

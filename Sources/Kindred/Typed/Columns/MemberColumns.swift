@@ -1,0 +1,71 @@
+/// The members of a to-many relationship within a condition; no condition on them ever repeats an object.
+///
+/// Further relationships of the members are found here too, for paths such as `\.books.tags`.
+@dynamicMemberLookup
+public struct MemberColumns<Member: TypedObject>: Sendable {
+    let path: ColumnPath
+
+    init(_ path: ColumnPath) {
+        self.path = path
+    }
+
+    /// Whether any member fulfils a condition; all its parts hold for the same member.
+    public func contains(_ condition: (Columns<Member>) throws -> Condition) rethrows -> Condition {
+        path.members(.anyMember, try condition(Columns()).node)
+    }
+
+    /// Whether every member fulfils a condition; true where there is none.
+    public func allSatisfy(_ condition: (Columns<Member>) throws -> Condition) rethrows -> Condition {
+        path.members(.allMembers, try condition(Columns()).node)
+    }
+
+    /// Whether no member fulfils a condition.
+    public func none(_ condition: (Columns<Member>) throws -> Condition) rethrows -> Condition {
+        path.members(.noMember, try condition(Columns()).node)
+    }
+
+    /// Whether an object is a member.
+    public func contains(_ object: Member) -> Condition {
+        Condition(
+            .comparison(ConditionComparison(path.expression, .equal, .object(object), quantifier: .anyMember)))
+    }
+
+    /// Whether there are no members.
+    public var isEmpty: Condition {
+        path.members(.noMember, .constant(true))
+    }
+
+    /// The number of members.
+    public var count: ColumnExpression<Int> {
+        if case .path(let keys) = path.expression { return ColumnExpression(.count(keys)) }
+        return ColumnExpression(path.expression)
+    }
+
+    /// The number of members that fulfil a condition.
+    public func count(_ condition: (Columns<Member>) throws -> Condition) rethrows -> ColumnExpression<Int> {
+        let node = try condition(Columns()).node
+        if case .path(let keys) = path.expression { return ColumnExpression(.countWhere(keys, node)) }
+        return ColumnExpression(path.expression)
+    }
+
+    /// A to-one relationship of the members.
+    public subscript<Target: TypedObject>(dynamicMember keyPath: KeyPath<Member, ToOne<Target>>) -> MemberColumns<
+        Target
+    > {
+        MemberColumns<Target>(path.appending(keyPath, of: Member.self))
+    }
+
+    /// A to-one relationship of the members that may lead to none.
+    public subscript<Target: TypedObject>(
+        dynamicMember keyPath: KeyPath<Member, ToOne<Target?>>
+    ) -> MemberColumns<Target> {
+        MemberColumns<Target>(path.appending(keyPath, of: Member.self))
+    }
+
+    /// A to-many relationship of the members.
+    public subscript<Target: TypedObject>(dynamicMember keyPath: KeyPath<Member, ToMany<Target>>) -> MemberColumns<
+        Target
+    > {
+        MemberColumns<Target>(path.appending(keyPath, of: Member.self))
+    }
+}

@@ -1,0 +1,24 @@
+extension FetchRequest where Object: TypedObject {
+    /// Keeps the objects that fulfil a condition: `where { $0.surname == "Smith" && $0.emails.contains { … } }`.
+    ///
+    /// Values are always bound. Sends nothing. Throws `KindredError` `.unknownKey` for a property that is no column,
+    /// `.wrongType` for what cannot be compared.
+    public func `where`(_ condition: (Columns<Object>) throws -> Condition) throws -> FetchRequest {
+        try self.where(try condition(Columns()))
+    }
+
+    /// Sorts by a column or a path over to-one relationships, after the keys given before: `sorted { $0.surname }`.
+    ///
+    /// Sends nothing.
+    public func sorted<Value>(
+        ascending: Bool = true,
+        _ column: (Columns<Object>) throws -> ColumnExpression<Value>
+    ) throws -> FetchRequest {
+        switch try column(Columns()).expression {
+        case .path(let keys): return try sorted(path: keys, ascending: ascending)
+        case .count(let keys): return try sorted(path: keys + ["@count"], ascending: ascending)
+        case .invalid(let error): throw error
+        default: throw KindredError(.invalidRequest, "A request is sorted by columns, not by calculations")
+        }
+    }
+}
