@@ -16,7 +16,8 @@ enum ReservedNames {
         // The object.
         "awakeFromFetch", "awakeFromInsert", "cell", "changedValues", "context", "databaseObject", "debugDescription",
         "delete", "description", "dictionary", "entity", "entityName", "attributeValue", "hasChanges", "isDeleted",
-        "isFault", "isInserted", "isSaved", "join", "keep", "key", "keys", "layout", "mapping", "missing", "object",
+        "isDeletionStaged", "isFault", "isInserted", "isSaved", "join", "keep", "key", "keys", "layout", "lock",
+        "mapping", "missing", "object",
         "objectID", "prepareForDeletion", "preparesForDeletion", "propertyContent", "readArray", "readProperty",
         "refresh",
         "relationship", "requireRelationship", "rollback", "row", "runtime", "save", "set", "setValue", "setValues",
