@@ -10,6 +10,7 @@ extension ConnectionState {
         if request.traits.isAutocommit { discardOld(for: request, handle) }
         for (position, statement) in request.statements.enumerated() {
             guard append(statement, at: position, to: flight, handle) else {
+                guard PQstatus(handle) == CONNECTION_OK else { break }
                 // The Sync still goes out, so that the answers of others stay in order.
                 flight.fail(
                     PostgresError(

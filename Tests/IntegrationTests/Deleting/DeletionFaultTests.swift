@@ -28,11 +28,13 @@ private let schema = """
     /// The tables at which a deletion can be stopped, one for each of its statements; the last one stops its COMMIT.
     private static let places = ["parent", "child", "grandchild", "guard", "note", "audit", "last"]
 
-    @Test(.database(.sql(schema)), .timeLimit(.minutes(5)), arguments: Fault.allCases)
+    @Test(.database(.sql(schema)), .timeLimit(.minutes(10)), arguments: Fault.allCases)
     func memoryEqualsTheDatabaseWhereverItStops(fault: Fault) async throws {
         try await withDatabase { database, context, other in
             let graph = try await Graph(context)
             for (position, place) in Self.places.enumerated() {
+                // A COMMIT that was sent is not cancelled: the truth about it is waited for.
+                if fault == .cancelled && place == "last" { continue }
                 for isNested in LongTests.areOn ? [false, true] : [position % 2 == 0] {
                     try await interrupt(at: place, with: fault, other) {
                         guard isNested else { return try await context.delete(graph.parent) }
