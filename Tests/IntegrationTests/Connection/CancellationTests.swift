@@ -16,7 +16,7 @@ func runningCount(_ client: PostgresClient, _ prefix: String) async throws -> In
 func eventually(
     _ comment: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
 ) async throws {
-    let end = ContinuousClock.now + .seconds(10)
+    let end = ContinuousClock.now + .seconds(60)
     while ContinuousClock.now < end {
         if try await condition() { return }
         try await Task.sleep(for: .milliseconds(5))
@@ -36,7 +36,7 @@ struct CancellationTests {
                 let start = ContinuousClock.now
                 task.cancel()
                 await #expect(throws: CancellationError.self) { try await task.value }
-                #expect(ContinuousClock.now - start < .seconds(4))
+                #expect(ContinuousClock.now - start < .seconds(25))
                 #expect(try await runningCount(other, "SELECT pg_sleep") == 0)
                 #expect(try await client.query("SELECT 7")[0][0] == 7)
                 #expect(client.metrics.opened == 1)

@@ -15,7 +15,7 @@ import Testing
             _ = try await PostgresClient.connect(configuration)
         }
         // The machine may be busy with other tests.
-        #expect(ContinuousClock.now - start < limit + .seconds(4), sourceLocation: sourceLocation)
+        #expect(ContinuousClock.now - start < limit + .seconds(25), sourceLocation: sourceLocation)
         if let sqlState { #expect(error?.sqlState == sqlState, sourceLocation: sourceLocation) }
     }
 
@@ -100,7 +100,7 @@ import Testing
         for _ in 0..<50 {
             await expectPostgresError(.connectionFailed) { try await client.query("SELECT 1") }
         }
-        #expect(ContinuousClock.now - start < .seconds(5))
+        #expect(ContinuousClock.now - start < .seconds(25))
         #expect(attempts.load(ordering: .relaxed) <= 4)
         await client.close()
     }

@@ -88,7 +88,7 @@ import Testing
             await expectPostgresError(.timeout) {
                 try await client.query("SELECT repeat('x', 100000)", timeout: .milliseconds(200))
             }
-            #expect(ContinuousClock.now - start < .seconds(9))
+            #expect(ContinuousClock.now - start < .seconds(25))
             proxy.drip(everyMilliseconds: nil)
             try await expectUsable(client)
         }
