@@ -19,6 +19,9 @@ struct BenchmarkDatabase: Sendable {
         try BenchmarkDatabase(uri: uri, name: "postgres").run("DROP DATABASE IF EXISTS \(name)")
     }
 
+    /// Removes all rows of a table.
+    func empty(_ table: String) throws { try run("TRUNCATE \(table)") }
+
     private func run(_ script: String) throws {
         try withTarget { _ = try seconds(floor_script($0, script)) }
     }

@@ -22,7 +22,7 @@ struct Suite: Sendable {
     private func run(on serverURI: String) async throws {
         var table = Table(isPinned: isPinned)
         try await measureShop(serverURI, &table)
-        try await measureCatalog(serverURI, &table)
+        try await measureCatalogs(serverURI, &table)
         table.write()
     }
 
@@ -30,25 +30,38 @@ struct Suite: Sendable {
         let shop = try BenchmarkDatabase.make("kindred_bench_shop", on: serverURI, Workload.scripts)
         let one = try await Database.connect(try shop.configuration(connections: 1))
         let four = try await Database.connect(try shop.configuration(connections: 4))
+        let typed = try await Database.connect(try shop.configuration(connections: 1))
+        try typed.register([Author.self, Book.self, BookTag.self, Review.self, Tag.self])
         let keys = try await Keys(one)
         try await measure(Self.lookups(shop, one, keys, isPinned: isPinned), &table)
-        try await measure(Self.rows(shop, one), &table)
+        try await measure(Self.rows(shop, one, typed: typed), &table)
         try await measure(Self.walks(shop, one), &table)
         try await measure(Self.concurrentLookups(shop, four, keys), &table)
+        try await measure(try await Self.saves(shop, one), &table)
         await one.close()
+        await typed.close()
         await four.close()
         try shop.drop()
     }
 
-    private func measureCatalog(_ serverURI: String, _ table: inout Table) async throws {
-        let tables = 2_000
-        let name = "catalog of \(tables) tables to model"
+    private func measureCatalogs(_ serverURI: String, _ table: inout Table) async throws {
+        try await measureCatalog("375 tables with 770 keys", 375, within: 0.1, Workload.webScript, serverURI, &table)
+        for (count, limit) in [(2_000, 0.3), (10_000, 2)] {
+            try await measureCatalog(
+                "\(count) tables", count, within: limit, Workload.catalogScript(tables: count), serverURI, &table)
+        }
+    }
+
+    private func measureCatalog(
+        _ contents: String, _ count: Int, within limit: Double, _ script: String, _ serverURI: String,
+        _ table: inout Table
+    ) async throws {
+        let name = "catalog of \(contents) to model"
         guard isSelected(name) else { return }
-        let catalog = try BenchmarkDatabase.make(
-            "kindred_bench_catalog", on: serverURI, [Workload.catalogScript(tables: tables), "VACUUM ANALYZE"])
+        let catalog = try BenchmarkDatabase.make("kindred_bench_catalog", on: serverURI, [script, "VACUUM ANALYZE"])
         let database = try await Database.connect(try catalog.configuration(connections: 1))
-        guard database.schema.entities.count == tables else { throw UnexpectedResult() }
-        try await measure([Self.catalog(name, catalog, database)], &table)
+        guard database.schema.entities.count == count else { throw UnexpectedResult() }
+        try await measure([Self.catalog(name, within: limit, catalog, database)], &table)
         await database.close()
         try catalog.drop()
     }

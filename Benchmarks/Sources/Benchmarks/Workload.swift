@@ -19,12 +19,19 @@ enum Workload {
             tag_id int REFERENCES tag,
             PRIMARY KEY (book_id, tag_id)
         );
+        CREATE TABLE review (
+            id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            book_id int NOT NULL REFERENCES book,
+            text text NOT NULL,
+            stars int
+        );
         INSERT INTO author SELECT i, 'Author number ' || i, 1900 + i % 100 FROM generate_series(1, \(authors)) i;
         INSERT INTO book
         SELECT i, (i - 1) % \(authors) + 1, 'The book with the number ' || i, 1950 + i % 70, (i % 5000) / 100.0
         FROM generate_series(1, \(books)) i;
         INSERT INTO tag SELECT i, 'tag ' || i FROM generate_series(1, 100) i;
-        INSERT INTO book_tag SELECT b, (b * 7 + k * 31) % 100 + 1 FROM generate_series(1, \(books)) b, generate_series(0, 2) k;
+        INSERT INTO book_tag
+        SELECT b, (b * 7 + k * 31) % 100 + 1 FROM generate_series(1, \(books)) b, generate_series(0, 2) k;
         CREATE INDEX ON book (author_id);
         CREATE INDEX ON book_tag (tag_id)
         """,
@@ -35,8 +42,18 @@ enum Workload {
     static let bookByKey = "SELECT id, author_id, title, year, price FROM book WHERE id = $1"
     static let allAuthors = "SELECT id, name, born FROM author"
     /// Books with the key by which they were asked for, and tags with that of their book.
-    static let booksOfAuthors = "SELECT id, author_id, title, year, price FROM book WHERE author_id = ANY (ARRAY(SELECT id FROM author))"
-    static let tagsOfBooks = "SELECT t.id, t.name, h.book_id FROM tag t JOIN book_tag h ON h.tag_id = t.id WHERE h.book_id = ANY (ARRAY(SELECT id FROM book))"
+    static let booksOfAuthors = """
+        SELECT id, author_id, title, year, price FROM book WHERE author_id = ANY (ARRAY(SELECT id FROM author))
+        """
+    static let tagsOfBooks = """
+        SELECT t.id, t.name, h.book_id FROM tag t JOIN book_tag h ON h.tag_id = t.id
+        WHERE h.book_id = ANY (ARRAY(SELECT id FROM book))
+        """
+    static let booksOfAuthor = "SELECT id, author_id, title, year, price FROM book WHERE author_id = $1"
+    static let insertReviews = """
+        INSERT INTO review (book_id, text, stars) SELECT * FROM unnest($1::int[], $2::text[], $3::int[]) RETURNING id
+        """
+    static let updateBook = "UPDATE book SET year = $2::int WHERE id = $1::int"
     static let allBooks = "SELECT id, author_id, title, year, price FROM book"
 
     /// Tables of eight columns, each with a key to the one before it and to the one at half its number.
@@ -60,6 +77,24 @@ enum Workload {
         END $$
         """
     }
+
+    /// Tables like those of a large public music catalog: 375 with 770 keys, some of which hold most of them together.
+    static let webScript = """
+        DO $$
+        BEGIN
+            FOR i IN 1..375 LOOP
+                EXECUTE format('CREATE TABLE w%s (
+                    id int PRIMARY KEY, a_id int, b_id int, c_id int, name text NOT NULL, created timestamptz)', i);
+                IF i > 1 THEN
+                    EXECUTE format('ALTER TABLE w%s ADD FOREIGN KEY (a_id) REFERENCES w%s', i, (i - 1) % 12 + 1);
+                    EXECUTE format('ALTER TABLE w%s ADD FOREIGN KEY (b_id) REFERENCES w%s', i, i / 2 + 1);
+                END IF;
+                IF i % 17 = 0 THEN
+                    EXECUTE format('ALTER TABLE w%s ADD FOREIGN KEY (c_id) REFERENCES w1', i);
+                END IF;
+            END LOOP;
+        END $$
+        """
 
     /// What any reader of the catalog has to fetch: columns of tables, and keys.
     static let catalogQueries = [

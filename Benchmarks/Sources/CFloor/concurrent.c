@@ -86,7 +86,7 @@ static int receive(PGconn *connection) {
         }
         nulls = 0;
         ExecStatusType status = PQresultStatus(result);
-        bool isFound = status == PGRES_TUPLES_OK && PQntuples(result) == 1 && floor_read(result) > 0;
+        bool isFound = status == PGRES_TUPLES_OK && PQntuples(result) > 0 && floor_read(result) > 0;
         PQclear(result);
         if (isFound) continue;
         if (status != PGRES_PIPELINE_SYNC) return -1;

@@ -27,6 +27,12 @@ double floor_threads(floor_target target, const char *sql, int keys, int threads
 /// One thread with `inFlight` look-ups under way over some connections in pipeline mode, each with a Sync of its own.
 double floor_pipeline(floor_target target, const char *sql, int keys, int inFlight, int connections, int count);
 
+/// One execution of a statement with three array parameters (int4, text, int4) of `count` elements, whose rows come back.
+double floor_insert(floor_target target, const char *sql, int keys, int count);
+
+/// `count` executions of a statement with two int4 parameters, 1 to `count` and a value, in one transaction over a pipeline.
+double floor_updates(floor_target target, const char *sql, int value, int count);
+
 /// Seconds of processor time that this process has spent so far, in all of its threads.
 double floor_processor_seconds(void);
 
