@@ -112,7 +112,7 @@ extension DatabaseContext {
         )
     }
 
-    private func requireValues(_ assignments: Assignments, _ entity: EntityRuntime) throws {
+    func requireValues(_ assignments: Assignments, _ entity: EntityRuntime) throws {
         let missing = entity.entity.attributes.enumerated().filter { position, attribute in
             attribute.isNotNull && !attribute.hasDefault && attribute.identity == .none && !attribute.isGenerated
                 && assignments.values[position] == nil

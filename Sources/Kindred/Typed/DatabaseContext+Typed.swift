@@ -19,6 +19,32 @@ extension DatabaseContext {
         return try entity.typed([try await create(entity.name.description, try named(values, entity))])[0]
     }
 
+    /// Stores a new row of a typed class, or does what `onConflict` says if another row has its key already.
+    ///
+    /// As ``create(_:_:onConflict:)-(String,[String:(any PropertyValue)?],_)``.
+    @discardableResult
+    public func create<Object: TypedObject>(
+        _ type: Object.Type,
+        _ values: [PartialKeyPath<Object>: (any PropertyValue)?],
+        onConflict resolution: ConflictResolution
+    ) async throws -> Object {
+        try await create(type, [values], onConflict: resolution)[0]
+    }
+
+    /// Stores rows of a typed class by one statement, or does what `onConflict` says to those whose key others have.
+    ///
+    /// As ``create(_:_:onConflict:)-(String,[[String:(any PropertyValue)?]],_)``.
+    @discardableResult
+    public func create<Object: TypedObject>(
+        _ type: Object.Type,
+        _ rows: [[PartialKeyPath<Object>: (any PropertyValue)?]],
+        onConflict resolution: ConflictResolution
+    ) async throws -> [Object] {
+        let entity = try entity(of: type)
+        let rows = try rows.map { try named($0, entity) }
+        return try entity.typed(try await create(entity.name.description, rows, onConflict: resolution))
+    }
+
     /// Makes a new object of a typed class in memory, to be stored by ``save()``.
     ///
     /// Sends nothing. Throws as ``insert(_:_:)-(String,_)`` does, and `.classMismatch` for a class that is not
@@ -33,7 +59,7 @@ extension DatabaseContext {
     }
 
     /// Values by the keys that the key paths stand for.
-    private func named<Object: TypedObject>(
+    func named<Object: TypedObject>(
         _ values: [PartialKeyPath<Object>: (any PropertyValue)?],
         _ entity: EntityRuntime
     ) throws -> [String: (any PropertyValue)?] {

@@ -16,6 +16,8 @@ extension Catalog {
         package var isUpdatable: Bool
         /// Whether a trigger sees new rows before they are stored, and may fill their columns.
         package var hasInsertTrigger: Bool
+        /// Whether other tables inherit from this one, so that its rows are not all under its own keys.
+        package var hasChildren: Bool
 
         package init(
             oid: UInt32,
@@ -27,7 +29,8 @@ extension Catalog {
             isReachable: Bool = true,
             privileges: Entity.Privileges = .all,
             isUpdatable: Bool = true,
-            hasInsertTrigger: Bool = false
+            hasInsertTrigger: Bool = false,
+            hasChildren: Bool = false
         ) {
             self.oid = oid
             self.schema = schema
@@ -39,6 +42,7 @@ extension Catalog {
             self.privileges = privileges
             self.isUpdatable = isUpdatable
             self.hasInsertTrigger = hasInsertTrigger
+            self.hasChildren = hasChildren
         }
     }
 
@@ -112,6 +116,10 @@ extension Catalog {
         package var hasPeriod: Bool
         /// Whether MATCH FULL makes a composite foreign key NULL as a whole or not at all.
         package var isMatchFull: Bool
+        /// Whether every row is known to obey; false for NOT VALID.
+        package var isValidated: Bool
+        /// Whether rows may break the constraint until the transaction ends.
+        package var isDeferrable: Bool
 
         package init(
             oid: UInt32,
@@ -126,7 +134,9 @@ extension Catalog {
             parent: UInt32 = 0,
             isEnforced: Bool = true,
             hasPeriod: Bool = false,
-            isMatchFull: Bool = false
+            isMatchFull: Bool = false,
+            isValidated: Bool = true,
+            isDeferrable: Bool = false
         ) {
             self.oid = oid
             self.relation = relation
@@ -141,6 +151,8 @@ extension Catalog {
             self.isEnforced = isEnforced
             self.hasPeriod = hasPeriod
             self.isMatchFull = isMatchFull
+            self.isValidated = isValidated
+            self.isDeferrable = isDeferrable
         }
     }
 
@@ -156,6 +168,8 @@ extension Catalog {
         package var hasExpressions: Bool
         /// The condition of a partial index, as `pg_get_expr` writes it.
         package var predicate: String?
+        /// Whether it belongs to a constraint that rows may break until the transaction ends.
+        package var isDeferrable: Bool
 
         package init(
             relation: UInt32,
@@ -164,7 +178,8 @@ extension Catalog {
             isUnique: Bool = true,
             isValid: Bool = true,
             hasExpressions: Bool = false,
-            predicate: String? = nil
+            predicate: String? = nil,
+            isDeferrable: Bool = false
         ) {
             self.relation = relation
             self.columns = columns
@@ -173,6 +188,7 @@ extension Catalog {
             self.isValid = isValid
             self.hasExpressions = hasExpressions
             self.predicate = predicate
+            self.isDeferrable = isDeferrable
         }
     }
 

@@ -20,6 +20,8 @@ extension SchemaBuilder {
         let deleteSetColumns: [Int16]
         var isMatchFull: Bool
         var isEnforced: Bool
+        /// Whether a value may have no row, since the database does not enforce the key or has not checked old rows.
+        var mayDangle: Bool
         /// Whether at most one row can refer to any other.
         var isOneToOne = false
         var annotation = KeyAnnotation()
@@ -44,6 +46,7 @@ extension SchemaBuilder {
             deleteSetColumns = row.deleteSetColumns
             isMatchFull = row.isMatchFull
             isEnforced = row.isEnforced
+            mayDangle = !row.isEnforced || !row.isValidated
         }
 
         /// Takes in a constraint that compares the same columns.
@@ -53,6 +56,7 @@ extension SchemaBuilder {
             if action != other.action { action = .noAction }
             isMatchFull = isMatchFull || other.isMatchFull
             isEnforced = isEnforced || other.isEnforced
+            mayDangle = mayDangle && other.mayDangle
         }
 
         var name: String {

@@ -96,6 +96,15 @@ extension SchemaBuilder {
         }
     }
 
+    /// Whether several rows of a one-to-one relationship may hold the same key for a while.
+    func mayRepeat(_ key: ForeignKey) -> Bool {
+        let table = tables[key.source]
+        return table.relation.hasChildren
+            || !table.uniqueKeys.contains { unique in
+                !unique.hasPeriod && !unique.isDeferrable && unique.columns.allSatisfy { key.columns.contains($0) }
+            }
+    }
+
     private func reportIgnoredColumns(_ key: ForeignKey) {
         for (table, columns) in [(key.source, key.columns), (key.destination, key.destinationColumns)] {
             for number in columns where tables[table].ignoredColumns.contains(number) {

@@ -47,6 +47,8 @@ extension SchemaBuilder {
             clearedColumns: clearedColumns(of: key),
             isEnforced: key.isEnforced,
             databaseAction: databaseAction(of: key),
+            mayDangle: key.mayDangle,
+            mayRepeat: tables[key.destination].relation.hasChildren,
             explanation: explanation(of: place)
         )
     }
@@ -71,6 +73,8 @@ extension SchemaBuilder {
             clearedColumns: clearedColumns(of: key),
             isEnforced: key.isEnforced,
             databaseAction: databaseAction(of: key),
+            mayDangle: key.mayDangle,
+            mayRepeat: key.isOneToOne && mayRepeat(key),
             explanation: explanation(of: place)
         )
     }

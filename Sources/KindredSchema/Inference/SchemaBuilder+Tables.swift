@@ -59,7 +59,8 @@ extension SchemaBuilder {
                     origin: constraint.kind == .primaryKey ? .primaryKey : .constraint,
                     columns: constraint.columns.sorted(),
                     orderedColumns: constraint.columns,
-                    hasPeriod: constraint.hasPeriod
+                    hasPeriod: constraint.hasPeriod,
+                    isDeferrable: constraint.isDeferrable
                 )
             )
         }
@@ -73,7 +74,14 @@ extension SchemaBuilder {
                 else { continue }
             }
             tables[index].uniqueKeys.append(
-                UniqueKey(name: "", origin: .index, columns: columns.sorted(), orderedColumns: columns)
+                UniqueKey(
+                    name: "",
+                    origin: .index,
+                    columns: columns.sorted(),
+                    orderedColumns: columns,
+                    isDeferrable: row.isDeferrable,
+                    isPartial: row.predicate != nil
+                )
             )
         }
         for index in tables.indices where tables[index].uniqueKeys.count > 1 {

@@ -88,7 +88,8 @@ final class SchemaBuilder {
                     relationships: relationships[index],
                     comment: annotations.tableComments[table.relation.oid],
                     privileges: table.relation.privileges,
-                    hasInsertTrigger: table.relation.hasInsertTrigger
+                    hasInsertTrigger: table.relation.hasInsertTrigger,
+                    uniqueKeys: table.uniqueAttributes
                 )
             )
         }

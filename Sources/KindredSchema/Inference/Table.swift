@@ -33,6 +33,15 @@ extension SchemaBuilder {
             uniqueKeys.first { $0.origin == .primaryKey }
         }
 
+        /// The attributes that are unique together at every moment: each set once, in the table's order.
+        var uniqueAttributes: [[String]] {
+            var seen: Set<[Int16]> = []
+            return uniqueKeys.filter {
+                !$0.hasPeriod && !$0.isDeferrable && !$0.isPartial && shows($0.columns)
+                    && seen.insert($0.columns).inserted
+            }.map { columnNames($0.columns) }
+        }
+
         /// The place of a column in `columns`.
         func place(of number: Int16) -> Int? {
             // Without dropped columns the number is the place, from 1.
@@ -91,5 +100,9 @@ extension SchemaBuilder {
         var orderedColumns: [Int16]
         /// Whether the last column is a period, which must not overlap: several rows may have the same other columns.
         var hasPeriod = false
+        /// Whether rows may break it until the transaction ends.
+        var isDeferrable = false
+        /// Whether it holds for some of the rows only, those that have all its columns.
+        var isPartial = false
     }
 }

@@ -59,6 +59,8 @@ public final class Entity: Sendable {
 
     /// Whether a trigger sees new rows before they are stored, and may give values to columns that were left out.
     package let hasInsertTrigger: Bool
+    /// The sets of attributes that are unique together at every moment, the primary key first.
+    package let uniqueKeys: [[String]]
     /// The places in `attributes` of the primary key's columns.
     package let primaryKeyIndexes: [Int]
     private let attributeIndexes: [String: Int]
@@ -75,7 +77,8 @@ public final class Entity: Sendable {
         relationships: [Relationship] = [],
         comment: String? = nil,
         privileges: Privileges = .all,
-        hasInsertTrigger: Bool = false
+        hasInsertTrigger: Bool = false,
+        uniqueKeys: [[String]] = []
     ) {
         self.name = name
         self.kind = kind
@@ -87,6 +90,7 @@ public final class Entity: Sendable {
         self.comment = comment
         self.privileges = privileges
         self.hasInsertTrigger = hasInsertTrigger
+        self.uniqueKeys = uniqueKeys
         let attributeIndexes = attributeIndexes ?? Self.indexes(of: attributes)
         self.attributeIndexes = attributeIndexes
         primaryKeyIndexes = primaryKey.compactMap { Self.index(of: $0, in: attributes, attributeIndexes) }
@@ -140,7 +144,7 @@ extension Entity: Hashable {
                 && left.attributes == right.attributes && left.primaryKey == right.primaryKey
                 && left.isReadOnly == right.isReadOnly && left.relationships == right.relationships
                 && left.comment == right.comment && left.privileges == right.privileges
-                && left.hasInsertTrigger == right.hasInsertTrigger
+                && left.hasInsertTrigger == right.hasInsertTrigger && left.uniqueKeys == right.uniqueKeys
     }
 
     /// Hashes the name.

@@ -62,6 +62,11 @@ public final class Relationship: Sendable {
     ///
     /// `noAction` where it refuses, does nothing, or would fail for want of a nullable column, and for many-to-many.
     package let databaseAction: DatabaseAction
+    /// Whether a foreign key's value may have no row: the database does not enforce the key, or has not checked old rows.
+    package let mayDangle: Bool
+    /// Whether a to-one relationship may have several rows at its other end for a while: the key is checked when a
+    /// transaction ends, or does not cover tables that inherit.
+    package let mayRepeat: Bool
     /// Every name that was a candidate: which rule offered it, and whether the relationship was given it.
     public let explanation: [NameExplanation]
 
@@ -90,6 +95,8 @@ public final class Relationship: Sendable {
         clearedColumns: [String] = [],
         isEnforced: Bool = true,
         databaseAction: DatabaseAction = .noAction,
+        mayDangle: Bool? = nil,
+        mayRepeat: Bool = false,
         explanation: [NameExplanation] = []
     ) {
         self.name = name
@@ -111,6 +118,8 @@ public final class Relationship: Sendable {
         self.clearedColumns = clearedColumns
         self.isEnforced = isEnforced
         self.databaseAction = databaseAction
+        self.mayDangle = mayDangle ?? !isEnforced
+        self.mayRepeat = mayRepeat
         self.explanation = explanation
     }
 }
@@ -128,6 +137,7 @@ extension Relationship: Hashable {
                 && left.orderedBy == right.orderedBy && left.minimumCount == right.minimumCount
                 && left.maximumCount == right.maximumCount && left.clearedColumns == right.clearedColumns
                 && left.isEnforced == right.isEnforced && left.databaseAction == right.databaseAction
+                && left.mayDangle == right.mayDangle && left.mayRepeat == right.mayRepeat
                 && left.explanation == right.explanation
     }
 

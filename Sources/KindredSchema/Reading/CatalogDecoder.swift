@@ -10,10 +10,10 @@ struct CatalogDecoder {
         guard results.count == CatalogQueries.all.count else { throw Self.unreadable("statements") }
         var rest = results
         try decode(&rest, "settings", columns: 2) { $0.settings(&$1) }
-        try decode(&rest, "relations", columns: 12) { $0.relations(&$1) }
+        try decode(&rest, "relations", columns: 13) { $0.relations(&$1) }
         try decode(&rest, "columns", columns: 11) { $0.columns(&$1) }
-        try decode(&rest, "constraints", columns: 13) { $0.constraints(&$1) }
-        try decode(&rest, "indexes", columns: 4) { $0.indexes(&$1) }
+        try decode(&rest, "constraints", columns: 15) { $0.constraints(&$1) }
+        try decode(&rest, "indexes", columns: 5) { $0.indexes(&$1) }
         try decode(&rest, "types", columns: 12) { $0.types(&$1) }
         try decode(&rest, "enum labels", columns: 3) { $0.enumLabels(&$1) }
         try decode(&rest, "comments", columns: 3) { $0.comments(&$1) }
@@ -62,7 +62,8 @@ struct CatalogDecoder {
                     isReachable: cells.flag(row, 5),
                     privileges: privileges,
                     isUpdatable: cells.flag(row, 10),
-                    hasInsertTrigger: cells.flag(row, 11)
+                    hasInsertTrigger: cells.flag(row, 11),
+                    hasChildren: cells.flag(row, 12)
                 )
             )
         }
@@ -112,7 +113,9 @@ struct CatalogDecoder {
                 kind: kind,
                 columns: cells.int16s(row, 4),
                 isEnforced: cells.flag(row, 10),
-                hasPeriod: cells.flag(row, 11)
+                hasPeriod: cells.flag(row, 11),
+                isValidated: cells.flag(row, 13),
+                isDeferrable: cells.flag(row, 14)
             )
             if kind == .foreignKey {
                 constraint.target = cells.oid(row, 5)
@@ -134,7 +137,8 @@ struct CatalogDecoder {
                     relation: cells.oid(row, 0),
                     columns: cells.int16s(row, 1),
                     keyCount: Int(cells.int16(row, 2)),
-                    predicate: cells.optionalString(row, 3)
+                    predicate: cells.optionalString(row, 3),
+                    isDeferrable: !cells.flag(row, 4)
                 )
             )
         }

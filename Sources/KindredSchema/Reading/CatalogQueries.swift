@@ -26,7 +26,7 @@ enum CatalogQueries {
 
     /// Tables and views outside the system's schemas, the helper schema, and what extensions own.
     ///
-    /// The last column tells whether a trigger sees new rows before they are stored: row, before and insert are the
+    /// The last but one column tells whether a trigger sees new rows before they are stored: row, before and insert are the
     /// three lowest bits of its type.
     private static let relations = StatementText(
         """
@@ -39,7 +39,8 @@ enum CatalogQueries {
             CASE WHEN c.relkind = 'v' THEN pg_catalog.pg_relation_is_updatable(c.oid, true) & 28 <> 0 ELSE true END,
             c.relhastriggers AND EXISTS (
                 SELECT FROM pg_catalog.pg_trigger AS t
-                WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 7 = 7)
+                WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 7 = 7),
+            c.relkind IN ('r', 'f') AND c.relhassubclass
         FROM pg_catalog.pg_class AS c
         JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
         WHERE c.oid >= 16384 AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
@@ -78,7 +79,7 @@ enum CatalogQueries {
         ) AS missing
         CROSS JOIN LATERAL (
             SELECT oid, conrelid, conname, contype, conkey, confrelid, confkey, confdeltype, confmatchtype,
-                conparentid, conenforced, conperiod, confdelsetcols
+                conparentid, conenforced, conperiod, confdelsetcols, convalidated, condeferrable
             FROM pg_catalog.pg_constraint
             WHERE contype IN ('p', 'u', 'f') AND conrelid >= 16384 AND conparentid = 0
         ) AS k
@@ -90,7 +91,7 @@ enum CatalogQueries {
     private static let indexes = StatementText(
         """
         SELECT i.indrelid, i.indkey::pg_catalog.int2[], i.indnkeyatts,
-            CASE WHEN i.indpred IS NOT NULL THEN pg_catalog.pg_get_expr(i.indpred, i.indrelid) END
+            CASE WHEN i.indpred IS NOT NULL THEN pg_catalog.pg_get_expr(i.indpred, i.indrelid) END, i.indimmediate
         FROM pg_catalog.pg_index AS i
         WHERE i.indrelid >= 16384 AND i.indisunique AND i.indisvalid AND NOT i.indisprimary AND NOT i.indisexclusion
             AND i.indexprs IS NULL

@@ -24,6 +24,21 @@ struct FormatParser {
         let phrase = try phrase(.or)
         let node = try condition(phrase)
         guard current.kind == .end else { throw expected("AND, OR or the end") }
+        try requireNoMoreArguments()
+        return node
+    }
+
+    /// Returns the whole format as a value calculated from keys.
+    ///
+    /// Throws unless all tokens and all arguments are used.
+    mutating func formula() throws -> ConditionExpression {
+        let formula = try expression(.sum)
+        guard current.kind == .end else { throw expected("+, -, *, / or the end") }
+        try requireNoMoreArguments()
+        return formula
+    }
+
+    private func requireNoMoreArguments() throws {
         guard usedArguments == arguments.count else {
             throw KindredError(
                 .invalidCondition,
@@ -31,7 +46,6 @@ struct FormatParser {
                     + "but \(arguments.count) argument\(arguments.count == 1 ? " was" : "s were") given"
             )
         }
-        return node
     }
 }
 

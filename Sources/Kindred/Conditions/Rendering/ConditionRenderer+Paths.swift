@@ -51,7 +51,7 @@ extension ConditionRenderer {
             label: label(relationship.name, of: parent),
             link: Place.Link(parent: parent, relationship: relationship)
         )
-        if relationship.holdsForeignKey && relationship.isEnforced {
+        if relationship.holdsForeignKey && !relationship.mayDangle {
             for (column, referenced) in zip(relationship.columns, relationship.destinationColumns) {
                 place.known[referenced] = try self.column(column, of: parent)
                 place.known[referenced]?.label = "\(place.label).\(referenced)"
@@ -123,7 +123,13 @@ extension ConditionRenderer {
         let alias = newAlias()
         let table = try table(places[place].entity.name)
         let condition = try pairs(values, columns, alias)
-        joins[places[place].scope] += "\(isMember ? "" : " LEFT") JOIN \(table) AS t\(alias) ON \(condition)"
+        if link.relationship.mayRepeat && !isMember {
+            // Several rows may answer to the key for a while, and must not repeat the row that they are joined to.
+            let one = "(SELECT * FROM \(table) AS t\(alias) WHERE \(condition) LIMIT 1)"
+            joins[places[place].scope] += " LEFT JOIN LATERAL \(one) AS t\(alias) ON TRUE"
+        } else {
+            joins[places[place].scope] += "\(isMember ? "" : " LEFT") JOIN \(table) AS t\(alias) ON \(condition)"
+        }
         places[place].alias = alias
         return alias
     }

@@ -1,0 +1,97 @@
+import KindredPostgres
+import KindredSchema
+
+extension FetchRequest {
+    /// Gives the rows that the request selects new values, all of them or none, and returns how many they are.
+    ///
+    /// ```swift
+    /// let sold = try await context.fetch("product").where("stock > 0")
+    ///     .update(["stock": Formula("stock - %@", 1), "checked": true])
+    /// ```
+    ///
+    /// One UPDATE; order, limit and offset are honoured, and with ``lock(_:_:)`` rows that others work on can be left out. A
+    /// value may be an attribute's, an object for a to-one relationship whose foreign key the rows hold, nil, or a
+    /// ``Formula`` over the row's own columns as they were before. The objects in memory follow, and staged changes stay
+    /// staged; `willSave` and validations of the program do not run, since most of the rows have no object.
+    ///
+    /// Throws `KindredError`, before anything is sent: `.unknownKey`, `.wrongType`, `.missingValue` for nil where there
+    /// must be a value, `.readOnly` for the key and for generated columns; `.constraintViolation` if the database refuses.
+    @discardableResult
+    public func update(_ values: [String: (any PropertyValue)?]) async throws -> Int {
+        guard !entity.entity.isReadOnly, !entity.key.isEmpty else {
+            throw KindredError(
+                .readOnly,
+                "\(entity.name) cannot be written: it has no primary key, or the role may only read it",
+                entity: entity.name.description
+            )
+        }
+        let update = try RequestUpdate(values, of: entity, in: context)
+        guard !update.columns.isEmpty else {
+            throw KindredError(
+                .invalidRequest, "An update needs at least one value", entity: entity.name.description)
+        }
+        return try await context.update(update, query, of: entity)
+    }
+}
+
+extension FetchRequest where Object: TypedObject {
+    /// Gives the rows that the request selects new values: `update { [\.stock: $0.stock - 1, \.note: nil] }`.
+    ///
+    /// One UPDATE. A value may be calculated from the row's columns. As ``update(_:)-([String:(any PropertyValue)?])`` in
+    /// everything else.
+    @discardableResult
+    public func update(
+        _ values: (Columns<Object>) throws -> [PartialKeyPath<Object>: (any PropertyValue)?]
+    ) async throws -> Int {
+        try await update(try context.named(try values(Columns()), entity))
+    }
+}
+
+extension DatabaseContext {
+    /// One UPDATE by condition; rows come back only if an object could follow them.
+    fileprivate func update(_ update: RequestUpdate, _ query: SelectQuery, of entity: EntityRuntime) async throws -> Int
+    {
+        try await write {
+            let returnsRows = withMap { $0.holdsRows(of: entity.index) }
+            let statement = try query.updateStatement(update, of: entity, in: schema, returnsRows: returnsRows)
+            let result = try await send([statement], entity)[0]
+            let count = returnsRows ? result.count : result.affectedRows
+            guard count > 0 else { return 0 }
+            try applyUpdated(result, of: entity, columns: update.columns)
+            return count
+        }
+    }
+
+    /// Gives returned rows to their objects, and forgets what loaded relationships know of the rows that nobody holds.
+    private func applyUpdated(_ result: QueryResult, of entity: EntityRuntime, columns: [Int]) throws {
+        var followers = 0
+        for position in 0..<result.count {
+            let row = result.row(at: position)
+            guard let key = try ObjectKey(row, entity.key), let object = follower(entity, key) else { continue }
+            try apply(row, to: object)
+            followers += 1
+        }
+        // Without rows in the answer any number of them may have changed.
+        guard result.count == 0 || followers < result.count else { return }
+        forgetUnheldRows(of: entity)
+        for relationship in entity.foreignKeys {
+            guard case .foreignKey(let own, _) = relationship.link, own.contains(where: columns.contains) else {
+                continue
+            }
+            // Rows that nobody holds may have come to any of these sets.
+            for owner in withMap({ $0.objects(of: relationship.destination) })
+            where owner.withState({ $0.relationships[relationship.inverseSlot] != nil }) {
+                unload(relationship.inverseSlot, of: owner)
+            }
+        }
+    }
+
+    /// The object of a key, also one that left memory and whose last row loaded relationships still go by.
+    func follower(_ entity: EntityRuntime, _ key: ObjectKey) -> DatabaseObject? {
+        withMap { map in
+            if let object = map.object(entity.index, key) { return object }
+            guard let row = map.takeLatestRow(entity.index, key) else { return nil }
+            return map.object(entity.index, key) { make(ObjectSeed(context: self, runtime: entity, row: row)) }.object
+        }
+    }
+}

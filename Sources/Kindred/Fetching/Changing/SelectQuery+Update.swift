@@ -1,0 +1,46 @@
+import KindredPostgres
+import KindredSchema
+
+extension SelectQuery {
+    /// `UPDATE … WHERE`, or `UPDATE … FROM (SELECT … FOR UPDATE)` where order, limit, joins or a lock matter.
+    func updateStatement(
+        _ update: RequestUpdate,
+        of runtime: EntityRuntime,
+        in schema: DatabaseSchema,
+        returnsRows: Bool
+    ) throws -> Statement {
+        var renderer = ConditionRenderer(entity: entity, schema: schema)
+        let condition = try condition.map { try renderer.condition($0.node) }
+        let values = try update.expressions(&renderer)
+        let order = try renderer.order(sort)
+        var text: String
+        if renderer.joins[0].isEmpty, limit == nil, offset == nil, lock == nil {
+            let set = try values.map { "\(try runtime.quoted($0.column)) = \($0.sql)" }.joined(separator: ", ")
+            text = "UPDATE \(try runtime.quotedName) AS t0 SET \(set)"
+            if let condition { text += " WHERE \(condition.sql)" }
+            if returnsRows { text += " RETURNING \(try runtime.selectList(alias: "t0"))" }
+        } else {
+            let keys = try runtime.key.map { (name: try runtime.quoted($0), alias: "k\($0)") }
+            // A parameter takes its type from the column that it is assigned to, so it stays outside.
+            let isInner = values.map { !$0.sql.hasPrefix("$") }
+            var columns = keys.map { "t0.\($0.name) AS \($0.alias)" }
+            columns += zip(values, isInner).filter(\.1).map { "\($0.0.sql) AS v\($0.0.column)" }
+            var selection = "SELECT \(columns.joined(separator: ", ")) FROM \(try renderer.table(entity.name)) AS t0"
+            selection += renderer.joins[0]
+            if let condition { selection += " WHERE \(condition.sql)" }
+            selection += order
+            if let limit { selection += " LIMIT \(try renderer.bind(limit, "limit", entity))" }
+            if let offset { selection += " OFFSET \(try renderer.bind(offset, "offset", entity))" }
+            let (strength, waiting) = lock ?? (.forNoKeyUpdate, .wait)
+            selection += " \(strength.rawValue) OF t0\(waiting.rawValue)"
+            let set = try zip(values, isInner).map { value, isInner in
+                "\(try runtime.quoted(value.column)) = \(isInner ? "s.v\(value.column)" : value.sql)"
+            }
+            let same = keys.map { "t.\($0.name) = s.\($0.alias)" }.joined(separator: " AND ")
+            text = "UPDATE \(try runtime.quotedName) AS t SET \(set.joined(separator: ", ")) "
+            text += "FROM (\(selection)) AS s WHERE \(same)"
+            if returnsRows { text += " RETURNING \(try runtime.selectList(alias: "t"))" }
+        }
+        return Statement(text: StatementText(text), bindings: renderer.bindings, resultFormat: .binary)
+    }
+}

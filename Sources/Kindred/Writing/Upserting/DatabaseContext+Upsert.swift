@@ -1,0 +1,91 @@
+import KindredPostgres
+import KindredSchema
+
+extension DatabaseContext {
+    /// Stores a new row, or does what `onConflict` says if another row has its key already; returns the object of the row
+    /// that stands there then.
+    ///
+    /// One `INSERT … ON CONFLICT … RETURNING`; with ``ConflictResolution/keep(_:)`` and a row that was there, a second
+    /// statement reads it. Of two callers at the same time neither fails. The objects in memory follow. Throws as
+    /// ``create(_:_:)-(String,_)`` does, and before anything is sent `KindredError` `.invalidRequest` if the key is not
+    /// unique in the database, `.missingValue` if it has no value.
+    @discardableResult
+    public func create(
+        _ entityName: String,
+        _ values: [String: (any PropertyValue)?],
+        onConflict resolution: ConflictResolution
+    ) async throws -> DatabaseObject {
+        try await create(entityName, [values], onConflict: resolution)[0]
+    }
+
+    /// Stores rows as ``create(_:_:onConflict:)-(String,[String:(any PropertyValue)?],_)`` does, all of them by one
+    /// statement; returns their objects in the order of the values.
+    ///
+    /// All rows have to be given the same keys. With ``ConflictResolution/update(_:)`` no two rows may have the same key.
+    @discardableResult
+    public func create(
+        _ entityName: String,
+        _ rows: [[String: (any PropertyValue)?]],
+        onConflict resolution: ConflictResolution
+    ) async throws -> [DatabaseObject] {
+        let entity = try runtime.entity(named: entityName)
+        guard !entity.entity.isReadOnly else {
+            throw KindredError(
+                .readOnly,
+                "\(entity.name) cannot be written: it has no primary key, or the role may only read it",
+                entity: entity.name.description
+            )
+        }
+        guard !rows.isEmpty else { return [] }
+        let assignments = try rows.map { values in
+            var assignments = Assignments(entity)
+            for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+                try assignments.assign(value, forKey: key, in: self)
+            }
+            try requireValues(assignments, entity)
+            return assignments
+        }
+        let upsert = try Upsert(assignments, of: entity, resolution, types: client.types)
+        return try await write {
+            let inserted = try await send([try upsert.statement()], entity)[0]
+            if inserted.count == rows.count { return try applyUpserted(inserted, of: entity) }
+            guard upsert.keepsRows else { throw keptAway(entity) }
+            return try await standing(upsert, inserted)
+        }
+    }
+
+    /// The objects of all rows where some were there already: one more statement, since the first one cannot see rows that
+    /// others stored at the same time.
+    private func standing(_ upsert: Upsert, _ inserted: QueryResult) async throws -> [DatabaseObject] {
+        let entity = upsert.entity
+        let new = try applyUpserted(inserted, of: entity)
+        let askedAt = now
+        let result = try await send([try upsert.selection()], entity)[0]
+        // A row may be deleted by others between the two statements, and a trigger may keep a new one away.
+        guard result.count == upsert.count else { throw keptAway(entity) }
+        return try withExtendedLifetime(new) { try objects(from: result, of: entity, askedAt: askedAt) }
+    }
+
+    /// Gives the rows of an INSERT their objects and their places in loaded relationships, whether they are new or not.
+    private func applyUpserted(_ result: QueryResult, of entity: EntityRuntime) throws -> [DatabaseObject] {
+        var new: [Int] = []
+        for position in 0..<result.count {
+            let row = result.row(at: position)
+            guard let key = try ObjectKey(row, entity.key) else { continue }
+            if let object = follower(entity, key) { try apply(row, to: object) } else { new.append(position) }
+        }
+        if !new.isEmpty { forgetUnheldRows(of: entity) }
+        let objects = try objects(from: result, of: entity, askedAt: tick())
+        // What was not held may be new, or may have come from another owner.
+        for position in new { try applyInsert(objects[position]) }
+        return objects
+    }
+
+    private func keptAway(_ entity: EntityRuntime) -> KindredError {
+        KindredError(
+            .constraintViolation,
+            "A trigger, rule or policy of \(entity.name), or somebody who deleted it again, kept a row from being stored",
+            entity: entity.name.description
+        )
+    }
+}

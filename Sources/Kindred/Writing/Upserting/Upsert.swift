@@ -1,0 +1,149 @@
+import KindredPostgres
+import KindredSchema
+
+/// Rows to be stored unless others have their key, checked and ready to be sent.
+struct Upsert {
+    let entity: EntityRuntime
+    /// The unique key that decides, as positions of attributes.
+    private let key: [Int]
+    private let columns: [Int]
+    private let rows: [Row]
+    /// What a row that was there takes over; empty if it stays as it is.
+    private let updated: [Int]
+
+    init(
+        _ assignments: [Assignments],
+        of entity: EntityRuntime,
+        _ resolution: ConflictResolution,
+        types: TypeRegistry
+    ) throws {
+        self.entity = entity
+        key = try Self.key(resolution.key, of: entity)
+        columns = assignments[0].columns
+        guard assignments.allSatisfy({ [columns] in $0.columns == columns }) else {
+            throw KindredError(
+                .invalidRequest,
+                "All new rows of \(entity.name) have to be given the same keys; make a statement for each set of keys",
+                entity: entity.name.description
+            )
+        }
+        updated = try Self.updated(resolution.action, columns, key, of: entity)
+        var seen = Set<[PostgresValue]>()
+        for assignment in assignments {
+            let values = key.compactMap { assignment.values[$0] ?? nil }
+            guard values.count == key.count else { throw Self.missingKey(resolution.key, of: entity) }
+            guard seen.insert(values).inserted || updated.isEmpty else {
+                throw KindredError(
+                    .invalidRequest,
+                    "Two new rows of \(entity.name) have the same (\(resolution.key.joined(separator: ", ")))",
+                    entity: entity.name.description,
+                    key: resolution.key.first
+                )
+            }
+        }
+        let empty = entity.emptyRow(types)
+        rows = try assignments.map { assignment in
+            empty.replacing(
+                try assignment.values.reduce(into: [:]) { cells, value in
+                    let bytes = try value.value.map { try entity.cell($0, at: value.key, of: empty.columns) }
+                    cells.updateValue(bytes, forKey: value.key)
+                }
+            )
+        }
+    }
+
+    var count: Int { rows.count }
+
+    /// Whether rows that were there stay as they are, so that the INSERT does not return them.
+    var keepsRows: Bool { updated.isEmpty }
+
+    /// `INSERT … SELECT … FROM unnest(…) ON CONFLICT … RETURNING`: the answer's rows come in the order of the values.
+    func statement() throws -> Statement {
+        let values = ColumnArrays(entity: entity, columns: columns)
+        let text = try entity.text("upsert \(columns) \(key) \(updated)") {
+            let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
+            let target = try key.map { try entity.quoted($0) }.joined(separator: ", ")
+            let set = try updated.map { "\(try entity.quoted($0)) = EXCLUDED.\(try entity.quoted($0))" }
+            let action = set.isEmpty ? "NOTHING" : "UPDATE SET \(set.joined(separator: ", "))"
+            return """
+                INSERT INTO \(try entity.quotedName) AS t (\(names)) \
+                SELECT \(values.expressions("c").joined(separator: ", ")) \
+                FROM unnest(\(values.parameters(first: 1))) \
+                WITH ORDINALITY AS new(\((values.names("c") + ["place"]).joined(separator: ", "))) ORDER BY new.place \
+                ON CONFLICT (\(target)) DO \(action) RETURNING \(try entity.selectList(alias: "t"))
+                """
+        }
+        var bindings = Bindings()
+        try values.append(rows, to: &bindings)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    /// The rows that have the keys now, in the order of the values.
+    func selection() throws -> Statement {
+        let values = ColumnArrays(entity: entity, columns: key)
+        let text = try entity.text("upserted \(key)") {
+            let same = try zip(key, values.expressions("k")).map { "t.\(try entity.quoted($0)) = \($1)" }
+            return """
+                SELECT \(try entity.selectList(alias: "t")) FROM unnest(\(values.parameters(first: 1))) \
+                WITH ORDINALITY AS new(\((values.names("k") + ["place"]).joined(separator: ", "))) \
+                JOIN \(try entity.quotedName) AS t ON \(same.joined(separator: " AND ")) ORDER BY new.place
+                """
+        }
+        var bindings = Bindings()
+        try values.append(rows, to: &bindings)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    /// The attributes of a key, which has to be one that the database keeps unique.
+    private static func key(_ names: [String], of entity: EntityRuntime) throws -> [Int] {
+        let key = try names.map { name in
+            guard let position = entity.attributeIndex[name] else { throw entity.unknownKey(name) }
+            return position
+        }
+        guard entity.entity.uniqueKeys.contains(where: { Set($0) == Set(names) }), Set(names).count == names.count
+        else {
+            let known = entity.entity.uniqueKeys.map { "(\($0.joined(separator: ", ")))" }.joined(separator: ", ")
+            throw KindredError(
+                .invalidRequest,
+                "\(entity.name) has no unique key over (\(names.joined(separator: ", "))); "
+                    + (known.isEmpty ? "it has none at all" : "its keys are \(known)"),
+                entity: entity.name.description,
+                key: names.first
+            )
+        }
+        return key
+    }
+
+    private static func updated(
+        _ action: ConflictResolution.Action,
+        _ columns: [Int],
+        _ key: [Int],
+        of entity: EntityRuntime
+    ) throws -> [Int] {
+        guard case .update(let names) = action else { return [] }
+        // The key is equal already, and an object's identity never changes by accident.
+        let changeable = columns.filter { !key.contains($0) && !entity.key.contains($0) }
+        guard let names else { return changeable }
+        return try names.map { name in
+            guard let position = entity.attributeIndex[name] else { throw entity.unknownKey(name) }
+            guard changeable.contains(position) else {
+                throw KindredError(
+                    .invalidRequest,
+                    "\(entity.name).\(name) cannot be set on conflict: it has no new value, or belongs to the key",
+                    entity: entity.name.description,
+                    key: name
+                )
+            }
+            return position
+        }
+    }
+
+    private static func missingKey(_ names: [String], of entity: EntityRuntime) -> KindredError {
+        KindredError(
+            .missingValue,
+            "A new row of \(entity.name) needs a value for each of (\(names.joined(separator: ", ")))",
+            entity: entity.name.description,
+            key: names.first
+        )
+    }
+}
