@@ -18,6 +18,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "Kindred", targets: ["Kindred"]),
+        .library(name: "KindredFoundation", targets: ["KindredFoundation"]),
         .library(name: "KindredPostgres", targets: ["KindredPostgres"]),
         .library(name: "KindredTesting", targets: ["KindredTesting"]),
         .library(name: "EmbeddedPostgres", targets: ["EmbeddedPostgres"]),
@@ -48,6 +49,7 @@ let package = Package(
             name: "Kindred",
             dependencies: ["KindredPostgres", "KindredSchema", .product(name: "Logging", package: "swift-log")]
         ),
+        .target(name: "KindredFoundation", dependencies: ["Kindred"]),
         .target(
             name: "EmbeddedPostgres",
             dependencies: [.product(name: "Subprocess", package: "swift-subprocess")]
@@ -81,7 +83,9 @@ let package = Package(
         ),
         .testTarget(name: "CommandTests", dependencies: ["KindredCommand", "KindredPostgres", "KindredTesting"]),
         .testTarget(name: "KindredGeneratorTests", dependencies: ["KindredGenerator", "KindredSchema", "TestSupport"]),
-        .testTarget(name: "TypedTests", dependencies: ["DemoModels", "Kindred", "KindredTesting"]),
+        .testTarget(
+            name: "TypedTests",
+            dependencies: ["DemoModels", "Kindred", "KindredFoundation", "KindredTesting", "TestSupport"]),
         // The classes of the demo database, as `kindred generate` writes them: a test finds them current.
         .target(
             name: "DemoModels",

@@ -54,8 +54,8 @@ public struct FetchRequest<Object: DatabaseObject>: Sendable {
         try sorted(path: keyPath.keys, ascending: ascending)
     }
 
-    func sorted(path: [String], ascending: Bool) throws -> FetchRequest {
-        let term = SortTerm(path: path, ascending: ascending)
+    func sorted(path: [String], ascending: Bool, nulls: SortTerm.Nulls = .standard) throws -> FetchRequest {
+        let term = SortTerm(path: path, ascending: ascending, nulls: nulls)
         var added = SelectQuery(entity: entity.entity)
         added.sort = [term]
         try added.validate(in: context.schema)

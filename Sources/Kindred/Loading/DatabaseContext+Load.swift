@@ -32,6 +32,33 @@ extension DatabaseContext {
         return found.member.flatMap { objects([$0], of: entity, group: found.group).first }
     }
 
+    /// The object at the other end of a to-one relationship, if it is in memory.
+    func loadedDestination(of relationship: RelationshipRuntime, from object: DatabaseObject) -> DatabaseObject? {
+        let entity = runtime.entities[relationship.destination]
+        let state = object.withState { $0 }
+        guard !object.isDeleted else { return nil }
+        if let staging = state.staging {
+            if let new = staging.destinations[relationship.slot] { return new }
+            if case .referenced = relationship.link, let joined = stagedChange(relationship, of: object)?.joined.last {
+                return joined
+            }
+        }
+        guard let key = try? ObjectKey(state.row, relationship.ownColumns) else { return nil }
+        var member: Member?
+        var group: LoadGroup?
+        if case .foreignKey(let columns, let referenced) = relationship.link,
+            let known = try? liveObject(entity, where: referenced, equal: state.row, columns)
+        {
+            return known
+        }
+        if case .one(let one) = state.relationships[relationship.slot], one.foreignKey == nil || one.foreignKey == key {
+            (member, group) = (one.member, one.group)
+        } else if let loaded = loadedByGroup(relationship, key, of: object) {
+            (member, group) = (loaded.members.first, loaded.group)
+        }
+        return member.flatMap { objects([$0], of: entity, group: group).first }
+    }
+
     /// The partner of an object that has staged changes, by the foreign key that the partner holds.
     private func stagedPartner(
         of relationship: RelationshipRuntime,

@@ -3,7 +3,7 @@ public import KindredPostgres
 /// An enum of the database as a Swift enum, as `kindred generate` writes it.
 ///
 /// A label that the database has got since is read as `unknown`, so that nothing fails because of it.
-public protocol DatabaseEnum: RawRepresentable, CaseIterable, Hashable, PostgresEncodable, PostgresDecodable,
+public protocol DatabaseEnum: RawRepresentable, CaseIterable, Hashable, Codable, PostgresEncodable, PostgresDecodable,
     PropertyValue
 where RawValue == String {
     /// The value of a label, whatever it is.

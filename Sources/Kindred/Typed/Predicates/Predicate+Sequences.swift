@@ -1,0 +1,99 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension PredicateOperand {
+    /// Whether any member fulfils a condition.
+    func anyMember(_ condition: ConditionNode) throws -> ConditionNode {
+        switch self {
+        case .members(let keys, let filter): return .members(.anyMember, keys, .all([filter, condition]))
+        case .choice(let test, let first, let second):
+            return .choice(test, try first.anyMember(condition), try second.anyMember(condition))
+        case .expression(.path(let keys)): return .members(.anyMember, keys, condition)
+        // What an optional does not hold has no members.
+        case .expression(.value(nil)): return .constant(false)
+        default: throw PredicateTranslator.untranslatable("a condition on the elements of something other than members")
+        }
+    }
+}
+
+extension PredicateExpressions.SequenceContainsWhere: PredicateTerm {
+    func operand(_ translator: inout PredicateTranslator) throws -> PredicateOperand {
+        let members = try translator.operand(sequence)
+        return .condition(try members.anyMember(try translator.members(test, variable.key)))
+    }
+}
+
+extension PredicateExpressions.SequenceAllSatisfy: PredicateTerm {
+    func operand(_ translator: inout PredicateTranslator) throws -> PredicateOperand {
+        let members = try translator.operand(sequence)
+        return .condition(.not(try members.anyMember(.not(try translator.members(test, variable.key)))))
+    }
+}
+
+extension PredicateExpressions.Filter: PredicateTerm {
+    func operand(_ translator: inout PredicateTranslator) throws -> PredicateOperand {
+        let condition: ConditionNode
+        switch try translator.operand(sequence) {
+        case .members(let keys, let outer):
+            condition = try translator.members(filter, variable.key)
+            return .members(keys, .all([outer, condition]))
+        case .expression(.path(let keys)):
+            condition = try translator.members(filter, variable.key)
+            return .members(keys, condition)
+        default: throw PredicateTranslator.untranslatable("a filter of something other than members")
+        }
+    }
+}
+
+extension PredicateExpressions.SequenceContains: PredicateTerm {
+    func operand(_ translator: inout PredicateTranslator) throws -> PredicateOperand {
+        let element = try translator.operand(self.element)
+        return try translator.operand(sequence).map(element) { sequence, element in
+            switch sequence {
+            case .values, .objects: .condition(.comparison(ConditionComparison(element, .isIn, sequence)))
+            default: .condition(.comparison(ConditionComparison(sequence, .contains, element)))
+            }
+        }
+    }
+}
+
+extension PredicateExpressions.RangeExpressionContains: PredicateTerm {
+    func operand(_ translator: inout PredicateTranslator) throws -> PredicateOperand {
+        guard case .range(let lower, let upper, let isClosed) = try translator.operand(range) else {
+            throw PredicateTranslator.untranslatable("a range that is a column")
+        }
+        let element = try translator.operand(self.element)
+        func compare(_ operation: ConditionComparison.Operator, _ bound: PredicateOperand) throws -> ConditionNode {
+            try element.map(bound) { .condition(.comparison(ConditionComparison($0, operation, $1))) }.condition()
+        }
+        return .condition(
+            .all([try compare(.greaterOrEqual, lower), try compare(isClosed ? .lessOrEqual : .less, upper)]))
+    }
+}
+
+extension PredicateExpressions.CollectionContainsCollection: PredicateTerm {
+    func operand(_ translator: inout PredicateTranslator) throws -> PredicateOperand {
+        try textOperand(.contains, Base.Output.self, try translator.operand(base), try translator.operand(other))
+    }
+}
+
+extension PredicateExpressions.SequenceStartsWith: PredicateTerm {
+    func operand(_ translator: inout PredicateTranslator) throws -> PredicateOperand {
+        try textOperand(.beginsWith, Base.Output.self, try translator.operand(base), try translator.operand(prefix))
+    }
+}
+
+private func textOperand(
+    _ operation: ConditionComparison.Operator,
+    _ type: Any.Type,
+    _ whole: PredicateOperand,
+    _ part: PredicateOperand
+) throws -> PredicateOperand {
+    guard type == String.self || type == Substring.self else {
+        throw PredicateTranslator.untranslatable("a search for several elements at once")
+    }
+    return try whole.map(part) { .condition(.comparison(ConditionComparison($0, operation, $1))) }
+}

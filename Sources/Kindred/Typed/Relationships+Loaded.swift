@@ -1,0 +1,40 @@
+// What is in memory of a relationship, without asking the database. Foundation's predicates, which can only name what
+// is neither `async` nor throwing, mean the relationship itself by it.
+
+extension ToMany {
+    /// The members that are in memory; none before they are loaded.
+    ///
+    /// Sends nothing. Within `#Predicate` it stands for all members in the database.
+    public var loaded: [Member] {
+        guard !owner.isDeleted, let members = context.loadedMembers(of: relationship, owner: owner) else { return [] }
+        return (try? typed(context.objects(members.members, of: destination, group: members.group))) ?? []
+    }
+}
+
+extension ToOne where Target: DatabaseObject {
+    /// The object at the other end, if it is in memory.
+    ///
+    /// Sends nothing. Within `#Predicate` it stands for the object in the database.
+    public var loaded: Target? {
+        owner.context.loadedDestination(of: relationship, from: owner) as? Target
+    }
+}
+
+extension ToOne where Target: ExpressibleByNilLiteral {
+    /// The object at the other end, if there is one and it is in memory.
+    ///
+    /// Sends nothing. Within `#Predicate` it stands for the object in the database.
+    public var loaded: Target {
+        owner.context.loadedDestination(of: relationship, from: owner).flatMap { Target.target($0) } ?? nil
+    }
+}
+
+extension ToMany: RelationshipHandle {
+    static func isLoaded(_ keyPath: AnyKeyPath) -> Bool { keyPath is KeyPath<ToMany, [Member]> }
+}
+
+extension ToOne: RelationshipHandle {
+    static func isLoaded(_ keyPath: AnyKeyPath) -> Bool {
+        keyPath is KeyPath<ToOne, Target?> || keyPath is KeyPath<ToOne, Target>
+    }
+}

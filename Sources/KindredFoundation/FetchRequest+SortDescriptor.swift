@@ -1,0 +1,32 @@
+public import Foundation
+public import Kindred
+
+// A module of its own, because on Linux `SortDescriptor` comes with all of Foundation, and with Unicode's tables of
+// tens of megabytes, which a server that needs neither should not have to link.
+
+extension FetchRequest where Object: TypedObject {
+    /// Sorts by descriptors of Foundation's, after the keys given before: `sorted(by: SortDescriptor(\.born))`.
+    ///
+    /// NULL stands before everything else, as in memory, or after it in reverse order. Texts follow the collation of
+    /// their column instead of a locale of the program's. Sends nothing. Throws `KindredError` `.unknownKey` for a
+    /// descriptor of anything but a column of the entity, `.invalidRequest` for one that compares texts lexically.
+    public func sorted(by descriptors: SortDescriptor<Object>...) throws -> FetchRequest {
+        try sorted(by: descriptors)
+    }
+
+    /// Sorts by an array of descriptors; see ``sorted(by:)-(SortDescriptor<Object>...)``.
+    public func sorted(by descriptors: [SortDescriptor<Object>]) throws -> FetchRequest {
+        try descriptors.reduce(self) { request, descriptor in
+            guard let keyPath = descriptor.keyPath else {
+                throw KindredError(.unknownKey, "A sort descriptor without a key path cannot sort in the database")
+            }
+            if descriptor.stringComparator == .lexical {
+                throw KindredError(
+                    .invalidRequest,
+                    "The database sorts texts by their column's collation, not lexically; leave the comparator out, or "
+                        + "give the column the collation \"C\"")
+            }
+            return try request.sorted(keyPath: keyPath, ascending: descriptor.order == .forward, nullsAreLowest: true)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+// Values in other formats, such as JSON or Foundation's predicates: each as the text that PostgreSQL has for it.
+
+extension LosslessStringConvertible where Self: Decodable {
+    fileprivate init(textFrom decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let value = Self(text) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "The text is no \(Self.self)")
+        }
+        self = value
+    }
+}
+
+extension LosslessStringConvertible where Self: Encodable {
+    fileprivate func encodeText(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
+extension PostgresNumeric: Codable {
+    /// Reads PostgreSQL's text for the value.
+    public init(from decoder: any Decoder) throws { try self.init(textFrom: decoder) }
+
+    /// Writes PostgreSQL's text for the value.
+    public func encode(to encoder: any Encoder) throws { try encodeText(to: encoder) }
+}
+
+extension PostgresDate: Codable {
+    /// Reads PostgreSQL's text for the value.
+    public init(from decoder: any Decoder) throws { try self.init(textFrom: decoder) }
+
+    /// Writes PostgreSQL's text for the value.
+    public func encode(to encoder: any Encoder) throws { try encodeText(to: encoder) }
+}
+
+extension PostgresTime: Codable {
+    /// Reads PostgreSQL's text for the value.
+    public init(from decoder: any Decoder) throws { try self.init(textFrom: decoder) }
+
+    /// Writes PostgreSQL's text for the value.
+    public func encode(to encoder: any Encoder) throws { try encodeText(to: encoder) }
+}
+
+extension PostgresTimeTZ: Codable {
+    /// Reads PostgreSQL's text for the value.
+    public init(from decoder: any Decoder) throws { try self.init(textFrom: decoder) }
+
+    /// Writes PostgreSQL's text for the value.
+    public func encode(to encoder: any Encoder) throws { try encodeText(to: encoder) }
+}
+
+extension PostgresTimestamp: Codable {
+    /// Reads PostgreSQL's text for the value.
+    public init(from decoder: any Decoder) throws { try self.init(textFrom: decoder) }
+
+    /// Writes PostgreSQL's text for the value.
+    public func encode(to encoder: any Encoder) throws { try encodeText(to: encoder) }
+}
+
+extension PostgresInterval: Codable {
+    /// Reads PostgreSQL's text for the value.
+    public init(from decoder: any Decoder) throws { try self.init(textFrom: decoder) }
+
+    /// Writes PostgreSQL's text for the value.
+    public func encode(to encoder: any Encoder) throws { try encodeText(to: encoder) }
+}
