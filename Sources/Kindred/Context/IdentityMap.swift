@@ -63,9 +63,10 @@ struct IdentityMap {
         places = Array(repeating: 0, count: entityCount)
     }
 
-    private subscript(entity: Int) -> Table? {
+    /// What is known of an entity, or nothing. Read through a closure, since a copy of a table costs more than a look-up.
+    private func read<T>(_ entity: Int, orNone none: T, _ body: (borrowing Table) -> T) -> T {
         let place = places[entity]
-        return place == 0 ? nil : tables[Int(place) - 1]
+        return place == 0 ? none : body(tables[Int(place) - 1])
     }
 
     /// The place of an entity's table, which is made if there is none.
@@ -78,9 +79,11 @@ struct IdentityMap {
     }
 
     func object(_ entity: Int, _ key: ObjectKey) -> DatabaseObject? {
-        switch key {
-        case .integer(let integer): self[entity]?.integers[integer]?.object
-        case .values, .temporary: self[entity]?.others[key]?.object
+        read(entity, orNone: nil) { table in
+            switch key {
+            case .integer(let integer): table.integers[integer]?.object
+            case .values, .temporary: table.others[key]?.object
+            }
         }
     }
 
@@ -130,8 +133,9 @@ struct IdentityMap {
 
     /// Every object of an entity that is still in memory.
     func objects(of entity: Int) -> [DatabaseObject] {
-        guard let table = self[entity] else { return [] }
-        return table.integers.values.compactMap(\.object) + table.others.values.compactMap(\.object)
+        read(entity, orNone: []) { table in
+            table.integers.values.compactMap(\.object) + table.others.values.compactMap(\.object)
+        }
     }
 
     /// Every object that is still in memory.
@@ -140,8 +144,7 @@ struct IdentityMap {
     }
 
     func isDeleted(_ entity: Int, _ key: ObjectKey) -> Bool {
-        guard let deleted = self[entity]?.deleted, !deleted.isEmpty else { return false }
-        return deleted.contains(key)
+        read(entity, orNone: false) { !$0.deleted.isEmpty && $0.deleted.contains(key) }
     }
 
     mutating func setDeleted(_ isDeleted: Bool, _ entity: Int, _ key: ObjectKey) {
@@ -149,14 +152,13 @@ struct IdentityMap {
             let place = place(entity)
             tables[place].deleted.insert(key)
             tables[place].latestRows[key] = nil
-        } else if self[entity]?.deleted.isEmpty == false {
+        } else if !read(entity, orNone: true, { $0.deleted.isEmpty }) {
             tables[place(entity)].deleted.remove(key)
         }
     }
 
     func isDeleting(_ entity: Int, _ key: ObjectKey) -> Bool {
-        guard let deleting = self[entity]?.deleting, !deleting.isEmpty else { return false }
-        return deleting.contains(key)
+        read(entity, orNone: false) { !$0.deleting.isEmpty && $0.deleting.contains(key) }
     }
 
     mutating func setDeleting(_ isDeleting: Bool, _ entity: Int, _ keys: [ObjectKey]) {
@@ -166,9 +168,9 @@ struct IdentityMap {
 
     /// When rows of a relationship's other end, or of its helper, went without being named; 0 for never.
     func lostRows(of relationship: RelationshipRuntime) -> UInt64 {
-        let time = self[relationship.destination]?.lostRowsAt ?? 0
+        let time = read(relationship.destination, orNone: 0) { $0.lostRowsAt }
         guard case .helper(let link) = relationship.link else { return time }
-        return max(time, self[link.entity]?.lostRowsAt ?? 0)
+        return max(time, read(link.entity, orNone: 0) { $0.lostRowsAt })
     }
 
     mutating func noteLostRows(_ entity: Int, at time: UInt64) {
@@ -177,8 +179,7 @@ struct IdentityMap {
 
     /// When the relationship of an owner that nobody held was changed; 0 for never.
     func linkChange(_ entity: Int, slot: Int, _ owner: ObjectKey) -> UInt64 {
-        guard let changes = self[entity]?.linkChanges, !changes.isEmpty else { return 0 }
-        return changes[slot]?[owner] ?? 0
+        read(entity, orNone: 0) { $0.linkChanges.isEmpty ? 0 : $0.linkChanges[slot]?[owner] ?? 0 }
     }
 
     mutating func noteLinkChange(_ entity: Int, slot: Int, _ owner: ObjectKey, at time: UInt64) {
@@ -187,7 +188,7 @@ struct IdentityMap {
 
     /// Takes out the newer row that an object left behind, if any.
     mutating func takeLatestRow(_ entity: Int, _ key: ObjectKey) -> Row? {
-        guard self[entity]?.latestRows.isEmpty == false else { return nil }
+        guard !read(entity, orNone: true, { $0.latestRows.isEmpty }) else { return nil }
         return tables[place(entity)].latestRows.removeValue(forKey: key)
     }
 

@@ -36,12 +36,7 @@ extension DatabaseObject {
     /// Throws as ``setValue(_:forKey:)`` does, and `.wrongType` for a relationship that is kept in other rows.
     public func setValues(_ values: [String: (any PropertyValue)?]) async throws {
         try context.requireLive(self)
-        if isInserted {
-            for (key, value) in values.sorted(by: { $0.key < $1.key }) {
-                try context.stageOnNew(self, value, forKey: key)
-            }
-            return
-        }
+        if isInserted { return try context.stageOnNew(self, values) }
         _ = try context.requireKey(self)
         // Relationships to new objects can only be staged.
         let links = try context.newDestinations(values, of: self)

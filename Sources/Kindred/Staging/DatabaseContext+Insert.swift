@@ -16,9 +16,7 @@ extension DatabaseContext {
     ) throws -> DatabaseObject {
         let object = try insert(try runtime.entity(named: entityName))
         do {
-            for (key, value) in values.sorted(by: { $0.key < $1.key }) {
-                try stageOnNew(object, value, forKey: key)
-            }
+            try stageOnNew(object, values)
         } catch {
             rollback([object])
             throw error
@@ -49,14 +47,30 @@ extension DatabaseContext {
         return object
     }
 
-    /// Gives a new object a value for a key of any kind.
-    func stageOnNew(_ object: DatabaseObject, _ value: (any PropertyValue)?, forKey key: String) throws {
+    /// Gives a new object its values: all attributes at once, since each change costs a row, then the relationships.
+    func stageOnNew(_ object: DatabaseObject, _ values: [String: (any PropertyValue)?]) throws {
         let entity = object.runtime
-        if let position = entity.attributeIndex[key] {
-            try object.stageOrThrow(try Assignments.attributeValue(value, entity, position), at: position)
-            return
+        var cells: [Int: PostgresValue?] = [:]
+        var links: [(relationship: RelationshipRuntime, value: (any PropertyValue)?)] = []
+        for (key, value) in values {
+            if let position = entity.attributeIndex[key] {
+                cells.updateValue(try Assignments.attributeValue(value, entity, position), forKey: position)
+            } else if let relationship = entity.relationship(named: key) {
+                links.append((relationship, value))
+            } else {
+                throw entity.unknownKey(key)
+            }
         }
-        guard let relationship = entity.relationship(named: key) else { throw entity.unknownKey(key) }
+        try object.stageOrThrow(cells)
+        for (relationship, value) in links.sorted(by: { $0.relationship.slot < $1.relationship.slot }) {
+            try stageOnNew(object, value, for: relationship)
+        }
+    }
+
+    /// Gives a new object a value for a relationship of any kind.
+    func stageOnNew(
+        _ object: DatabaseObject, _ value: (any PropertyValue)?, for relationship: RelationshipRuntime
+    ) throws {
         if relationship.isToMany {
             let members = try stageableMembers(value, of: relationship)
             try stageReplace(members, of: object, relationship)

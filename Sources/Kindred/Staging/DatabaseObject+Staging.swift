@@ -68,15 +68,25 @@ extension DatabaseObject {
 
     /// Stages a value; throws where it does not fit, or where nothing can be saved.
     func stageOrThrow(_ value: PostgresValue?, at position: Int) throws {
-        let attribute = entity.attributes[position]
+        try stageOrThrow([position: value])
+    }
+
+    /// Stages values by position together, or none of them if one does not fit.
+    func stageOrThrow(_ values: [Int: PostgresValue?]) throws {
         try requireStageable()
-        try runtime.requireWritable(attribute, key: attribute.name)
-        let bytes = try value.map { try runtime.cell($0, at: position, of: row.columns) }
+        var cells: [Int: [UInt8]?] = [:]
+        for (position, value) in values {
+            let attribute = entity.attributes[position]
+            try runtime.requireWritable(attribute, key: attribute.name)
+            cells.updateValue(try value.map { try runtime.cell($0, at: position, of: row.columns) }, forKey: position)
+        }
         context.changeStaging(of: self) { state in
             var staging = state.stagingToChange
-            staging.problems[attribute.name] = nil
-            staging.unlink([position], in: runtime)
-            state.setCells([position: bytes], &staging)
+            if !staging.problems.isEmpty {
+                for position in values.keys { staging.problems[entity.attributes[position].name] = nil }
+            }
+            staging.unlink(values.keys, in: runtime)
+            state.setCells(cells, &staging)
             state.staging = staging
         }
     }

@@ -25,9 +25,9 @@ package struct Staging: Sendable {
     }
 
     /// Forgets the links of relationships whose foreign key has one of the columns.
-    mutating func unlink(_ columns: Set<Int>, in entity: EntityRuntime) {
+    mutating func unlink(_ columns: some Collection<Int>, in entity: EntityRuntime) {
         guard !destinations.isEmpty else { return }
-        for slot in destinations.keys where !columns.isDisjoint(with: entity.relationships[slot].ownColumns) {
+        for slot in destinations.keys where entity.relationships[slot].ownColumns.contains(where: columns.contains) {
             destinations[slot] = nil
         }
     }

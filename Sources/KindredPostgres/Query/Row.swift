@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// A row of a result: one contiguous buffer of encoded values, decoded when they are read.
 ///
 /// A row stands alone: it keeps neither the result nor other rows in memory.
@@ -99,17 +107,27 @@ extension Row {
 
     /// Whether the two rows hold the same values, byte by byte.
     package func hasSameBytes(as other: Row) -> Bool {
-        count == other.count && buffer.withBytes { bytes in other.buffer.withBytes { bytes.elementsEqual($0) } }
+        count == other.count && buffer.withBytes { bytes in other.buffer.withBytes { Self.areEqual(bytes, $0) } }
     }
 
     /// Whether the two rows hold the same value in a column, byte by byte.
     package func hasSameBytes(as other: Row, at column: Int) -> Bool {
-        guard let bytes = range(column), let otherBytes = other.range(column) else {
-            return isNull(at: column) == other.isNull(at: column)
+        buffer.withBytes { buffer in
+            other.buffer.withBytes { otherBuffer in
+                guard let bytes = range(column, buffer), let otherBytes = other.range(column, otherBuffer) else {
+                    return range(column, buffer) == other.range(column, otherBuffer)
+                }
+                return Self.areEqual(
+                    UnsafeRawBufferPointer(rebasing: buffer[bytes]),
+                    UnsafeRawBufferPointer(rebasing: otherBuffer[otherBytes]))
+            }
         }
-        return buffer.withBytes { buffer in
-            other.buffer.withBytes { buffer[bytes].elementsEqual($0[otherBytes]) }
-        }
+    }
+
+    private static func areEqual(_ bytes: UnsafeRawBufferPointer, _ others: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count == others.count else { return false }
+        guard let address = bytes.baseAddress, let otherAddress = others.baseAddress else { return true }
+        return memcmp(address, otherAddress, bytes.count) == 0
     }
 
     /// The row with NULL in the given columns.
@@ -119,19 +137,24 @@ extension Row {
         }
     }
 
-    /// Makes a row from a source that writes each column's value, or does not for NULL.
+    /// Makes a row from a source that writes each column's value, or does not for NULL; it is asked twice for each.
     package init(columns: RowColumns, count: Int, _ value: (Int, (UnsafeRawBufferPointer) -> Void) -> Void) {
-        var buffer = [UInt8](repeating: 0, count: 4 * count)
-        for column in 0..<count {
-            var flag = Self.null
-            value(column) { bytes in
-                flag = 0
-                buffer.append(contentsOf: bytes)
+        var size = 4 * count
+        for column in 0..<count { value(column) { size += $0.count } }
+        let buffer = RowBuffer.filled(size) { buffer in
+            var end = 0
+            for column in 0..<count {
+                var flag = Self.null
+                value(column) { bytes in
+                    flag = 0
+                    UnsafeMutableRawBufferPointer(rebasing: buffer[(4 * count + end)...]).copyMemory(from: bytes)
+                    end += bytes.count
+                }
+                let entry = UInt32(truncatingIfNeeded: end) | flag
+                buffer.storeBytes(of: entry, toByteOffset: 4 * column, as: UInt32.self)
             }
-            let end = UInt32(truncatingIfNeeded: buffer.count - 4 * count) | flag
-            buffer.withUnsafeMutableBytes { $0.storeBytes(of: end, toByteOffset: 4 * column, as: UInt32.self) }
         }
-        self.init(columns: columns, count: count, buffer: .filled(buffer.count) { $0.copyBytes(from: buffer) })
+        self.init(columns: columns, count: count, buffer: buffer)
     }
 }
 
