@@ -194,9 +194,10 @@ struct IdentityMap {
 
     /// Whether any row of an entity has an object, or has left one behind.
     func holdsRows(of entity: Int) -> Bool {
-        guard let table = self[entity] else { return false }
-        return !table.latestRows.isEmpty || table.integers.values.contains { $0.object != nil }
-            || table.others.values.contains { $0.object != nil }
+        read(entity, orNone: false) { table in
+            !table.latestRows.isEmpty || table.integers.values.contains { $0.object != nil }
+                || table.others.values.contains { $0.object != nil }
+        }
     }
 
     /// Keeps the row that a vanished object left behind, newer than the one its sets hold.
