@@ -124,6 +124,10 @@ import Testing
             #""deleteRule" must be one of "nullify", "cascade", "deny", "noAction""#
         ),
         (#"@kindred {"orderedBy": "place"}"#, #""orderedBy" names no column: there is no "place""#),
+        (
+            #"@kindred {"orderedBy": "person_id"}"#,
+            #""orderedBy" must not name a column of the foreign key itself: "person_id""#
+        ),
         (#"@kindred {"manyToMany": "friends"}"#, "it speaks of a many-to-many relationship, but the key makes none"),
         (
             #"@kindred {"manyToManyDeleteRule": "cascade"}"#,

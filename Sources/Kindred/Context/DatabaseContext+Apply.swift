@@ -35,6 +35,7 @@ extension DatabaseContext {
         let entity = object.runtime
         let (old, row) = (oldLinks.row, links.row)
         for relationship in entity.foreignKeys {
+            try noteMove(object, relationship, from: oldLinks, to: links)
             let (oldNew, newNew) = (oldLinks.destinations[relationship.slot], links.destinations[relationship.slot])
             guard case .foreignKey(let columns, let referenced) = relationship.link,
                 oldNew !== newNew || columns.contains(where: { !old.hasSameBytes(as: row, at: $0) })
@@ -142,6 +143,7 @@ extension DatabaseContext {
             case .many(var members):
                 state.relationships[slot] = nil
                 members.insert(member)
+                members.isUnsorted = true
                 state.relationships[slot] = .many(members)
             case .one(var one):
                 one.member = member

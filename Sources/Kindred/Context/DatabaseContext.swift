@@ -66,6 +66,15 @@ public final class DatabaseContext: Sendable {
         }
     }
 
+    /// Keeps the newer row of a member that nobody holds.
+    func keepLatestRow(_ row: Row, _ entity: EntityRuntime, _ key: ObjectKey) {
+        let before = withMap { map in
+            defer { map.keepLatestRow(LeftRow(entity: entity.index, key: key, row: row)) }
+            return map.latestRow(entity.index, key)
+        }
+        TransactionJournal.current?.recordLatestRow(before, entity.index, key, in: self)
+    }
+
     /// The live object of a key, without I/O.
     package func liveObject(_ entity: EntityRuntime, _ key: ObjectKey) -> DatabaseObject? {
         withMap { $0.object(entity.index, key) }
@@ -136,6 +145,8 @@ extension DatabaseContext {
     /// The objects of loaded members, made from their rows where nobody holds them.
     func objects(_ members: [Member], of entity: EntityRuntime, group: LoadGroup?) -> [DatabaseObject] {
         var made: [DatabaseObject] = []
+        // What they show may be undone.
+        var newer: [DatabaseObject] = []
         let objects = withMap { map in
             if !entity.key.isEmpty {
                 map.makeRoom(for: members.count, of: entity, deaths: deaths.load(ordering: .relaxed))
@@ -151,13 +162,15 @@ extension DatabaseContext {
                 if entity.key.isEmpty { return make(seed) }
                 let (object, isNew) = map.object(entity.index, member.key) { make(seed) }
                 if isNew { made.append(object) }
-                if isNew, let newer = map.takeLatestRow(entity.index, member.key) {
-                    object.withState { $0.row = newer }
+                if isNew, let row = map.takeLatestRow(entity.index, member.key) {
+                    object.withState { $0.row = row }
+                    newer.append(object)
                 }
                 if isNew, map.isDeleting(entity.index, member.key) { object.withState { $0.status = .deleting } }
                 return object
             }
         }
+        if !newer.isEmpty { TransactionJournal.current?.recordFetched(newer) }
         if let first = made.first, awakes(entity, first) { awake(made, of: entity) }
         return objects
     }

@@ -186,6 +186,12 @@ struct IdentityMap {
         tables[place(entity)].linkChanges[slot, default: [:]][owner] = time
     }
 
+    /// The newer row that an object left behind, if any.
+    func latestRow(_ entity: Int, _ key: ObjectKey) -> Row? {
+        guard let rows = self[entity]?.latestRows, !rows.isEmpty else { return nil }
+        return rows[key]
+    }
+
     /// Takes out the newer row that an object left behind, if any.
     mutating func takeLatestRow(_ entity: Int, _ key: ObjectKey) -> Row? {
         guard !read(entity, orNone: true, { $0.latestRows.isEmpty }) else { return nil }

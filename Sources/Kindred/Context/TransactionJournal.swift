@@ -11,6 +11,7 @@ final class TransactionJournal: Sendable {
         var created: [DatabaseObject] = []
         var fetched: [WeakObject] = []
         var groups: [LoadGroup] = []
+        var rows: [(context: DatabaseContext, entity: Int, key: ObjectKey, row: Row?)] = []
         var pairs: [StagedPair: (context: DatabaseContext, wasStaged: Bool, payload: Assignments?)] = [:]
     }
 
@@ -50,6 +51,11 @@ final class TransactionJournal: Sendable {
         entries.withLock { $0.groups.append(group) }
     }
 
+    /// Remembers the row that loaded relationships were to show for a row that nobody holds.
+    func recordLatestRow(_ row: Row?, _ entity: Int, _ key: ObjectKey, in context: DatabaseContext) {
+        entries.withLock { $0.rows.append((context, entity, key, row)) }
+    }
+
     /// Remembers whether a pair was staged before its first change.
     func record(_ pair: StagedPair, in context: DatabaseContext) {
         let (wasStaged, payload) = context.staged.withLock { ($0.contains(pair), $0.payload(of: pair)) }
@@ -66,6 +72,7 @@ final class TransactionJournal: Sendable {
             entries.created += inner.created
             entries.fetched += inner.fetched
             entries.groups += inner.groups
+            entries.rows += inner.rows
             entries.pairs.merge(inner.pairs) { earlier, _ in earlier }
         }
     }
@@ -74,6 +81,12 @@ final class TransactionJournal: Sendable {
     func undo() throws -> [DatabaseObject] {
         let entries = entries.withLock { $0 }
         for group in entries.groups { group.forget() }
+        for (context, entity, key, row) in entries.rows.reversed() {
+            context.withMap { map in
+                _ = map.takeLatestRow(entity, key)
+                if let row { map.keepLatestRow(LeftRow(entity: entity, key: key, row: row)) }
+            }
+        }
         let created = Set(entries.created)
         for (pair, before) in entries.pairs {
             before.context.staged.withLock { staged in

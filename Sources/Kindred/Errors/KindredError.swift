@@ -24,6 +24,8 @@ public struct KindredError: Error, Sendable {
         public static let invalidCondition = Code("invalidCondition")
         /// The request asks for something that cannot be, such as a negative limit.
         public static let invalidRequest = Code("invalidRequest")
+        /// The place is outside an ordered set.
+        public static let indexOutOfRange = Code("indexOutOfRange")
         /// Exactly one object was asked for and none matches.
         public static let notFound = Code("notFound")
         /// Exactly one object was asked for and several match.

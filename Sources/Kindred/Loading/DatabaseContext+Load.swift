@@ -119,13 +119,16 @@ extension DatabaseContext {
 
     /// The members that are in memory, the owner's own or those that its group has loaded for it.
     func loadedMembers(of relationship: RelationshipRuntime, owner: DatabaseObject) -> LoadedMembers? {
-        if case .many(let members) = owner.withState({ $0.relationships[relationship.slot] }) { return members }
+        if case .many(let members) = owner.withState({ $0.relationships[relationship.slot] }) {
+            return sorted(members, relationship, of: owner)
+        }
         if owner.isInserted {
             let askedAt = now
             var members = LoadedMembers()
             apply(stagedChange(relationship, of: owner), to: &members)
+            members.isUnsorted = true
             keep(.many(members), relationship.slot, of: owner, askedAt: askedAt)
-            return members
+            return sorted(members, relationship, of: owner)
         }
         guard let key = try? ObjectKey(owner.storedRow, relationship.ownColumns),
             let loaded = loadedByGroup(relationship, key, of: owner)

@@ -50,13 +50,19 @@ struct RelationshipQuery {
         keyAttributes = matchedColumns.map { matched.entity.attributes[$0] }
         let alias = join == nil ? "t" : "h"
         let (attributes, hasOwnerColumns, joinText) = (keyAttributes, hasOwnerColumns, join)
+        let position = relationship.position
         makeText = {
             var columns = try destination.selectList(alias: "t")
             let matchedNames = try matchedColumns.map { "\(alias).\(try matched.quoted($0))" }
             if hasOwnerColumns { columns += ", " + matchedNames.joined(separator: ", ") }
+            var order = ""
+            if let position {
+                let ties = try destination.key.map { ", t.\(try destination.quoted($0))" }.joined()
+                order = " ORDER BY \(alias).\(try matched.quoted(position)) NULLS LAST\(ties)"
+            }
             return """
                 SELECT \(columns) FROM \(try destination.quotedName) AS t\(try joinText?() ?? "") \
-                WHERE \(KeySet.condition(matchedNames, attributes, firstParameter: 1))
+                WHERE \(KeySet.condition(matchedNames, attributes, firstParameter: 1))\(order)
                 """
         }
     }

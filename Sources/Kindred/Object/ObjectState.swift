@@ -84,6 +84,8 @@ package struct LoadedMembers: Sendable {
     package private(set) var members: [Member]
     /// The rows that the members were read with.
     package let group: LoadGroup?
+    /// Whether members of an ordered relationship may stand out of order, to be sorted when they are next read.
+    package var isUnsorted = false
     /// Positions by key; made at the first change or membership test, since most sets are only walked.
     private var positions: [ObjectKey: Int]?
 
@@ -120,6 +122,13 @@ package struct LoadedMembers: Sendable {
         guard keys.contains(where: { indexed[$0] != nil }) else { return }
         members.removeAll { keys.contains($0.key) }
         positions = nil
+    }
+
+    /// Puts the members in another order.
+    package mutating func reorder(_ members: [Member]) {
+        self.members = members
+        positions = nil
+        isUnsorted = false
     }
 
     private var indexed: [ObjectKey: Int] {

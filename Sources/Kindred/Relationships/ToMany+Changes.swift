@@ -6,6 +6,7 @@ extension ToMany {
     /// One-to-many: one UPDATE of the member's foreign key. Many-to-many: one INSERT into the helper table, which does
     /// nothing if the pair is there. Throws `KindredError` `.objectDeleted` if the member's row is gone, `.wrongType`
     /// or `.foreignContext` for what cannot be a member, `.missingValue` if the helper has required columns of its own.
+    /// Where the members have an order, the object becomes the last one, as by ``append(_:)``.
     public func insert(_ member: Member) async throws {
         try await formUnion(CollectionOfOne(member))
     }
@@ -20,6 +21,11 @@ extension ToMany {
         if case .helper(let link) = relationship.link, owner.isInserted || member.isInserted {
             let values = try context.payload(payload, of: relationship, link)
             return try context.stageJoin(members, to: owner, relationship, payload: values)
+        }
+        if case .helper(let link) = relationship.link, let position = relationship.position {
+            let values = try context.payload(payload, of: relationship, link)
+            // Whoever gives the position writes it like any other column.
+            if values?.values[position] == nil { return try await append(members, through: values) }
         }
         try await change { change in
             guard case .helper(let statements) = change else {
@@ -37,6 +43,7 @@ extension ToMany {
     /// Makes all the objects members, by one statement; they leave their old owners.
     public func formUnion(_ members: some Sequence<Member>) async throws {
         let all = try context.distinctMembers(members.map { $0 as DatabaseObject }, of: relationship)
+        if isOrdered { return try await append(all, through: nil) }
         let (staged, members) = try split(all)
         if !members.isEmpty {
             try await change { change in
@@ -91,13 +98,15 @@ extension ToMany {
 
     /// Makes the objects the only members: who is not among them leaves, who is missing joins, in one atomic change.
     ///
-    /// Two statements in one round trip, whatever the numbers. Throws `.requiredRelationship` if somebody would have
+    /// Two statements in one round trip, whatever the numbers. Where the members have an order, it becomes the one given,
+    /// at the cost of ``insert(contentsOf:at:)`` and one statement for those who leave. Throws `.requiredRelationship` if somebody would have
     /// to leave a required relationship; nothing is written then.
     public func set(_ members: some Sequence<Member>) async throws {
         try await replace(try context.distinctMembers(members.map { $0 as DatabaseObject }, of: relationship))
     }
 
     func replace(_ all: [DatabaseObject]) async throws {
+        if isOrdered { return try await setOrder(all) }
         let (staged, members) = try split(all)
         if !owner.isInserted {
             try await change { change in

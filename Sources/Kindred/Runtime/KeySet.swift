@@ -31,7 +31,7 @@ enum KeySet {
     }
 
     /// Types without an array type that the library knows go as text and are cast by the server.
-    private static func array(_ attribute: Attribute, _ parameter: Int) -> String {
+    static func array(_ attribute: Attribute, _ parameter: Int) -> String {
         attribute.baseType.arrayType == nil ? "$\(parameter)::text[]::\(attribute.typeName)[]" : "$\(parameter)"
     }
 

@@ -24,6 +24,8 @@ package final class RelationshipRuntime: Sendable {
         package let destination: [Int]
         /// The helper columns that make a pair unique, in helper order, without repetition.
         package let pairColumns: [Int]
+        /// Helper columns that hold positions, for either end that is ordered, and the columns of whose members they order.
+        package let positions: [(column: Int, ownerColumns: [Int])]
     }
 
     package let model: Relationship
@@ -35,16 +37,19 @@ package final class RelationshipRuntime: Sendable {
     package let inverseSlot: Int
     package let link: Link
     package let isToMany: Bool
+    /// The column that orders the members: of the destination, or of the helper; nil where they have no order.
+    package let position: Int?
     /// The source's columns that the other end is found by.
     let ownColumns: [Int]
 
-    init(model: Relationship, slot: Int, source: Int, destination: Int, inverseSlot: Int, link: Link) {
+    init(model: Relationship, slot: Int, source: Int, destination: Int, inverseSlot: Int, link: Link, position: Int?) {
         self.model = model
         self.slot = slot
         self.source = source
         self.destination = destination
         self.inverseSlot = inverseSlot
         self.link = link
+        self.position = position
         isToMany = model.isToMany
         switch link {
         case .foreignKey(let columns, _): ownColumns = columns

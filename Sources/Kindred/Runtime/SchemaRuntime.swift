@@ -47,7 +47,7 @@ package final class SchemaRuntime: Sendable {
         for (source, entity) in schema.entities.enumerated() {
             relationships.append(
                 entity.relationships.enumerated().compactMap { slot, model in
-                    Self.resolve(model, slot: slot, source: source, positions, attributes, slots)
+                    Self.resolve(model, slot: slot, source: source, schema, positions, attributes, slots)
                 }
             )
             for relationship in relationships[source] {
@@ -90,6 +90,7 @@ package final class SchemaRuntime: Sendable {
         _ model: Relationship,
         slot: Int,
         source: Int,
+        _ schema: DatabaseSchema,
         _ positions: [QualifiedName: Int],
         _ attributes: [[String: Int]],
         _ slots: [[String: Int]]
@@ -105,11 +106,15 @@ package final class SchemaRuntime: Sendable {
             let other = indices(model.destinationColumns, destination)
         else { return nil }
         let link: RelationshipRuntime.Link
+        var position = model.orderedBy.flatMap { attributes[destination][$0] }
         if let helper = model.helper {
             guard let entity = positions[helper.entity],
                 let toSource = indices(helper.sourceColumns, entity),
                 let toDestination = indices(helper.destinationColumns, entity)
             else { return nil }
+            position = model.orderedBy.flatMap { attributes[entity][$0] }
+            let inversePosition = schema.entities[destination].relationships[inverse].orderedBy
+                .flatMap { attributes[entity][$0] }
             link = .helper(
                 .init(
                     entity: entity,
@@ -117,7 +122,11 @@ package final class SchemaRuntime: Sendable {
                     source: own,
                     destinationColumns: toDestination,
                     destination: other,
-                    pairColumns: toSource + toDestination.filter { !toSource.contains($0) }
+                    pairColumns: toSource + toDestination.filter { !toSource.contains($0) },
+                    positions: [(position, toSource), (inversePosition, toDestination)].compactMap {
+                        position, columns in
+                        position.map { ($0, columns) }
+                    }
                 )
             )
         } else if model.holdsForeignKey {
@@ -131,7 +140,8 @@ package final class SchemaRuntime: Sendable {
             source: source,
             destination: destination,
             inverseSlot: inverse,
-            link: link
+            link: link,
+            position: position
         )
     }
 }

@@ -112,14 +112,25 @@ struct SavedPairs {
         let columns = link.pairColumns + payloadColumns
         let values = ColumnArrays(entity: helper, columns: columns)
         let text = try helper.text("save pairs \(link.pairColumns) \(payloadColumns)") {
-            let names = try columns.map { try helper.quoted($0) }
+            // Pairs of an order come to its end, one after the other.
+            let ends = link.positions.filter { !payloadColumns.contains($0.column) }
+            let names = try (columns + ends.map(\.column)).map { try helper.quoted($0) }
+            let given = values.expressions("c")
+            func value(_ column: Int) -> String { columns.firstIndex(of: column).map { given[$0] } ?? "NULL" }
+            let places = try ends.map { end in
+                """
+                \(try helper.endPosition(end.column, end.ownerColumns, value)) - 1 + row_number() OVER \
+                (PARTITION BY \(end.ownerColumns.map(value).joined(separator: ", ")) ORDER BY new.place)
+                """
+            }
             let pair = try link.pairColumns.map { try helper.quoted($0) }.joined(separator: ", ")
             let update = try payloadColumns.map { "\(try helper.quoted($0)) = excluded.\(try helper.quoted($0))" }
             let conflict = update.isEmpty ? "NOTHING" : "UPDATE SET \(update.joined(separator: ", "))"
             return """
                 INSERT INTO \(try helper.quotedName) (\(names.joined(separator: ", "))) \
-                SELECT \(values.expressions("c").joined(separator: ", ")) \
-                FROM unnest(\(values.parameters(first: 1))) AS new(\(values.names("c").joined(separator: ", "))) \
+                SELECT \((given + places).joined(separator: ", ")) \
+                FROM unnest(\(values.parameters(first: 1))) WITH ORDINALITY \
+                AS new(\((values.names("c") + ["place"]).joined(separator: ", "))) \
                 ON CONFLICT (\(pair)) DO \(conflict)
                 """
         }

@@ -132,6 +132,7 @@ extension DatabaseContext {
         of owner: DatabaseObject,
         _ relationship: RelationshipRuntime
     ) throws {
+        if relationship.position != nil, owner.isInserted { return try stageOrder(members, of: owner, relationship) }
         let known = stagedMembers(of: relationship, owner)
         let (wanted, old) = (Set(members), Set(known))
         try stageLeave(known.filter { !wanted.contains($0) }, from: owner, relationship)

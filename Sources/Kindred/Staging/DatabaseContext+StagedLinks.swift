@@ -81,6 +81,7 @@ extension DatabaseContext {
         }
         let inverse = runtime.entities[relationship.destination].relationships[relationship.inverseSlot]
         for member in members { try stageDestination(owner, of: member, inverse) }
+        try stageEndPositions(members, of: owner, relationship)
     }
 
     /// Takes objects out of a to-many relationship, as staged changes.

@@ -54,7 +54,7 @@ struct StagedChanges: Sendable {
     /// The ends of relationships that staged changes have changed.
     mutating func changedEnds(_ runtime: SchemaRuntime) -> [StagedLinks.End] {
         if isEmpty { return [] }
-        let made = links ?? StagedLinks(objects, Array(pairEntries.keys), runtime)
+        let made = links ?? StagedLinks(objects, pairs.map(\.pair), runtime)
         links = made
         return Array(made.changes.keys)
     }
@@ -66,7 +66,7 @@ struct StagedChanges: Sendable {
         _ runtime: SchemaRuntime
     ) -> StagedLinks.Change? {
         if isEmpty { return nil }
-        let made = links ?? StagedLinks(objects, Array(pairEntries.keys), runtime)
+        let made = links ?? StagedLinks(objects, pairs.map(\.pair), runtime)
         links = made
         return made.change(relationship, owner)
     }

@@ -35,6 +35,8 @@ extension DatabaseContext {
         )
         try await sendToHelper([statement], statements)
         for member in members { join(member, statements) }
+        // Positions that were given with the pairs: the order is read again.
+        if statements.relationship.position != nil { unload(statements.relationship.slot, of: statements.owner) }
     }
 
     /// One DELETE of the pairs.
@@ -64,7 +66,7 @@ extension DatabaseContext {
     }
 
     @discardableResult
-    private func sendToHelper(_ batch: [Statement], _ statements: HelperStatements) async throws -> [QueryResult] {
+    func sendToHelper(_ batch: [Statement], _ statements: HelperStatements) async throws -> [QueryResult] {
         let key = statements.relationship.model.name
         do {
             return try await send(batch, statements.helper, key: key)
@@ -85,7 +87,7 @@ extension DatabaseContext {
         return { $0 == helper?.sourceForeignKey || $0 == helper?.destinationForeignKey }
     }
 
-    private func memberKeys(_ members: [DatabaseObject], _ statements: HelperStatements) throws -> [ObjectKey] {
+    func memberKeys(_ members: [DatabaseObject], _ statements: HelperStatements) throws -> [ObjectKey] {
         let link = statements.link
         let name = statements.relationship.model.name
         return try members.map { member in
@@ -124,7 +126,11 @@ extension DatabaseContext {
             }
             try assignments.assign(value, forKey: key, in: self)
         }
-        let missing = (relationship.model.helper?.requiredPayload ?? []).filter { given[$0] == nil }
+        // Positions are given by the relationship itself.
+        let positions = Set(link.positions.map { helper.entity.attributes[$0.column].name })
+        let missing = (relationship.model.helper?.requiredPayload ?? []).filter {
+            given[$0] == nil && !positions.contains($0)
+        }
         guard missing.isEmpty else {
             throw KindredError(
                 .missingValue,
@@ -139,7 +145,7 @@ extension DatabaseContext {
         return assignments.columns.isEmpty ? nil : assignments
     }
 
-    private func join(_ member: DatabaseObject, _ statements: HelperStatements) {
+    func join(_ member: DatabaseObject, _ statements: HelperStatements) {
         link(member, to: statements.owner, slot: statements.relationship.slot)
         link(statements.owner, to: member, slot: statements.relationship.inverseSlot)
         unloadHelperRows(member, statements)
@@ -152,7 +158,7 @@ extension DatabaseContext {
     }
 
     /// The one-to-many sets of helper rows at both ends are read again when they are next used.
-    private func unloadHelperRows(_ member: DatabaseObject, _ statements: HelperStatements) {
+    func unloadHelperRows(_ member: DatabaseObject, _ statements: HelperStatements) {
         for end in statements.helper.foreignKeys {
             if end.ownColumns == statements.link.sourceColumns { unload(end.inverseSlot, of: statements.owner) }
             if end.ownColumns == statements.link.destinationColumns { unload(end.inverseSlot, of: member) }
@@ -160,7 +166,7 @@ extension DatabaseContext {
     }
 
     /// The members of deleted pairs are no longer the owner's, and objects that stood for the pairs are deleted.
-    private func applyDeletedPairs(_ result: QueryResult, _ statements: HelperStatements) throws {
+    func applyDeletedPairs(_ result: QueryResult, _ statements: HelperStatements) throws {
         let helper = statements.helper
         let destination = runtime.entities[statements.relationship.destination]
         for row in result {

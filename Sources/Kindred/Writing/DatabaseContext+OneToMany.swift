@@ -131,7 +131,7 @@ extension DatabaseContext {
     }
 
     /// Applies a member's changed row: to its object, or, where nobody holds one, to the loaded sets that hold the row.
-    private func applyMember(
+    func applyMember(
         _ row: Row,
         _ statements: MemberStatements,
         _ moved: [ObjectKey: DatabaseObject]
@@ -141,10 +141,10 @@ extension DatabaseContext {
         if let object = moved[key] ?? liveObject(entity, key) { return try apply(row, to: object) }
         let owned = try zip(statements.columns, statements.ownerValues).allSatisfy { try row[$0] == $1 }
         if !owned { unlink([key], from: statements.owner, slot: statements.relationship.slot) }
-        withMap { $0.keepLatestRow(LeftRow(entity: entity.index, key: key, row: row)) }
+        keepLatestRow(row, entity, key)
     }
 
-    private func leaving(_ statements: MemberStatements) throws -> [Int] {
+    func leaving(_ statements: MemberStatements) throws -> [Int] {
         if let columns = statements.members.leavingColumns(of: statements.columns) { return columns }
         throw statements.members.requiredRelationship(
             statements.relationship.model.name,
@@ -153,7 +153,7 @@ extension DatabaseContext {
     }
 
     /// A column that the foreign key shares with the member's key or another foreign key has to agree already.
-    private func requireSharedColumns(_ members: [DatabaseObject], _ statements: MemberStatements) throws {
+    func requireSharedColumns(_ members: [DatabaseObject], _ statements: MemberStatements) throws {
         let joining = statements.joining
         for (column, value) in zip(statements.columns, statements.ownerValues) where !joining.contains(column) {
             for member in members where try member.storedRow[column] != value {

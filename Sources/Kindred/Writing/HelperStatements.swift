@@ -15,7 +15,7 @@ struct HelperStatements {
         link.destinationColumns.indices.filter { !link.sourceColumns.contains(link.destinationColumns[$0]) }
     }
 
-    private var memberColumns: [Int] { memberPositions.map { link.destinationColumns[$0] } }
+    var memberColumns: [Int] { memberPositions.map { link.destinationColumns[$0] } }
 
     /// The key by which the helper names a member, without the columns that both ends share.
     func memberKey(_ values: [PostgresValue]) -> ObjectKey {
@@ -26,18 +26,29 @@ struct HelperStatements {
     func insert(_ keys: [ObjectKey], payload: Assignments?) throws -> Statement {
         let columns = payload?.columns ?? []
         let text = try helper.text("insert \(relationship.source).\(relationship.slot) \(columns)") {
-            let names = try (link.sourceColumns + memberColumns + columns).map { try helper.quoted($0) }
+            // The member's own order, if it has one, gets the pair at its end.
+            let ends = link.positions.filter { !columns.contains($0.column) }
+            let names = try (link.sourceColumns + memberColumns + columns + ends.map(\.column)).map {
+                try helper.quoted($0)
+            }
             let owner = link.sourceColumns.indices.map { "$\($0 + 1)" }
             let firstKey = owner.count + 1
             let firstPayload = firstKey + memberColumns.count
-            let values = owner + ["member.*"] + columns.indices.map { "$\(firstPayload + $0)" }
+            let places = try ends.map { end in
+                try helper.endPosition(end.column, end.ownerColumns) { column in
+                    if let place = memberColumns.firstIndex(of: column) { return "member.m\(place)" }
+                    return "$\((link.sourceColumns.firstIndex(of: column) ?? 0) + 1)"
+                }
+            }
+            let values = owner + ["member.*"] + columns.indices.map { "$\(firstPayload + $0)" } + places
+            let aliases = memberColumns.indices.map { "m\($0)" }.joined(separator: ", ")
             let pair = try link.pairColumns.map { try helper.quoted($0) }.joined(separator: ", ")
             let update = try columns.map { "\(try helper.quoted($0)) = excluded.\(try helper.quoted($0))" }
             let conflict = update.isEmpty ? "NOTHING" : "UPDATE SET \(update.joined(separator: ", "))"
             return """
                 INSERT INTO \(try helper.quotedName) (\(names.joined(separator: ", "))) \
                 SELECT \(values.joined(separator: ", ")) \
-                FROM \(KeySet.rows(memberAttributes, firstParameter: firstKey)) AS member \
+                FROM \(KeySet.rows(memberAttributes, firstParameter: firstKey)) AS member(\(aliases)) \
                 ON CONFLICT (\(pair)) DO \(conflict)
                 """
         }

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 extension SchemaBuilder {
     /// Makes the relationships of one table, sorted by name, without those that the role may not read.
     func makeRelationships(of table: Int) -> [Relationship] {
@@ -68,6 +70,7 @@ extension SchemaBuilder {
             destinationColumns: key.columnNames,
             holdsForeignKey: false,
             orderedBy: key.isOneToOne ? nil : key.annotation.orderedBy?.value,
+            isPositionUnique: isPositionUnique(key),
             minimumCount: key.isOneToOne ? nil : key.annotation.minimumCount?.value,
             maximumCount: key.isOneToOne ? nil : key.annotation.maximumCount?.value,
             clearedColumns: clearedColumns(of: key),
@@ -107,6 +110,7 @@ extension SchemaBuilder {
                 requiredPayload: requiredPayload(of: helper)
             ),
             orderedBy: near.annotation.orderedBy?.value,
+            isPositionUnique: isPositionUnique(near),
             minimumCount: near.annotation.minimumCount?.value,
             maximumCount: near.annotation.maximumCount?.value,
             isEnforced: near.isEnforced && far.isEnforced,
@@ -125,6 +129,13 @@ extension SchemaBuilder {
         if key.isMatchFull { return nullable.count == key.columns.count ? key.columnNames : [] }
         let named = nullable.filter { key.deleteSetColumns.contains($0) }
         return table.columnNames(named.isEmpty ? nullable : named)
+    }
+
+    /// Whether the position column belongs to a unique key that is checked row by row.
+    private func isPositionUnique(_ key: ForeignKey) -> Bool {
+        guard let ordered = key.annotation.orderedBy else { return false }
+        let table = tables[key.source]
+        return table.number(ofColumn: ordered.value).map(table.immediatelyUnique.contains) ?? false
     }
 
     /// What the database does by itself, as far as it can: SET NULL of a required column is a refusal.
@@ -181,8 +192,7 @@ extension SchemaBuilder {
     private func checkAnnotations(of table: Int) {
         for place in tables[table].foreignKeys {
             let key = keys[place]
-            if let ordered = key.annotation.orderedBy, tables[table].number(ofColumn: ordered.value) == nil {
-                let reason = "\"orderedBy\" names no column: there is no \"\(ordered.value)\""
+            if let ordered = key.annotation.orderedBy, let reason = whyNotPosition(ordered.value, tables[table], key) {
                 report(table, ordered.location, reason)
             }
             let location = key.annotation.manyToMany.first?.location ?? key.annotation.manyToManyDeleteRule?.location
@@ -190,5 +200,23 @@ extension SchemaBuilder {
                 report(table, location, "it speaks of a many-to-many relationship, but the key makes none")
             }
         }
+    }
+
+    /// What keeps a column from holding positions; nil if nothing does.
+    private func whyNotPosition(_ name: String, _ table: Table, _ key: ForeignKey) -> String? {
+        guard let number = table.number(ofColumn: name), let place = table.place(of: number) else {
+            return "\"orderedBy\" names no column: there is no \"\(name)\""
+        }
+        let attribute = table.attributes[place]
+        if ![.int2, .int4, .int8].contains(attribute.baseType) {
+            return "\"orderedBy\" must name an integer column: \"\(name)\" is of type \(attribute.typeName)"
+        }
+        if attribute.isGenerated || attribute.identity == .always {
+            return "\"orderedBy\" must name a column that can be written: \"\(name)\" is generated"
+        }
+        if key.columns.contains(number) {
+            return "\"orderedBy\" must not name a column of the foreign key itself: \"\(name)\""
+        }
+        return nil
     }
 }

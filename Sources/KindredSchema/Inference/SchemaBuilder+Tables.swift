@@ -53,6 +53,7 @@ extension SchemaBuilder {
     func makeUniqueKeys() {
         for constraint in catalog.constraints where constraint.kind != .foreignKey {
             guard let index = tableIndexes[constraint.relation] else { continue }
+            if !constraint.isDeferrable { tables[index].immediatelyUnique.formUnion(constraint.columns) }
             tables[index].uniqueKeys.append(
                 UniqueKey(
                     name: constraint.name,
@@ -67,6 +68,7 @@ extension SchemaBuilder {
         for row in catalog.indexes where row.isUnique && row.isValid && !row.hasExpressions {
             guard let index = tableIndexes[row.relation] else { continue }
             let columns = Array(row.columns.prefix(row.keyCount))
+            if !row.isDeferrable { tables[index].immediatelyUnique.formUnion(columns) }
             guard !columns.contains(0), !columns.isEmpty else { continue }
             if let predicate = row.predicate {
                 let own = Set(tables[index].columnNames(columns))

@@ -12,6 +12,8 @@ extension SchemaBuilder {
         var attributeIndexes: [String: Int] = [:]
         /// The primary key first, then by name; those of plain indexes last.
         var uniqueKeys: [UniqueKey] = []
+        /// The numbers of columns whose unique keys are checked row by row, so that an UPDATE cannot exchange their values.
+        var immediatelyUnique: Set<Int16> = []
         /// The numbers of the columns that identify an object; empty if there is no key.
         var identity: [Int16] = []
         /// The places of the foreign keys that this table holds.

@@ -45,6 +45,9 @@ public final class Relationship: Sendable {
     public let helper: RelationshipHelper?
     /// The position column that orders a to-many relationship: of the destination, or of the helper.
     public let orderedBy: String?
+    /// Whether the position column belongs to a unique key that is checked row by row, so that one UPDATE cannot shift
+    /// positions.
+    package let isPositionUnique: Bool
     /// The smallest number of objects that a to-many relationship may have when its object is saved; nil for no limit.
     public let minimumCount: Int?
     /// The largest number of objects that a to-many relationship may have when its object is saved; nil for no limit.
@@ -75,6 +78,9 @@ public final class Relationship: Sendable {
         kind == .oneToMany || kind == .manyToMany
     }
 
+    /// Whether a to-many relationship has an order, kept in the column `orderedBy`.
+    public var isOrdered: Bool { orderedBy != nil }
+
     package init(
         name: String,
         aliases: [String],
@@ -90,6 +96,7 @@ public final class Relationship: Sendable {
         holdsForeignKey: Bool,
         helper: RelationshipHelper? = nil,
         orderedBy: String? = nil,
+        isPositionUnique: Bool = false,
         minimumCount: Int? = nil,
         maximumCount: Int? = nil,
         clearedColumns: [String] = [],
@@ -113,6 +120,7 @@ public final class Relationship: Sendable {
         self.holdsForeignKey = holdsForeignKey
         self.helper = helper
         self.orderedBy = orderedBy
+        self.isPositionUnique = isPositionUnique
         self.minimumCount = minimumCount
         self.maximumCount = maximumCount
         self.clearedColumns = clearedColumns
@@ -134,7 +142,8 @@ extension Relationship: Hashable {
                 && left.deleteRule == right.deleteRule && left.foreignKey == right.foreignKey
                 && left.columns == right.columns && left.destinationColumns == right.destinationColumns
                 && left.holdsForeignKey == right.holdsForeignKey && left.helper == right.helper
-                && left.orderedBy == right.orderedBy && left.minimumCount == right.minimumCount
+                && left.orderedBy == right.orderedBy && left.isPositionUnique == right.isPositionUnique
+                && left.minimumCount == right.minimumCount
                 && left.maximumCount == right.maximumCount && left.clearedColumns == right.clearedColumns
                 && left.isEnforced == right.isEnforced && left.databaseAction == right.databaseAction
                 && left.mayDangle == right.mayDangle && left.mayRepeat == right.mayRepeat

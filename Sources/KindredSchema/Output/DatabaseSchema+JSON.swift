@@ -68,6 +68,10 @@ private struct JSONWriter {
         } else {
             text += "null"
         }
+        if let orderedBy = relationship.orderedBy {
+            text += ", "
+            member("orderedBy", orderedBy, isLast: true)
+        }
         text += "}"
     }
 

@@ -1,0 +1,132 @@
+import KindredPostgres
+import KindredSchema
+
+// Changes of an ordered relationship: the owner is locked, its order is read, and what differs is written.
+extension DatabaseContext {
+    /// Changes an order in a transaction of its own, or in a savepoint of the one that is running.
+    func reorder(
+        _ owner: DatabaseObject,
+        _ relationship: RelationshipRuntime,
+        _ change: OrderChange,
+        _ objects: [DatabaseObject],
+        payload: Assignments? = nil
+    ) async throws {
+        func run() async throws { try await self.run(owner, relationship, change, objects, payload) }
+        if TransactionJournal.current == nil {
+            try await write { try await transaction { try await run() } }
+        } else {
+            try await transaction { try await write { try await run() } }
+        }
+    }
+
+    private func run(
+        _ owner: DatabaseObject,
+        _ relationship: RelationshipRuntime,
+        _ change: OrderChange,
+        _ objects: [DatabaseObject],
+        _ payload: Assignments?
+    ) async throws {
+        try requireLive(owner)
+        for object in objects { try requireLive(object) }
+        let rows = try orderedRows(owner, relationship)
+        let keys = try rows.keys(of: objects)
+        let read = change.needsEndOnly ? try rows.statements.readEnd(keys) : try rows.statements.read()
+        let key = relationship.model.name
+        let answers = try await send([try rows.statements.lock(), read], rows.statements.rows, key: key)
+        guard answers[0].count == 1 else { throw gone([owner]) }
+        do {
+            var update = try OrderUpdate(answers[1], rows, change, zip(keys, objects).map { ($0, $1) }, payload)
+            try requireMembers(update, change, relationship)
+            try await send(&update, rows, key)
+            try apply(update, rows)
+        } catch is OrderUpdate.EndIsFull {
+            try await run(owner, relationship, .append(needsAll: true), objects, payload)
+        }
+    }
+
+    /// What is moved has to be there.
+    private func requireMembers(
+        _ update: OrderUpdate,
+        _ change: OrderChange,
+        _ relationship: RelationshipRuntime
+    ) throws {
+        guard case .move = change, !update.joining.isEmpty else { return }
+        throw KindredError(
+            .notFound,
+            "What was to be moved is no longer in \(runtime.entities[relationship.source].name).\(relationship.model.name)",
+            entity: runtime.entities[relationship.source].name.description,
+            key: relationship.model.name
+        )
+    }
+
+    /// The rows that hold the positions of an owner's members.
+    func orderedRows(_ owner: DatabaseObject, _ relationship: RelationshipRuntime) throws -> OrderedRows {
+        guard let position = relationship.position else { throw relationship.unordered(runtime) }
+        let rows: OrderedRows
+        switch relationship.link {
+        case .helper(let link):
+            rows = OrderedRows(try helperStatements(owner, relationship, link), position)
+        case .referenced(let referenced, let columns):
+            rows = OrderedRows(try memberStatements(owner, relationship, referenced, columns), position)
+        case .foreignKey:
+            throw relationship.unordered(runtime)
+        }
+        let entity = rows.statements.rows
+        guard !entity.key.contains(position) else {
+            throw KindredError(
+                .readOnly,
+                """
+                \(entity.name).\(entity.entity.attributes[position].name) is part of the key: the order of \
+                \(owner.runtime.name).\(relationship.model.name) can only be read
+                """,
+                entity: entity.name.description,
+                key: relationship.model.name
+            )
+        }
+        return rows
+    }
+
+    /// Sends what the change writes, in one round trip.
+    private func send(_ update: inout OrderUpdate, _ rows: OrderedRows, _ key: String) async throws {
+        switch rows.link {
+        case .members(let statements):
+            try requireSharedColumns(update.joining.map(\.object), statements)
+            var batch: [Statement] = []
+            if !update.leaving.isEmpty {
+                batch.append(try statements.detach(update.leaving, leaving: try leaving(statements)))
+            }
+            let (park, placed) = try update.writes(rows)
+            batch += park + placed
+            guard !batch.isEmpty else { return }
+            update.answers = try await send(batch, statements.members, key: key)
+            update.hasLeavers = !update.leaving.isEmpty
+            update.hasPlaces = !placed.isEmpty
+        case .helper(let statements):
+            var batch: [Statement] = []
+            if !update.leaving.isEmpty { batch.append(try statements.delete(.members(update.leaving))) }
+            let (park, placed) = try update.writes(rows)
+            batch += park + placed
+            update.hasPlaces = !placed.isEmpty
+            update.hasLeavers = !update.leaving.isEmpty
+            let inserted = update.inserted
+            if !inserted.isEmpty {
+                batch.append(try rows.statements.insert(inserted, payload: update.payload, statements.link))
+            }
+            guard !batch.isEmpty else { return }
+            update.answers = try await sendToHelper(batch, statements)
+            if !inserted.isEmpty { update.answers.removeLast() }
+        }
+    }
+}
+
+extension RelationshipRuntime {
+    func unordered(_ runtime: SchemaRuntime) -> KindredError {
+        let source = runtime.entities[source].name
+        return KindredError(
+            .invalidRequest,
+            "\(source).\(model.name) has no order; name a position column by {\"orderedBy\": …} on its foreign key",
+            entity: source.description,
+            key: model.name
+        )
+    }
+}

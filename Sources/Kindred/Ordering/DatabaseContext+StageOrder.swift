@@ -1,0 +1,61 @@
+import KindredPostgres
+import KindredSchema
+import Synchronization
+
+// Orders of which an end is new: positions are staged with the members, or follow from the order of the staged pairs.
+extension DatabaseContext {
+    /// Makes objects the only members of a new owner, in their order.
+    func stageOrder(
+        _ members: [DatabaseObject],
+        of owner: DatabaseObject,
+        _ relationship: RelationshipRuntime
+    ) throws {
+        let known = stagedMembers(of: relationship, owner)
+        let (wanted, old) = (Set(members), Set(known))
+        try stageLeave(known.filter { !wanted.contains($0) }, from: owner, relationship)
+        try stageJoin(members.filter { !old.contains($0) }, to: owner, relationship)
+        guard let position = relationship.position else { return }
+        if case .helper = relationship.link {
+            for member in members { restage(StagedPair(owner, relationship, member)) }
+            unload(relationship.slot, of: owner)
+        } else {
+            for (place, member) in members.enumerated() {
+                try member.stageOrThrow(.integer(Int64(place + 1)), at: position)
+            }
+        }
+    }
+
+    /// Gives members that join by a staged change the positions behind those that the owner shows.
+    func stageEndPositions(
+        _ members: [DatabaseObject],
+        of owner: DatabaseObject,
+        _ relationship: RelationshipRuntime
+    ) throws {
+        guard let position = relationship.position, case .referenced = relationship.link else { return }
+        let joining = Set(members)
+        let entity = runtime.entities[relationship.destination]
+        var last: Int64 = 0
+        for member in loadedMembers(of: relationship, owner: owner)?.members ?? [] {
+            let object = liveObject(entity, member.key)
+            if let object, joining.contains(object) { continue }
+            if case .integer(let value) = (object?.row ?? member.row).valueOrRaw(at: position) {
+                last = max(last, value)
+            }
+        }
+        for member in members {
+            last += 1
+            try member.stageOrThrow(.integer(last), at: position)
+        }
+    }
+
+    /// Puts a staged pair behind all others.
+    private func restage(_ pair: StagedPair) {
+        TransactionJournal.current?.record(pair, in: self)
+        staged.withLock { staged in
+            guard staged.contains(pair) else { return }
+            let payload = staged.payload(of: pair)
+            staged.remove(pair)
+            staged.insert(pair, payload: payload)
+        }
+    }
+}

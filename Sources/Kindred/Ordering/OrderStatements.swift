@@ -1,0 +1,168 @@
+import KindredPostgres
+import KindredSchema
+
+/// The statements that read and write the order of one owner's members.
+///
+/// The rows that hold the positions are the members themselves, or the helper's.
+struct OrderStatements {
+    let owner: DatabaseObject
+    let relationship: RelationshipRuntime
+    let position: Int
+    /// The entity whose rows hold the positions.
+    let rows: EntityRuntime
+    /// Its columns that reference the owner, and their values.
+    let ownerColumns: [Int]
+    let ownerValues: [PostgresValue]
+    /// Its columns that tell which member a row stands for.
+    let memberColumns: [Int]
+
+    /// A member's row and its position.
+    struct Place {
+        let key: ObjectKey
+        let position: Int64
+    }
+
+    /// `SELECT … FOR NO KEY UPDATE` of the owner: changes of one order follow each other.
+    func lock() throws -> Statement {
+        let entity = owner.runtime
+        let text = try entity.text("lock for order") {
+            """
+            SELECT FROM \(try entity.quotedName) WHERE \(try entity.equality(entity.key, firstParameter: 1)) \
+            FOR NO KEY UPDATE
+            """
+        }
+        var bindings = Bindings()
+        try entity.append(try owner.context.requireKey(owner).values, for: entity.key, to: &bindings)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    /// All members in order, with their positions.
+    func read() throws -> Statement {
+        var bindings = Bindings()
+        try rows.append(ownerValues, for: ownerColumns, to: &bindings)
+        let text = try text("read order") {
+            "\(try select()) WHERE \(try rows.equality(ownerColumns, firstParameter: 1)) \(try order())"
+        }
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    /// The last member that has a position and those that have none, in order, and which of some keys are members.
+    func readEnd(_ keys: [ObjectKey]) throws -> Statement {
+        var bindings = Bindings()
+        try rows.append(ownerValues, for: ownerColumns, to: &bindings)
+        try KeySet.append(keys, memberAttributes, to: &bindings)
+        let text = try text("read end of order") {
+            let isOwned = try rows.equality(ownerColumns, firstParameter: 1)
+            let column = try rows.quoted(position)
+            let isGiven = KeySet.condition(
+                try memberColumns.map { try rows.quoted($0) }, memberAttributes, firstParameter: ownerColumns.count + 1)
+            return """
+                \(try select()) WHERE \(isOwned) AND (\(column) IS NULL OR \(isGiven) OR \
+                \(column) = (SELECT max(\(column)) FROM \(try rows.quotedName) WHERE \(isOwned))) \(try order())
+                """
+        }
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    private func select() throws -> String {
+        // Read as they are written, whatever the integer's width.
+        let columns = try memberColumns.map { column in
+            let isText = rows.entity.attributes[column].isReadAsText
+            return try rows.quoted(column) + (isText ? "::text" : "")
+        }
+        return "SELECT \((columns + [try rows.quoted(position)]).joined(separator: ", ")) FROM \(try rows.quotedName)"
+    }
+
+    private func order() throws -> String {
+        let columns = try ["\(rows.quoted(position)) NULLS LAST"] + memberColumns.map { try rows.quoted($0) }
+        return "ORDER BY \(columns.joined(separator: ", "))"
+    }
+
+    /// `UPDATE … FROM unnest(…)`: members get their positions, and those that join the owner too.
+    ///
+    /// Rows that left the owner in the meantime stay as they are. The answer's last column is the row's place among all
+    /// that were given, those that stay first.
+    func place(_ staying: [Place], joining: [Place] = [], columns joiningColumns: [Int] = []) throws -> Statement {
+        let joined = joining.isEmpty ? [] : joiningColumns
+        let keyCount = memberColumns.count
+        let firstOwner = keyCount + 2
+        var bindings = Bindings()
+        let all = staying + joining
+        try KeySet.append(all.map(\.key), memberAttributes, to: &bindings)
+        try bindings.appendArray(all.lazy.map { .integer($0.position) }, of: .int8)
+        try rows.append(ownerValues, for: ownerColumns, to: &bindings)
+        if !joined.isEmpty { try bindings.append(.integer(Int64(staying.count)), as: .int8) }
+        let text = try text("place \(joined)") {
+            let parameters = memberAttributes.enumerated().map { KeySet.array($1, 1 + $0) } + ["$\(keyCount + 1)"]
+            let names = memberColumns.indices.map { "k\($0)" } + ["position", "place"]
+            let keys = try memberColumns.enumerated().map { "t.\(try rows.quoted($1)) = new.k\($0)" }
+            var set = ["\(try rows.quoted(position)) = new.position"]
+            for column in joined {
+                guard let place = ownerColumns.firstIndex(of: column) else { continue }
+                set.append("\(try rows.quoted(column)) = $\(firstOwner + place)")
+            }
+            var isOwned = try rows.equality(ownerColumns, alias: "t", firstParameter: firstOwner)
+            if !joined.isEmpty { isOwned = "(\(isOwned) OR new.place > $\(firstOwner + ownerColumns.count))" }
+            return """
+                UPDATE \(try rows.quotedName) AS t SET \(set.joined(separator: ", ")) \
+                FROM unnest(\(parameters.joined(separator: ", "))) \
+                WITH ORDINALITY AS new(\(names.joined(separator: ", "))) \
+                WHERE \(keys.joined(separator: " AND ")) AND \(isOwned) \
+                RETURNING \(try rows.selectList(alias: "t")), new.place
+                """
+        }
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    /// `INSERT INTO helper …`: pairs with their positions; one that is there already gets position and payload.
+    func insert(_ pairs: [Place], payload: Assignments?, _ link: RelationshipRuntime.HelperLink) throws -> Statement {
+        let columns = payload?.columns ?? []
+        // The other end's order is left to its own members' ends.
+        let others = link.positions.filter { $0.column != position && !columns.contains($0.column) }
+        let keyCount = memberColumns.count
+        let firstOwner = keyCount + 2
+        let firstPayload = firstOwner + ownerColumns.count
+        var bindings = Bindings()
+        try KeySet.append(pairs.map(\.key), memberAttributes, to: &bindings)
+        try bindings.appendArray(pairs.lazy.map { .integer($0.position) }, of: .int8)
+        try rows.append(ownerValues, for: ownerColumns, to: &bindings)
+        try payload?.append(to: &bindings)
+        let text = try text("insert placed \(columns)") {
+            let parameters = memberAttributes.enumerated().map { KeySet.array($1, 1 + $0) } + ["$\(keyCount + 1)"]
+            let names = memberColumns.indices.map { "k\($0)" } + ["position"]
+            func value(_ column: Int) -> String {
+                if let place = memberColumns.firstIndex(of: column) { return "new.k\(place)" }
+                return "$\(firstOwner + (ownerColumns.firstIndex(of: column) ?? 0))"
+            }
+            let written = ownerColumns + memberColumns + [position] + columns
+            let values =
+                ownerColumns.indices.map { "$\(firstOwner + $0)" } + memberColumns.map(value) + ["new.position"]
+                + columns.indices.map { "$\(firstPayload + $0)" }
+            let ends = try others.map { try rows.endPosition($0.column, $0.ownerColumns, value) }
+            let pair = try link.pairColumns.map { try rows.quoted($0) }.joined(separator: ", ")
+            let update = try ([position] + columns).map { "\(try rows.quoted($0)) = excluded.\(try rows.quoted($0))" }
+            let quoted = try (written + others.map(\.column)).map { try rows.quoted($0) }
+            return """
+                INSERT INTO \(try rows.quotedName) (\(quoted.joined(separator: ", "))) \
+                SELECT \((values + ends).joined(separator: ", ")) \
+                FROM unnest(\(parameters.joined(separator: ", "))) AS new(\(names.joined(separator: ", "))) \
+                ON CONFLICT (\(pair)) DO UPDATE SET \(update.joined(separator: ", "))
+                """
+        }
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    private var memberAttributes: [Attribute] { memberColumns.map { rows.entity.attributes[$0] } }
+
+    private func text(_ shape: String, _ make: () throws -> String) rethrows -> StatementText {
+        try rows.text("\(shape) \(relationship.source).\(relationship.slot)", make)
+    }
+}
+
+extension EntityRuntime {
+    /// The position behind the last one that rows with the same owner have.
+    func endPosition(_ position: Int, _ ownerColumns: [Int], _ value: (Int) -> String) throws -> String {
+        let owned = try ownerColumns.map { "h.\(try quoted($0)) = \(value($0))" }.joined(separator: " AND ")
+        return "(SELECT coalesce(max(h.\(try quoted(position))), 0) + 1 FROM \(try quotedName) AS h WHERE \(owned))"
+    }
+}

@@ -1,0 +1,73 @@
+import KindredPostgres
+import KindredSchema
+
+/// The rows that hold an owner's order, and how members are named in them.
+struct OrderedRows {
+    enum Link {
+        case members(MemberStatements)
+        case helper(HelperStatements)
+    }
+
+    let statements: OrderStatements
+    let link: Link
+
+    init(_ members: MemberStatements, _ position: Int) {
+        link = .members(members)
+        statements = OrderStatements(
+            owner: members.owner,
+            relationship: members.relationship,
+            position: position,
+            rows: members.members,
+            ownerColumns: members.columns,
+            ownerValues: members.ownerValues,
+            memberColumns: members.members.key
+        )
+    }
+
+    init(_ helper: HelperStatements, _ position: Int) {
+        link = .helper(helper)
+        statements = OrderStatements(
+            owner: helper.owner,
+            relationship: helper.relationship,
+            position: position,
+            rows: helper.helper,
+            ownerColumns: helper.link.sourceColumns,
+            ownerValues: helper.ownerValues,
+            memberColumns: helper.memberColumns
+        )
+    }
+
+    /// What the rows call the objects.
+    func keys(of objects: [DatabaseObject]) throws -> [ObjectKey] {
+        guard let context = objects.first?.context else { return [] }
+        return switch link {
+        case .members: try objects.map(context.requireKey)
+        case .helper(let helper): try context.memberKeys(objects, helper)
+        }
+    }
+
+    /// What the rows call a loaded member; nil where it has a NULL that cannot be referenced.
+    func key(of member: Member) throws -> ObjectKey? {
+        switch link {
+        case .members: return member.key
+        case .helper(let helper):
+            let values = try helper.link.destination.map { try member.row[$0] }
+            guard !values.contains(nil) else { return nil }
+            return helper.memberKey(values.compactMap { $0 })
+        }
+    }
+
+    /// The positions that the column takes.
+    var plan: PositionPlan {
+        let range: ClosedRange<Int64> =
+            switch statements.rows.entity.attributes[statements.position].baseType {
+            case .int2: Int64(Int16.min)...Int64(Int16.max)
+            case .int4: Int64(Int32.min)...Int64(Int32.max)
+            default: PositionPlan.widest
+            }
+        return PositionPlan(range: range)
+    }
+
+    /// Whether an UPDATE that exchanges positions would be refused by a unique key.
+    var isUnique: Bool { statements.relationship.model.isPositionUnique }
+}
