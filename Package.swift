@@ -81,16 +81,29 @@ let package = Package(
             dependencies: ["Kindred", "KindredTesting", "EmbeddedPostgres", "KindredCommand", "TestSupport"],
             exclude: ["Faults/README.md"]
         ),
-        .testTarget(name: "CommandTests", dependencies: ["KindredCommand", "KindredPostgres", "KindredTesting"]),
+        .testTarget(
+            name: "CommandTests",
+            dependencies: ["KindredCommand", "KindredPostgres", "KindredTesting", "TestSupport"]
+        ),
         .testTarget(name: "KindredGeneratorTests", dependencies: ["KindredGenerator", "KindredSchema", "TestSupport"]),
         .testTarget(
             name: "TypedTests",
-            dependencies: ["DemoModels", "Kindred", "KindredFoundation", "KindredTesting", "TestSupport"]),
+            dependencies: [
+                "ChinookModels", "DemoModels", "Kindred", "KindredFoundation", "KindredTesting", "TestSupport",
+            ]
+        ),
         // The classes of the demo database, as `kindred generate` writes them: a test finds them current.
         .target(
             name: "DemoModels",
             dependencies: ["Kindred"],
             path: "Tests/DemoModels",
+            exclude: ["KindredNames.lock.json"]
+        ),
+        // The same for a real database, whose script the tests find where it is at hand.
+        .target(
+            name: "ChinookModels",
+            dependencies: ["Kindred"],
+            path: "Tests/ChinookModels",
             exclude: ["KindredNames.lock.json"]
         ),
     ],

@@ -21,7 +21,7 @@ enum ReservedNames {
         "objectID", "prepareForDeletion", "preparesForDeletion", "propertyContent", "readArray", "readProperty",
         "refresh",
         "relationship", "requireRelationship", "rollback", "row", "runtime", "save", "set", "setValue", "setValues",
-        "stage", "state", "storedRow", "storedValues", "target", "toManyProperty", "toOneProperty", "undo", "validate",
+        "stage", "storedRow", "storedValues", "target", "toManyProperty", "toOneProperty", "undo", "validate",
         "value", "willSave", "withState", "writeProperty",
     ]
 

@@ -2,6 +2,7 @@ import Foundation
 import KindredCommand
 import KindredPostgres
 import KindredTesting
+import TestSupport
 import Testing
 
 @Suite struct GenerateTests {
@@ -33,9 +34,18 @@ import Testing
     }
 
     @Test(.database(.file("../../sql/demo.sql"))) func theDemoModelsAreCurrent() async throws {
+        try await checkModels("DemoModels")
+    }
+
+    @Test(.enabled(if: Chinook.sql != nil, "chinook.sql is not at hand"), .database(.sql(Chinook.sql ?? "")))
+    func theChinookModelsAreCurrent() async throws {
+        try await checkModels("ChinookModels")
+    }
+
+    /// Finds the classes of a folder current; with KINDRED_UPDATE_MODELS they are written instead.
+    private func checkModels(_ name: String) async throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "DemoModels")
-        // With KINDRED_UPDATE_MODELS they are written instead.
+            .appending(path: name)
         let isUpdate = ProcessInfo.processInfo.environment["KINDRED_UPDATE_MODELS"] != nil
         let (status, output, error) = try await run(["--output", folder.path] + (isUpdate ? [] : ["--check"]))
         #expect(status == .success, "\(output)\(error)")

@@ -1,16 +1,7 @@
-import Foundation
 import Kindred
 import KindredTesting
+import TestSupport
 import Testing
-
-/// A real database, where it is at hand: beside the repository, as `../shared/data/chinook.sql`.
-enum Chinook {
-    static let sql: String? = {
-        let file = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../../shared/data/chinook.sql").standardizedFileURL
-        return try? String(contentsOf: file, encoding: .utf8)
-    }()
-}
 
 @Suite(.enabled(if: Chinook.sql != nil, "chinook.sql is not at hand")) struct ChinookTests {
     @Test(.database(.sql(Chinook.sql ?? ""))) func aPlaylistsTracksChangeThroughTheSet() async throws {

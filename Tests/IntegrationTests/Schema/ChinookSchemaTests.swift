@@ -1,5 +1,6 @@
 import Kindred
 import KindredTesting
+import TestSupport
 import Testing
 
 /// A real schema's names.

@@ -1,0 +1,49 @@
+import KindredPostgres
+import KindredSchema
+
+extension DatabaseContext {
+    /// The object of a typed class that has a key, or nil: `find(Person.self, 5)`, `find(Stock.self, store, book)`.
+    ///
+    /// From memory, else by one SELECT by key. The values are those of the key's columns, in their order. Throws
+    /// `KindredError`: `.readOnly` for an entity without a key, `.invalidRequest` for another number of values,
+    /// `.wrongType` for a value that does not fit its column, `.classMismatch` for a class that is not registered.
+    public func find<Object: TypedObject>(_ type: Object.Type, _ key: any PropertyValue...) async throws -> Object? {
+        let entity = try entity(of: type)
+        guard let object = try await find(entity, key) else { return nil }
+        return try entity.typed([object])[0]
+    }
+
+    /// The object of an entity that has a key, or nil: `find("person", 5)`.
+    ///
+    /// As ``find(_:_:)-(Object.Type,_)``; throws `.unknownEntity` with the nearest names too.
+    public func find(_ entityName: String, _ key: any PropertyValue...) async throws -> DatabaseObject? {
+        try await find(try runtime.entity(named: entityName), key)
+    }
+
+    private func find(_ entity: EntityRuntime, _ values: [any PropertyValue]) async throws -> DatabaseObject? {
+        let name = entity.name.description
+        guard !entity.key.isEmpty else {
+            throw KindredError(.readOnly, "\(name) has no key by which an object could be found", entity: name)
+        }
+        guard values.count == entity.key.count else {
+            let columns = entity.key.map { entity.entity.attributes[$0].name }.joined(separator: ", ")
+            throw KindredError(
+                .invalidRequest,
+                "The key of \(name) is (\(columns)): \(entity.key.count) values, and \(values.count) were given",
+                entity: name
+            )
+        }
+        // Through a row, so that keys that are equal to the database are equal here.
+        let empty = entity.emptyRow(client.types)
+        var cells: [Int: [UInt8]?] = [:]
+        for (position, value) in zip(entity.key, values) {
+            guard case .value(let value?) = try value.propertyContent else {
+                throw entity.wrongType(entity.entity.attributes[position], "a key has one value, which is not NULL")
+            }
+            cells.updateValue(try entity.cell(value, at: position, of: empty.columns), forKey: position)
+        }
+        guard let key = try ObjectKey(empty.replacing(cells), entity.key) else { return nil }
+        if let object = liveObject(entity, key) { return object }
+        return try await fetch(entity, key)
+    }
+}

@@ -1,0 +1,67 @@
+/// The values that a new object of a typed class is made with, each under the name of its property.
+///
+/// ```swift
+/// let smith = try await context.create(Person.self) {
+///     $0.surname = "Smith"
+///     $0.born = nil
+/// }
+/// ```
+///
+/// What is not set gets the database's default. A to-one relationship whose foreign key the new row holds is set to the
+/// object itself.
+@dynamicMemberLookup
+public struct NewValues<Object: TypedObject> {
+    private(set) var values: [PartialKeyPath<Object>: (any PropertyValue)?] = [:]
+
+    /// The value of a column.
+    public subscript<Value: PropertyValue>(dynamicMember keyPath: KeyPath<Object, Value>) -> Value? {
+        get { (values[keyPath] ?? nil) as? Value }
+        set { values.updateValue(newValue, forKey: keyPath) }
+    }
+
+    /// The value of a column that may be NULL.
+    public subscript<Value: PropertyValue>(dynamicMember keyPath: KeyPath<Object, Value?>) -> Value? {
+        get { (values[keyPath] ?? nil) as? Value }
+        set { values.updateValue(newValue, forKey: keyPath) }
+    }
+
+    /// The object at the other end of a to-one relationship.
+    public subscript<Target: DatabaseObject>(dynamicMember keyPath: KeyPath<Object, ToOne<Target>>) -> Target? {
+        get { (values[keyPath] ?? nil) as? Target }
+        set { values.updateValue(newValue, forKey: keyPath) }
+    }
+
+    /// The object at the other end of a to-one relationship that may lead to none.
+    public subscript<Target: DatabaseObject>(dynamicMember keyPath: KeyPath<Object, ToOne<Target?>>) -> Target? {
+        get { (values[keyPath] ?? nil) as? Target }
+        set { values.updateValue(newValue, forKey: keyPath) }
+    }
+}
+
+extension DatabaseContext {
+    /// Stores a new row of a typed class and returns its object: `create(Person.self) { $0.surname = "Smith" }`.
+    ///
+    /// One INSERT … RETURNING. Throws as ``create(_:_:)-(Object.Type,_)`` does, and what the closure throws.
+    @discardableResult
+    public func create<Object: TypedObject>(
+        _ type: Object.Type,
+        with fill: (inout NewValues<Object>) throws -> Void
+    ) async throws -> Object {
+        var new = NewValues<Object>()
+        try fill(&new)
+        return try await create(type, new.values)
+    }
+
+    /// Makes a new object of a typed class in memory, to be stored by ``save()``.
+    ///
+    /// Sends nothing. Throws as ``insert(_:_:)-(Object.Type,_)`` does, and what the closure throws.
+    @discardableResult
+    public func insert<Object: TypedObject>(
+        _ type: Object.Type,
+        with fill: (inout NewValues<Object>) throws -> Void
+    ) throws -> Object {
+        var new = NewValues<Object>()
+        try fill(&new)
+        return try insert(type, new.values)
+    }
+}

@@ -1,0 +1,138 @@
+// Written by `kindred generate`; changes to this file are lost.
+
+public import Kindred
+
+extension Employee: TypedObject {
+    /// The entity `public.employee`, and what stands behind each property.
+    public static let mapping = EntityMapping(
+        schema: "public",
+        name: "employee",
+        [
+            .attribute(\Employee.employeeID, "employee_id", "integer"),
+            .attribute(\Employee.lastName, "last_name", "text"),
+            .attribute(\Employee.firstName, "first_name", "text"),
+            .attribute(\Employee.title, "title", "text"),
+            .attribute(\Employee.reportsTo, "reports_to", "integer"),
+            .attribute(\Employee.birthDate, "birth_date", "timestamp without time zone"),
+            .attribute(\Employee.hireDate, "hire_date", "timestamp without time zone"),
+            .attribute(\Employee.address, "address", "text"),
+            .attribute(\Employee.city, "city", "text"),
+            .attribute(\Employee.state, "state", "text"),
+            .attribute(\Employee.country, "country", "text"),
+            .attribute(\Employee.postalCode, "postal_code", "text"),
+            .attribute(\Employee.phone, "phone", "text"),
+            .attribute(\Employee.fax, "fax", "text"),
+            .attribute(\Employee.email, "email", "text"),
+            .toMany(\Employee.customers, "public_customer_customer_support_rep_id_fkey"),
+            .toMany(\Employee.employees, "public_employee_employee_reports_to_fkey"),
+            .toOne(\Employee.reportsToObject, "public_employee_employee_reports_to_fkey_2"),
+        ]
+    )
+}
+
+extension Employee {
+    /// The column `employee_id`.
+    public var employeeID: Int {
+        get { readProperty(0) }
+        set { writeProperty(0, newValue) }
+    }
+
+    /// The column `last_name`.
+    public var lastName: String {
+        get { readProperty(1) }
+        set { writeProperty(1, newValue) }
+    }
+
+    /// The column `first_name`.
+    public var firstName: String {
+        get { readProperty(2) }
+        set { writeProperty(2, newValue) }
+    }
+
+    /// The column `title`.
+    public var title: String? {
+        get { readProperty(3) }
+        set { writeProperty(3, newValue) }
+    }
+
+    /// The column `reports_to`.
+    public var reportsTo: Int? {
+        get { readProperty(4) }
+        set { writeProperty(4, newValue) }
+    }
+
+    /// The column `birth_date`.
+    public var birthDate: PostgresTimestamp? {
+        get { readProperty(5) }
+        set { writeProperty(5, newValue) }
+    }
+
+    /// The column `hire_date`.
+    public var hireDate: PostgresTimestamp? {
+        get { readProperty(6) }
+        set { writeProperty(6, newValue) }
+    }
+
+    /// The column `address`.
+    public var address: String? {
+        get { readProperty(7) }
+        set { writeProperty(7, newValue) }
+    }
+
+    /// The column `city`.
+    public var city: String? {
+        get { readProperty(8) }
+        set { writeProperty(8, newValue) }
+    }
+
+    /// The column `state`.
+    public var state: String? {
+        get { readProperty(9) }
+        set { writeProperty(9, newValue) }
+    }
+
+    /// The column `country`.
+    public var country: String? {
+        get { readProperty(10) }
+        set { writeProperty(10, newValue) }
+    }
+
+    /// The column `postal_code`.
+    public var postalCode: String? {
+        get { readProperty(11) }
+        set { writeProperty(11, newValue) }
+    }
+
+    /// The column `phone`.
+    public var phone: String? {
+        get { readProperty(12) }
+        set { writeProperty(12, newValue) }
+    }
+
+    /// The column `fax`.
+    public var fax: String? {
+        get { readProperty(13) }
+        set { writeProperty(13, newValue) }
+    }
+
+    /// The column `email`.
+    public var email: String? {
+        get { readProperty(14) }
+        set { writeProperty(14, newValue) }
+    }
+
+    /// The relationship `customerSet`.
+    public var customers: ToMany<Customer> {
+        toManyProperty(15)
+    }
+
+    /// The relationship `employeeSet`.
+    public var employees: ToMany<Employee> {
+        toManyProperty(16)
+    }
+
+    /// The relationship `reports_toObject`.
+    public var reportsToObject: ToOne<Employee?> {
+        toOneProperty(17)
+    }
+}

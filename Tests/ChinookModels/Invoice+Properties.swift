@@ -1,0 +1,90 @@
+// Written by `kindred generate`; changes to this file are lost.
+
+public import Kindred
+
+extension Invoice: TypedObject {
+    /// The entity `public.invoice`, and what stands behind each property.
+    public static let mapping = EntityMapping(
+        schema: "public",
+        name: "invoice",
+        [
+            .attribute(\Invoice.invoiceID, "invoice_id", "integer"),
+            .attribute(\Invoice.customerID, "customer_id", "integer"),
+            .attribute(\Invoice.invoiceDate, "invoice_date", "timestamp without time zone"),
+            .attribute(\Invoice.billingAddress, "billing_address", "text"),
+            .attribute(\Invoice.billingCity, "billing_city", "text"),
+            .attribute(\Invoice.billingState, "billing_state", "text"),
+            .attribute(\Invoice.billingCountry, "billing_country", "text"),
+            .attribute(\Invoice.billingPostalCode, "billing_postal_code", "text"),
+            .attribute(\Invoice.total, "total", "numeric"),
+            .toOne(\Invoice.customer, "public_invoice_invoice_customer_id_fkey"),
+            .toMany(\Invoice.invoiceLines, "public_invoice_line_invoice_line_invoice_id_fkey"),
+        ]
+    )
+}
+
+extension Invoice {
+    /// The column `invoice_id`.
+    public var invoiceID: Int {
+        get { readProperty(0) }
+        set { writeProperty(0, newValue) }
+    }
+
+    /// The column `customer_id`.
+    public var customerID: Int {
+        get { readProperty(1) }
+        set { writeProperty(1, newValue) }
+    }
+
+    /// The column `invoice_date`.
+    public var invoiceDate: PostgresTimestamp {
+        get { readProperty(2) }
+        set { writeProperty(2, newValue) }
+    }
+
+    /// The column `billing_address`.
+    public var billingAddress: String? {
+        get { readProperty(3) }
+        set { writeProperty(3, newValue) }
+    }
+
+    /// The column `billing_city`.
+    public var billingCity: String? {
+        get { readProperty(4) }
+        set { writeProperty(4, newValue) }
+    }
+
+    /// The column `billing_state`.
+    public var billingState: String? {
+        get { readProperty(5) }
+        set { writeProperty(5, newValue) }
+    }
+
+    /// The column `billing_country`.
+    public var billingCountry: String? {
+        get { readProperty(6) }
+        set { writeProperty(6, newValue) }
+    }
+
+    /// The column `billing_postal_code`.
+    public var billingPostalCode: String? {
+        get { readProperty(7) }
+        set { writeProperty(7, newValue) }
+    }
+
+    /// The column `total`.
+    public var total: PostgresNumeric {
+        get { readProperty(8) }
+        set { writeProperty(8, newValue) }
+    }
+
+    /// The relationship `customer`.
+    public var customer: ToOne<Customer> {
+        toOneProperty(9)
+    }
+
+    /// The relationship `invoice_lineSet`.
+    public var invoiceLines: ToMany<InvoiceLine> {
+        toManyProperty(10)
+    }
+}

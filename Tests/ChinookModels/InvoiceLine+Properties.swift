@@ -1,0 +1,62 @@
+// Written by `kindred generate`; changes to this file are lost.
+
+public import Kindred
+
+extension InvoiceLine: TypedObject {
+    /// The entity `public.invoice_line`, and what stands behind each property.
+    public static let mapping = EntityMapping(
+        schema: "public",
+        name: "invoice_line",
+        [
+            .attribute(\InvoiceLine.invoiceLineID, "invoice_line_id", "integer"),
+            .attribute(\InvoiceLine.invoiceID, "invoice_id", "integer"),
+            .attribute(\InvoiceLine.trackID, "track_id", "integer"),
+            .attribute(\InvoiceLine.unitPrice, "unit_price", "numeric"),
+            .attribute(\InvoiceLine.quantity, "quantity", "integer"),
+            .toOne(\InvoiceLine.invoice, "public_invoice_line_invoice_line_invoice_id_fkey"),
+            .toOne(\InvoiceLine.track, "public_invoice_line_invoice_line_track_id_fkey"),
+        ]
+    )
+}
+
+extension InvoiceLine {
+    /// The column `invoice_line_id`.
+    public var invoiceLineID: Int {
+        get { readProperty(0) }
+        set { writeProperty(0, newValue) }
+    }
+
+    /// The column `invoice_id`.
+    public var invoiceID: Int {
+        get { readProperty(1) }
+        set { writeProperty(1, newValue) }
+    }
+
+    /// The column `track_id`.
+    public var trackID: Int {
+        get { readProperty(2) }
+        set { writeProperty(2, newValue) }
+    }
+
+    /// The column `unit_price`.
+    public var unitPrice: PostgresNumeric {
+        get { readProperty(3) }
+        set { writeProperty(3, newValue) }
+    }
+
+    /// The column `quantity`.
+    public var quantity: Int {
+        get { readProperty(4) }
+        set { writeProperty(4, newValue) }
+    }
+
+    /// The relationship `invoice`.
+    public var invoice: ToOne<Invoice> {
+        toOneProperty(5)
+    }
+
+    /// The relationship `track`.
+    public var track: ToOne<Track> {
+        toOneProperty(6)
+    }
+}

@@ -1,0 +1,41 @@
+// Written by `kindred generate`; changes to this file are lost.
+
+public import Kindred
+
+extension PlaylistTrack: TypedObject {
+    /// The entity `public.playlist_track`, and what stands behind each property.
+    public static let mapping = EntityMapping(
+        schema: "public",
+        name: "playlist_track",
+        [
+            .attribute(\PlaylistTrack.playlistID, "playlist_id", "integer"),
+            .attribute(\PlaylistTrack.trackID, "track_id", "integer"),
+            .toOne(\PlaylistTrack.playlist, "public_playlist_track_playlist_track_playlist_id_fkey"),
+            .toOne(\PlaylistTrack.track, "public_playlist_track_playlist_track_track_id_fkey"),
+        ]
+    )
+}
+
+extension PlaylistTrack {
+    /// The column `playlist_id`.
+    public var playlistID: Int {
+        get { readProperty(0) }
+        set { writeProperty(0, newValue) }
+    }
+
+    /// The column `track_id`.
+    public var trackID: Int {
+        get { readProperty(1) }
+        set { writeProperty(1, newValue) }
+    }
+
+    /// The relationship `playlist`.
+    public var playlist: ToOne<Playlist> {
+        toOneProperty(2)
+    }
+
+    /// The relationship `track`.
+    public var track: ToOne<Track> {
+        toOneProperty(3)
+    }
+}
