@@ -51,6 +51,27 @@ import Testing
             }
             #expect(email.isDeleted)
 
+            let (ada, saving) = try await recordingStatements {
+                let editor = try context.insert("title", ["name": "Editor at large"])
+                let ada = try context.insert("person", ["firstname": "Ada", "surname": "Byron", "titles": [editor]])
+                try context.insert("email", ["address": "ada@example.org", "person": ada])
+                ada["surname"] = "Lovelace"
+                try await context.save()  // 4 INSERTs: title, person, email, and the pair
+                return ada
+            }
+            #expect(saving.statements.count == 4)
+
+            person["firstname"] = "Joanna"
+            print(person.changedValues, context.hasChanges)
+            context.rollback()
+            #expect(person["firstname"] == "Jo")
+
+            let plan = try await context.deletionPlan(for: ada)
+            for item in plan.items { print(item.entity, item.objects.count) }
+            try await context.delete(ada)
+            try await context.fetch("person").where("joined_at > %@", Date.now).delete()
+            #expect(ada.isDeleted)
+
             let rows = try await context.query("SELECT count(*) FROM book WHERE price < \(20)")
             print(try rows[0][0] ?? 0)
             #expect(try rows[0][0] != nil)
