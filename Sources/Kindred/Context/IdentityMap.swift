@@ -63,7 +63,9 @@ struct IdentityMap {
         places = Array(repeating: 0, count: entityCount)
     }
 
-    /// What is known of an entity, or nothing. Read through a closure, since a copy of a table costs more than a look-up.
+    /// What is known of an entity, or nothing.
+    ///
+    /// Read through a closure, since a copy of a table costs more than a look-up.
     private func read<T>(_ entity: Int, orNone none: T, _ body: (borrowing Table) -> T) -> T {
         let place = places[entity]
         return place == 0 ? none : body(tables[Int(place) - 1])
