@@ -190,8 +190,7 @@ struct IdentityMap {
 
     /// The newer row that an object left behind, if any.
     func latestRow(_ entity: Int, _ key: ObjectKey) -> Row? {
-        guard let rows = self[entity]?.latestRows, !rows.isEmpty else { return nil }
-        return rows[key]
+        read(entity, orNone: nil) { $0.latestRows.isEmpty ? nil : $0.latestRows[key] }
     }
 
     /// Takes out the newer row that an object left behind, if any.
