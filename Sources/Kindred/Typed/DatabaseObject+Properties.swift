@@ -9,12 +9,22 @@ extension DatabaseObject {
     /// Sends nothing. The class was checked against the catalog when it was registered; a value that is missing all the
     /// same belongs to a new object that has not been given one yet, or to a column that changed since, and ends the
     /// program with a message that names the property. `object["column"]` never does that.
+    @_specialize(where Value == Int)
+    @_specialize(where Value == String)
+    @_specialize(where Value == Double)
+    @_specialize(where Value == Bool)
+    @_specialize(where Value == PostgresNumeric)
     public func readProperty<Value: PostgresDecodable>(_ number: Int, as type: Value.Type = Value.self) -> Value {
         if let value: Value = readProperty(number) { return value }
         missing(number)
     }
 
     /// The loaded value of a property that may be NULL; for generated code.
+    @_specialize(where Value == Int)
+    @_specialize(where Value == String)
+    @_specialize(where Value == Double)
+    @_specialize(where Value == Bool)
+    @_specialize(where Value == PostgresNumeric)
     public func readProperty<Value: PostgresDecodable>(_ number: Int, as type: Value.Type = Value.self) -> Value? {
         let position = layout.positions[number]
         do {
