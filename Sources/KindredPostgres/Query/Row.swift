@@ -47,13 +47,13 @@ public struct Row: Sendable {
     ///
     /// Throws `PostgresError` `.decodingFailed`, naming the column and both types, if the value is not one of the type
     /// exactly.
-    // In other modules nothing is specialized; looking up the metadata of `Value?` would cost more than most values.
     @_specialize(where Value == Int)
     @_specialize(where Value == String)
     @_specialize(where Value == Double)
     @_specialize(where Value == Bool)
     @_specialize(where Value == PostgresNumeric)
     public func decode<Value: PostgresDecodable>(_ column: Int, as type: Value.Type = Value.self) throws -> Value? {
+        // Specialized above for common types: to look up the metadata of `Value?` costs more than most values.
         guard column >= 0, column < count else {
             throw PostgresError(.decodingFailed, "The row has no column \(column); it has \(count)")
         }
