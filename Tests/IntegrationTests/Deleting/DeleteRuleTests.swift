@@ -10,16 +10,31 @@ import Testing
     @Test(.database(.sql(schema)), .timeLimit(.minutes(5)))
     func everyRuleDoesWhatItSays() async throws {
         try await withDatabase(overrides: DeleteRuleCase.all.compactMap(\.override)) { database, context, other in
-            for ruleCase in DeleteRuleCase.all { try await Self.check(ruleCase, database, other) }
+            // Each case has tables of its own.
+            let all = DeleteRuleCase.all
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for first in 0..<4 {
+                    group.addTask {
+                        for position in stride(from: first, to: all.count, by: 4) {
+                            try await Self.check(all[position], database, other)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
         }
     }
 
     private static func check(_ ruleCase: DeleteRuleCase, _ database: Database, _ other: PostgresClient) async throws {
         let context = database.makeContext()
-        let parents = try await context.fetch(ruleCase.parent).sorted("id").all()
-        let children = try await context.fetch(ruleCase.child).sorted("id").all()
+        let parents = try await context.fetch(ruleCase.parent).where("id < 10").sorted("id").all()
+        let children = try await context.fetch(ruleCase.child).where("id > 10").sorted("id").all()
         let relationship = try #require(
-            parents[0].entity.relationships.first { $0.destination.name == ruleCase.child }, "\(ruleCase)")
+            parents[0].entity.relationships.first {
+                ruleCase.side == .helper
+                    ? $0.helper?.sourceForeignKey == ruleCase.constraint
+                    : $0.foreignKey == ruleCase.constraint && !$0.holdsForeignKey
+            }, "\(ruleCase)")
         // Loaded on both sides, so that both have to be right afterwards.
         for parent in parents {
             if relationship.isToMany {
@@ -53,16 +68,23 @@ import Testing
 
     /// What is in the tables: parents, children with their parents, and pairs.
     private static func state(_ ruleCase: DeleteRuleCase, _ other: PostgresClient) async throws -> [String] {
-        var rows = try await other.query("SELECT 'p' || id FROM \(identifier: ruleCase.parent) ORDER BY 1")
-            .map { try $0.decode(0, as: String.self) ?? "" }
+        var rows = try await other.query(
+            "SELECT 'p' || id FROM \(identifier: ruleCase.parent) WHERE id < 10 ORDER BY 1"
+        )
+        .map { try $0.decode(0, as: String.self) ?? "" }
         if ruleCase.side == .helper {
-            rows += try await other.query("SELECT 'c' || id FROM \(identifier: ruleCase.child) ORDER BY 1")
-                .map { try $0.decode(0, as: String.self) ?? "" }
+            rows += try await other.query(
+                "SELECT 'c' || id FROM \(identifier: ruleCase.child) WHERE id > 10 ORDER BY 1"
+            )
+            .map { try $0.decode(0, as: String.self) ?? "" }
             rows += try await other.query("SELECT a || '-' || b FROM \(identifier: ruleCase.helper) ORDER BY 1")
                 .map { try $0.decode(0, as: String.self) ?? "" }
         } else {
             rows += try await other.query(
-                "SELECT 'c' || id || ':' || coalesce(parent_id::text, '') FROM \(identifier: ruleCase.child) ORDER BY 1"
+                """
+                SELECT 'c' || id || ':' || coalesce(parent_id::text, '') FROM \(identifier: ruleCase.child)
+                WHERE id > 10 ORDER BY 1
+                """
             ).map { try $0.decode(0, as: String.self) ?? "" }
         }
         return rows
@@ -108,17 +130,17 @@ extension DeleteRuleCase {
     fileprivate var expectedState: [String] {
         if side == .helper {
             switch expected {
-            case .kept: return ["p2", "c1", "c2", "c3", "2-2", "2-3"]
-            case .cascaded: return ["p2", "c3", "2-3"]
-            default: return ["p1", "p2", "c1", "c2", "c3", "1-1", "1-2", "2-2", "2-3"]
+            case .kept: return ["p2", "c11", "c12", "c13", "2-12", "2-13"]
+            case .cascaded: return ["p2", "c13", "2-13"]
+            default: return ["p1", "p2", "c11", "c12", "c13", "1-11", "1-12", "2-12", "2-13"]
             }
         }
         switch (side, expected) {
-        case (.referenced, .cascaded): return ["p2", "c3:2"]
-        case (.referenced, .nullified): return ["p2", "c1:"] + (isUnique ? [] : ["c2:"]) + ["c3:2"]
-        case (.holder, .kept): return ["p1", "p2"] + (isUnique ? [] : ["c2:1"]) + ["c3:2"]
-        case (.holder, .cascaded): return ["p2"] + (isUnique || action == .cascade ? [] : ["c2:"]) + ["c3:2"]
-        default: return ["p1", "p2", "c1:1"] + (isUnique ? [] : ["c2:1"]) + ["c3:2"]
+        case (.referenced, .cascaded): return ["p2", "c13:2"]
+        case (.referenced, .nullified): return ["p2", "c11:"] + (isUnique ? [] : ["c12:"]) + ["c13:2"]
+        case (.holder, .kept): return ["p1", "p2"] + (isUnique ? [] : ["c12:1"]) + ["c13:2"]
+        case (.holder, .cascaded): return ["p2"] + (isUnique || action == .cascade ? [] : ["c12:"]) + ["c13:2"]
+        default: return ["p1", "p2", "c11:1"] + (isUnique ? [] : ["c12:1"]) + ["c13:2"]
         }
     }
 }

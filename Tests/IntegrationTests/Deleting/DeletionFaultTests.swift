@@ -23,7 +23,7 @@ private let schema = """
 
 /// A fault at every statement of a deletion: what is in memory is what is in the database.
 @Suite struct DeletionFaultTests {
-    enum Fault: CaseIterable { case killed, cancelled, timedOut }
+    enum Fault: CaseIterable { case killed, cancelled, timedOut, refused }
 
     /// The tables at which a deletion can be stopped, one for each of its statements; the last one stops its COMMIT.
     private static let places = ["parent", "child", "grandchild", "guard", "note", "audit", "last"]
@@ -35,6 +35,8 @@ private let schema = """
             for (position, place) in Self.places.enumerated() {
                 // A COMMIT that was sent is not cancelled: the truth about it is waited for.
                 if fault == .cancelled && place == "last" { continue }
+                // Constraints refuse what is written; these two are only read.
+                if fault == .refused && (place == "guard" || place == "audit") { continue }
                 for isNested in LongTests.areOn ? [false, true] : [position % 2 == 0] {
                     try await interrupt(at: place, with: fault, other) {
                         guard isNested else { return try await context.delete(graph.parent) }
@@ -90,6 +92,7 @@ private let schema = """
         _ other: PostgresClient,
         _ body: @escaping @Sendable () async throws -> Void
     ) async throws {
+        if fault == .refused { return try await refuse(at: table, other, body) }
         let watcher = try await PostgresClient.connect(try PostgresConfiguration(uri: try TestDatabase.current.uri))
         try await other.withTransaction { transaction in
             try await transaction.query("LOCK TABLE \(identifier: table) IN ACCESS EXCLUSIVE MODE")
@@ -102,11 +105,47 @@ private let schema = """
             switch fault {
             case .killed: _ = try await watcher.query("SELECT pg_terminate_backend(pid) FROM (\(waiting)) AS w")
             case .cancelled: task.cancel()
+            case .refused: break
             case .timedOut: _ = try await watcher.query("SELECT pg_cancel_backend(pid) FROM (\(waiting)) AS w")
             }
             await #expect(throws: (any Error).self) { () async throws in try await task.value }
         }
         await watcher.close()
+    }
+}
+
+extension DeletionFaultTests {
+    /// Runs something while a constraint of a table refuses every change of its rows; at `last`, as the COMMIT comes.
+    private func refuse(
+        at table: String,
+        _ other: PostgresClient,
+        _ body: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        _ = try await other.query(
+            """
+            CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                RAISE EXCEPTION 'refused' USING ERRCODE = 'check_violation', CONSTRAINT = 'refused';
+            END $$
+            """)
+        let (place, time) =
+            table == "last" ? ("child", "AFTER") : (table, "BEFORE")
+        let isDeferred = table == "last"
+        _ = try await other.query(
+            SQL(
+                unsafeRaw: """
+                    CREATE \(isDeferred ? "CONSTRAINT " : "")TRIGGER refuse \(time) INSERT OR UPDATE OR DELETE ON \(place) \
+                    \(isDeferred ? "DEFERRABLE INITIALLY DEFERRED " : "")FOR EACH ROW EXECUTE FUNCTION refuse()
+                    """))
+        do {
+            try await body()
+            Issue.record("nothing was refused at \(table)")
+        } catch let error as KindredError {
+            #expect(error.constraint == "refused" && error.code == .constraintViolation, "\(table): \(error)")
+        } catch let error as PostgresError {
+            // What comes with the COMMIT is about no statement of an object.
+            #expect(isDeferred && error.sqlState == .checkViolation, "\(table): \(error)")
+        }
+        _ = try await other.query("DROP TRIGGER refuse ON \(identifier: place)")
     }
 }
 
