@@ -20,6 +20,7 @@ let package = Package(
         .library(name: "Kindred", targets: ["Kindred"]),
         .library(name: "KindredFoundation", targets: ["KindredFoundation"]),
         .library(name: "KindredPostgres", targets: ["KindredPostgres"]),
+        .library(name: "KindredObservability", targets: ["KindredObservability"]),
         .library(name: "KindredTesting", targets: ["KindredTesting"]),
         .library(name: "EmbeddedPostgres", targets: ["EmbeddedPostgres"]),
         .executable(name: "kindred", targets: ["KindredTool"]),
@@ -29,6 +30,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.2.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
     ],
     targets: [
         .systemLibrary(
@@ -50,6 +53,15 @@ let package = Package(
             dependencies: ["KindredPostgres", "KindredSchema", .product(name: "Logging", package: "swift-log")]
         ),
         .target(name: "KindredFoundation", dependencies: ["Kindred"]),
+        // By itself, so that who needs none of it builds none of it.
+        .target(
+            name: "KindredObservability",
+            dependencies: [
+                "Kindred", "KindredPostgres",
+                .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ]
+        ),
         .target(
             name: "EmbeddedPostgres",
             dependencies: [.product(name: "Subprocess", package: "swift-subprocess")]
@@ -86,6 +98,14 @@ let package = Package(
             dependencies: ["KindredCommand", "KindredPostgres", "KindredTesting", "TestSupport"]
         ),
         .testTarget(name: "KindredGeneratorTests", dependencies: ["KindredGenerator", "KindredSchema", "TestSupport"]),
+        .testTarget(
+            name: "ObservabilityTests",
+            dependencies: [
+                "Kindred", "KindredObservability", "KindredTesting",
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+            ]
+        ),
         .testTarget(
             name: "TypedTests",
             dependencies: [

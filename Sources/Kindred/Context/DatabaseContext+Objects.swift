@@ -10,68 +10,74 @@ extension DatabaseContext {
     @discardableResult
     public func create(
         _ entityName: String,
-        _ values: [String: (any PropertyValue)?] = [:]
+        _ values: [String: (any PropertyValue)?] = [:], fileID: String = #fileID, line: Int = #line
     ) async throws -> DatabaseObject {
-        let entity = try runtime.entity(named: entityName)
-        guard !entity.entity.isReadOnly else {
-            throw KindredError(
-                .readOnly,
-                "\(entity.name) cannot be written: it has no primary key, or the role may only read it",
-                entity: entity.name.description
-            )
-        }
-        var assignments = Assignments(entity)
-        for (key, value) in values.sorted(by: { $0.key < $1.key }) {
-            try assignments.assign(value, forKey: key, in: self)
-        }
-        try requireValues(assignments, entity)
-        let columns = assignments.columns
-        let text = try entity.text("create \(columns)") {
-            let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
-            let parameters = columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
-            let row = columns.isEmpty ? "DEFAULT VALUES" : "(\(names)) VALUES (\(parameters))"
-            return "INSERT INTO \(try entity.quotedName) \(row) RETURNING \(try entity.selectList())"
-        }
-        var bindings = Bindings()
-        try assignments.append(to: &bindings)
-        let statement = Statement(text: text, bindings: bindings, resultFormat: .binary)
-        return try await write {
-            let result = try await send([statement], entity)[0]
-            guard let object = try objects(from: result, of: entity, askedAt: tick()).first else {
+        return try await client.called(at: fileID, line) {
+            let entity = try runtime.entity(named: entityName)
+            guard !entity.entity.isReadOnly else {
                 throw KindredError(
-                    .constraintViolation,
-                    "A trigger or rule of \(entity.name) kept the new row from being stored",
+                    .readOnly,
+                    "\(entity.name) cannot be written: it has no primary key, or the role may only read it",
                     entity: entity.name.description
                 )
             }
-            TransactionJournal.current?.recordCreated(object)
-            try applyInsert(object)
-            return object
+            var assignments = Assignments(entity)
+            for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+                try assignments.assign(value, forKey: key, in: self)
+            }
+            try requireValues(assignments, entity)
+            let columns = assignments.columns
+            let text = try entity.text("create \(columns)") {
+                let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
+                let parameters = columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+                let row = columns.isEmpty ? "DEFAULT VALUES" : "(\(names)) VALUES (\(parameters))"
+                return "INSERT INTO \(try entity.quotedName) \(row) RETURNING \(try entity.selectList())"
+            }
+            var bindings = Bindings()
+            try assignments.append(to: &bindings)
+            let statement = Statement(text: text, bindings: bindings, resultFormat: .binary)
+            return try await write {
+                let result = try await send([statement], entity)[0]
+                guard let object = try objects(from: result, of: entity, askedAt: tick()).first else {
+                    throw KindredError(
+                        .constraintViolation,
+                        "A trigger or rule of \(entity.name) kept the new row from being stored",
+                        entity: entity.name.description
+                    )
+                }
+                TransactionJournal.current?.recordCreated(object)
+                try applyInsert(object)
+                return object
+            }
         }
     }
 
     /// The object of an ID: from memory, or by one SELECT by key.
     ///
     /// Throws `KindredError` `.notFound` if there is no such row.
-    public func object(with id: ObjectID) async throws -> DatabaseObject {
-        guard let entity = runtime[id.entity], entity.entity.primaryKey == id.attributes else {
-            throw KindredError(
-                .invalidObjectID,
-                "This database has no entity \(id.entity) with the key (\(id.attributes.joined(separator: ", ")))",
-                entity: id.entity.description
-            )
+    public func object(with id: ObjectID, fileID: String = #fileID, line: Int = #line) async throws -> DatabaseObject {
+        return try await client.called(at: fileID, line) {
+            guard let entity = runtime[id.entity], entity.entity.primaryKey == id.attributes else {
+                throw KindredError(
+                    .invalidObjectID,
+                    "This database has no entity \(id.entity) with the key (\(id.attributes.joined(separator: ", ")))",
+                    entity: id.entity.description
+                )
+            }
+            let key = ObjectKey(id.values)
+            if let object = liveObject(entity, key) { return object }
+            if let object = try await fetch(entity, key) { return object }
+            throw KindredError(.notFound, "There is no row \(id)", entity: id.entity.description)
         }
-        let key = ObjectKey(id.values)
-        if let object = liveObject(entity, key) { return object }
-        if let object = try await fetch(entity, key) { return object }
-        throw KindredError(.notFound, "There is no row \(id)", entity: id.entity.description)
     }
 
     /// The object of an ID in its URI form.
     ///
     /// Throws `KindredError` `.invalidObjectID` if the text is not such a form, `.notFound` if there is no such row.
-    public func object(with uri: String) async throws -> DatabaseObject {
-        try await object(with: try ObjectID(uri: uri, schema: runtime))
+    public func object(with uri: String, fileID: String = #fileID, line: Int = #line) async throws -> DatabaseObject {
+        return try await client.called(at: fileID, line) {
+            try await object(with: try ObjectID(uri: uri, schema: runtime))
+        }
     }
 
     func refresh(_ object: DatabaseObject) async throws {

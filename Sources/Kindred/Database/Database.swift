@@ -94,8 +94,10 @@ public final class Database: Sendable {
     ///
     /// One statement, in the task's transaction if there is one.
     @discardableResult
-    public func query(_ sql: SQL) async throws -> QueryResult {
-        try await client.query(sql)
+    public func query(_ sql: SQL, fileID: String = #fileID, line: Int = #line) async throws -> QueryResult {
+        return try await client.called(at: fileID, line) {
+            try await client.query(sql)
+        }
     }
 
     /// Closes the pool: no new work is taken, running statements may finish until the timeout, then every connection is

@@ -13,32 +13,38 @@ extension DatabaseContext {
     /// nil, sets have lost their members. Throws `KindredError`, and nothing is deleted: `.deletionDenied` if objects that
     /// stay forbid it, `.requiredRelationship` if they would lose what they need, `.objectDeleted` if a row is gone
     /// already.
-    public func delete(_ object: DatabaseObject) async throws {
-        try await delete(CollectionOfOne(object))
+    public func delete(_ object: DatabaseObject, fileID: String = #fileID, line: Int = #line) async throws {
+        try await client.called(at: fileID, line) {
+            try await delete(CollectionOfOne(object))
+        }
     }
 
     /// Deletes objects as ``delete(_:)-(DatabaseObject)`` does, all of them or none, as if at once.
     ///
     /// The objects may be of several entities. The number of statements does not depend on the number of objects.
-    public func delete(_ objects: some Sequence<DatabaseObject>) async throws {
-        var seen = Set<DatabaseObject>()
-        let objects = objects.filter { seen.insert($0).inserted }
-        if let run = DeletionRun.current(in: self) {
-            for object in objects { try requireDeletable(object) }
-            return run.request(objects.filter { !$0.isDeleted })
-        }
-        for object in objects { try requireDeletable(object) }
-        guard let entity = objects.first?.runtime else { return }
-        let rules = deletionRules(objects.map(\.runtime.index))
-        do {
-            if rules.isLeftToDatabase, objects.allSatisfy({ $0.runtime === entity }) {
-                try await atOnce(entity) { try await deleteAtOnce(objects, entity) }
-            } else {
-                try await transaction { try await deleteInTransaction(objects) }
+    public func delete(_ objects: some Sequence<DatabaseObject>, fileID: String = #fileID, line: Int = #line)
+        async throws
+    {
+        try await client.called(at: fileID, line) {
+            var seen = Set<DatabaseObject>()
+            let objects = objects.filter { seen.insert($0).inserted }
+            if let run = DeletionRun.current(in: self) {
+                for object in objects { try requireDeletable(object) }
+                return run.request(objects.filter { !$0.isDeleted })
             }
-        } catch let missing as MissingRows {
-            for object in missing.objects { try applyDelete(object) }
-            throw gone(missing.objects)
+            for object in objects { try requireDeletable(object) }
+            guard let entity = objects.first?.runtime else { return }
+            let rules = deletionRules(objects.map(\.runtime.index))
+            do {
+                if rules.isLeftToDatabase, objects.allSatisfy({ $0.runtime === entity }) {
+                    try await atOnce(entity) { try await deleteAtOnce(objects, entity) }
+                } else {
+                    try await transaction { try await deleteInTransaction(objects) }
+                }
+            } catch let missing as MissingRows {
+                for object in missing.objects { try applyDelete(object) }
+                throw gone(missing.objects)
+            }
         }
     }
 

@@ -40,14 +40,16 @@ public struct AttributeRequest: Sendable {
     /// The rows, each as a dictionary by key path; a missing value is nil.
     ///
     /// One query.
-    public func all() async throws -> [[String: PostgresValue?]] {
-        let result = try await context.client.execute(try statement())
-        return try (0..<result.count).map { row in
-            var values: [String: PostgresValue?] = [:]
-            for (column, keyPath) in keyPaths.enumerated() {
-                values.updateValue(try result.value(row: row, column: column), forKey: keyPath)
+    public func all(fileID: String = #fileID, line: Int = #line) async throws -> [[String: PostgresValue?]] {
+        return try await context.client.called(at: fileID, line) {
+            let result = try await context.client.execute(try statement())
+            return try (0..<result.count).map { row in
+                var values: [String: PostgresValue?] = [:]
+                for (column, keyPath) in keyPaths.enumerated() {
+                    values.updateValue(try result.value(row: row, column: column), forKey: keyPath)
+                }
+                return values
             }
-            return values
         }
     }
 
@@ -55,25 +57,29 @@ public struct AttributeRequest: Sendable {
     ///
     /// One query. Throws `KindredError` `.invalidRequest` if the number of types is not that of the key paths, and
     /// `PostgresError` `.decodingFailed` for a value that a type cannot hold.
-    public func all<each Value: PostgresDecodable>(as types: repeat (each Value).Type) async throws -> [(
+    public func all<each Value: PostgresDecodable>(
+        as types: repeat (each Value).Type, fileID: String = #fileID, line: Int = #line
+    ) async throws -> [(
         repeat (each Value)?
     )] {
-        var count = 0
-        for _ in repeat each types { count += 1 }
-        guard count == keyPaths.count else {
-            throw KindredError(
-                .invalidRequest,
-                "\(keyPaths.count) key paths are selected and \(count) types are given",
-                entity: query.entity.name.description
-            )
-        }
-        return try await context.client.execute(try statement()).map { row in
-            var column = 0
-            func next<Next: PostgresDecodable>(_ type: Next.Type) throws -> Next? {
-                defer { column += 1 }
-                return try row.decode(column, as: type)
+        return try await context.client.called(at: fileID, line) {
+            var count = 0
+            for _ in repeat each types { count += 1 }
+            guard count == keyPaths.count else {
+                throw KindredError(
+                    .invalidRequest,
+                    "\(keyPaths.count) key paths are selected and \(count) types are given",
+                    entity: query.entity.name.description
+                )
             }
-            return (repeat try next(each types))
+            return try await context.client.execute(try statement()).map { row in
+                var column = 0
+                func next<Next: PostgresDecodable>(_ type: Next.Type) throws -> Next? {
+                    defer { column += 1 }
+                    return try row.decode(column, as: type)
+                }
+                return (repeat try next(each types))
+            }
         }
     }
 

@@ -6,29 +6,41 @@ extension FetchRequest {
     ///
     /// One query; no objects are made. Throws `KindredError` `.unknownKey`, or `.invalidRequest` for an attribute whose
     /// type the aggregate cannot take, before anything is sent.
-    public func aggregate(_ aggregate: Aggregate) async throws -> PostgresValue? {
-        try await context.client.execute(try statement(for: aggregate)).first?[0]
+    public func aggregate(_ aggregate: Aggregate, fileID: String = #fileID, line: Int = #line) async throws
+        -> PostgresValue?
+    {
+        return try await context.client.called(at: fileID, line) {
+            try await context.client.execute(try statement(for: aggregate)).first?[0]
+        }
     }
 
     /// The sum of an attribute, or of the attribute at the end of a to-one path; nil for no values.
     ///
     /// One query.
-    public func sum(_ keyPath: String) async throws -> PostgresValue? { try await aggregate(.sum(keyPath)) }
+    public func sum(_ keyPath: String, fileID: String = #fileID, line: Int = #line) async throws -> PostgresValue? {
+        return try await context.client.called(at: fileID, line) { try await aggregate(.sum(keyPath)) }
+    }
 
     /// The mean of an attribute's values; nil for no values.
     ///
     /// One query.
-    public func average(_ keyPath: String) async throws -> PostgresValue? { try await aggregate(.average(keyPath)) }
+    public func average(_ keyPath: String, fileID: String = #fileID, line: Int = #line) async throws -> PostgresValue? {
+        return try await context.client.called(at: fileID, line) { try await aggregate(.average(keyPath)) }
+    }
 
     /// The smallest of an attribute's values; nil for no values.
     ///
     /// One query.
-    public func minimum(_ keyPath: String) async throws -> PostgresValue? { try await aggregate(.minimum(keyPath)) }
+    public func minimum(_ keyPath: String, fileID: String = #fileID, line: Int = #line) async throws -> PostgresValue? {
+        return try await context.client.called(at: fileID, line) { try await aggregate(.minimum(keyPath)) }
+    }
 
     /// The greatest of an attribute's values; nil for no values.
     ///
     /// One query.
-    public func maximum(_ keyPath: String) async throws -> PostgresValue? { try await aggregate(.maximum(keyPath)) }
+    public func maximum(_ keyPath: String, fileID: String = #fileID, line: Int = #line) async throws -> PostgresValue? {
+        return try await context.client.called(at: fileID, line) { try await aggregate(.maximum(keyPath)) }
+    }
 
     /// Takes the rows together that have equal values at the given key paths.
     ///

@@ -8,24 +8,26 @@ extension FetchRequest {
     /// otherwise as ``DatabaseContext/delete(_:)-(DatabaseObject)``. The objects in memory follow. Returns how many the
     /// request selected. Throws what that method throws.
     @discardableResult
-    public func delete() async throws -> Int {
-        guard !entity.entity.isReadOnly, !entity.key.isEmpty else {
-            throw KindredError(
-                .readOnly,
-                "\(entity.name) cannot be written: it has no primary key, or the role may only read it",
-                entity: entity.name.description
-            )
+    public func delete(fileID: String = #fileID, line: Int = #line) async throws -> Int {
+        return try await context.client.called(at: fileID, line) {
+            guard !entity.entity.isReadOnly, !entity.key.isEmpty else {
+                throw KindredError(
+                    .readOnly,
+                    "\(entity.name) cannot be written: it has no primary key, or the role may only read it",
+                    entity: entity.name.description
+                )
+            }
+            guard DeletionRun.current(in: context) == nil else {
+                let objects = try await all()
+                try await context.delete(objects)
+                return objects.count
+            }
+            let isLeftToDatabase = context.deletionRules([entity.index]).isLeftToDatabase
+            guard isLeftToDatabase else {
+                return try await context.transaction { try await context.deleteInTransaction(query, of: entity) }
+            }
+            return try await context.atOnce(entity) { try await context.deleteAtOnce(query, of: entity) }
         }
-        guard DeletionRun.current(in: context) == nil else {
-            let objects = try await all()
-            try await context.delete(objects)
-            return objects.count
-        }
-        let isLeftToDatabase = context.deletionRules([entity.index]).isLeftToDatabase
-        guard isLeftToDatabase else {
-            return try await context.transaction { try await context.deleteInTransaction(query, of: entity) }
-        }
-        return try await context.atOnce(entity) { try await context.deleteAtOnce(query, of: entity) }
     }
 }
 

@@ -12,28 +12,32 @@ extension FetchRequest {
     ///
     /// The identity key is added to the request's order. One query. Throws `KindredError` `.invalidRequest` for an entity
     /// without a key, a request with limit or offset, a size below one, or a cursor of another order.
-    public func page(size: Int, after cursor: PageCursor? = nil) async throws -> Page<Object> {
-        let query = try paged(size)
-        guard cursor == nil || cursor?.order == query.sort else {
-            throw invalid("The cursor belongs to a request with another order")
+    public func page(size: Int, after cursor: PageCursor? = nil, fileID: String = #fileID, line: Int = #line)
+        async throws -> Page<Object>
+    {
+        return try await context.client.called(at: fileID, line) {
+            let query = try paged(size)
+            guard cursor == nil || cursor?.order == query.sort else {
+                throw invalid("The cursor belongs to a request with another order")
+            }
+            let statement = try query.statement(in: context.schema) { renderer in
+                let keys = try query.sort.map { try renderer.key($0) }
+                let columns = [try SelectQuery.columns(of: entity.entity)] + keys.map { renderer.readable($0) }
+                let condition = try cursor.map { try renderer.after($0.values, keys, query.sort) }
+                return SelectQuery.Parts(columns: columns.joined(separator: ", "), condition: condition)
+            }
+            let askedAt = context.now
+            let result = try await context.client.execute(statement)
+            let objects = try context.objects(from: result, of: entity, askedAt: askedAt)
+            try await context.prefetch(prefetched, of: objects)
+            var next: PageCursor?
+            if result.count == size {
+                let first = entity.entity.attributes.count
+                let values = try query.sort.indices.map { try result.value(row: size - 1, column: first + $0) }
+                next = PageCursor(order: query.sort, values: values)
+            }
+            return Page(objects: try entity.typed(objects), next: next)
         }
-        let statement = try query.statement(in: context.schema) { renderer in
-            let keys = try query.sort.map { try renderer.key($0) }
-            let columns = [try SelectQuery.columns(of: entity.entity)] + keys.map { renderer.readable($0) }
-            let condition = try cursor.map { try renderer.after($0.values, keys, query.sort) }
-            return SelectQuery.Parts(columns: columns.joined(separator: ", "), condition: condition)
-        }
-        let askedAt = context.now
-        let result = try await context.client.execute(statement)
-        let objects = try context.objects(from: result, of: entity, askedAt: askedAt)
-        try await context.prefetch(prefetched, of: objects)
-        var next: PageCursor?
-        if result.count == size {
-            let first = entity.entity.attributes.count
-            let values = try query.sort.indices.map { try result.value(row: size - 1, column: first + $0) }
-            next = PageCursor(order: query.sort, values: values)
-        }
-        return Page(objects: try entity.typed(objects), next: next)
     }
 
     private func paged(_ size: Int) throws -> SelectQuery {

@@ -9,12 +9,14 @@ extension FetchRequest {
     /// How the server would run the query, as EXPLAIN prints it.
     ///
     /// One statement. With `analyze` the server runs the query to its end, and measures it.
-    public func explain(analyze: Bool = false) async throws -> String {
-        var statement = try query.statement(in: context.schema)
-        let options = analyze ? "EXPLAIN (ANALYZE, BUFFERS)" : "EXPLAIN"
-        statement.text = StatementText(oneTime: "\(options) \(statement.text.text)", effect: .plain)
-        statement.resultFormat = .text
-        return try await context.client.execute(statement).compactMap { try $0.decode(0, as: String.self) }
-            .joined(separator: "\n")
+    public func explain(analyze: Bool = false, fileID: String = #fileID, line: Int = #line) async throws -> String {
+        return try await context.client.called(at: fileID, line) {
+            var statement = try query.statement(in: context.schema)
+            let options = analyze ? "EXPLAIN (ANALYZE, BUFFERS)" : "EXPLAIN"
+            statement.text = StatementText(oneTime: "\(options) \(statement.text.text)", effect: .plain)
+            statement.resultFormat = .text
+            return try await context.client.execute(statement).compactMap { try $0.decode(0, as: String.self) }
+                .joined(separator: "\n")
+        }
     }
 }

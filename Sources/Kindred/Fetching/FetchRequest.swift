@@ -83,56 +83,66 @@ extension FetchRequest {
     /// The objects: known rows give their objects, refreshed where nothing is staged.
     ///
     /// One query.
-    public func all() async throws -> [Object] {
-        if query.lock != nil { try context.requireTransaction() }
-        let statement = try query.statement(in: context.schema)
-        let askedAt = context.now
-        let result = try await context.client.execute(statement)
-        let objects = try context.objects(from: result, of: entity, askedAt: askedAt)
-        try await context.prefetch(prefetched, of: objects)
-        return try entity.typed(objects)
+    public func all(fileID: String = #fileID, line: Int = #line) async throws -> [Object] {
+        return try await context.client.called(at: fileID, line) {
+            if query.lock != nil { try context.requireTransaction() }
+            let statement = try query.statement(in: context.schema)
+            let askedAt = context.now
+            let result = try await context.client.execute(statement)
+            let objects = try context.objects(from: result, of: entity, askedAt: askedAt)
+            try await context.prefetch(prefetched, of: objects)
+            return try entity.typed(objects)
+        }
     }
 
     /// The first object, or nil.
     ///
     /// One query with LIMIT 1.
-    public func first() async throws -> Object? {
-        try await limited(to: 1).all().first
+    public func first(fileID: String = #fileID, line: Int = #line) async throws -> Object? {
+        return try await context.client.called(at: fileID, line) {
+            try await limited(to: 1).all().first
+        }
     }
 
     /// The one object there is.
     ///
     /// One query with LIMIT 2. Throws `KindredError` `.notFound` if there is none, `.notUnique` if there are more.
-    public func one() async throws -> Object {
-        let objects = try await limited(to: 2).all()
-        guard let object = objects.first else {
-            throw KindredError(.notFound, "No object of \(entity.name) matches", entity: entity.name.description)
+    public func one(fileID: String = #fileID, line: Int = #line) async throws -> Object {
+        return try await context.client.called(at: fileID, line) {
+            let objects = try await limited(to: 2).all()
+            guard let object = objects.first else {
+                throw KindredError(.notFound, "No object of \(entity.name) matches", entity: entity.name.description)
+            }
+            guard objects.count == 1 else {
+                throw KindredError(
+                    .notUnique,
+                    "More than one object of \(entity.name) matches",
+                    entity: entity.name.description
+                )
+            }
+            return object
         }
-        guard objects.count == 1 else {
-            throw KindredError(
-                .notUnique,
-                "More than one object of \(entity.name) matches",
-                entity: entity.name.description
-            )
-        }
-        return object
     }
 
     /// How many objects there are, limit and offset included.
     ///
     /// One `SELECT count(*)`.
-    public func count() async throws -> Int {
-        let result = try await context.client.execute(try query.countStatement(in: context.schema))
-        guard case .integer(let count) = try result.first?[0] else { return 0 }
-        return Int(count)
+    public func count(fileID: String = #fileID, line: Int = #line) async throws -> Int {
+        return try await context.client.called(at: fileID, line) {
+            let result = try await context.client.execute(try query.countStatement(in: context.schema))
+            guard case .integer(let count) = try result.first?[0] else { return 0 }
+            return Int(count)
+        }
     }
 
     /// Whether there is any object.
     ///
     /// One `SELECT EXISTS`.
-    public func exists() async throws -> Bool {
-        let result = try await context.client.execute(try query.existsStatement(in: context.schema))
-        return try result.first?[0] == .bool(true)
+    public func exists(fileID: String = #fileID, line: Int = #line) async throws -> Bool {
+        return try await context.client.called(at: fileID, line) {
+            let result = try await context.client.execute(try query.existsStatement(in: context.schema))
+            return try result.first?[0] == .bool(true)
+        }
     }
 
     private func limited(to count: Int) -> FetchRequest {
@@ -152,7 +162,9 @@ extension DatabaseContext {
     ///
     /// One statement, in the task's transaction if there is one. Objects in memory do not follow what it changes.
     @discardableResult
-    public func query(_ sql: SQL) async throws -> QueryResult {
-        try await client.query(sql)
+    public func query(_ sql: SQL, fileID: String = #fileID, line: Int = #line) async throws -> QueryResult {
+        return try await client.called(at: fileID, line) {
+            try await client.query(sql)
+        }
     }
 }

@@ -50,15 +50,17 @@ public struct GroupRequest: Sendable {
     /// The groups, each as a dictionary by key path and by the name of the aggregate, such as `sum(price)`.
     ///
     /// One query.
-    public func all() async throws -> [[String: PostgresValue?]] {
-        let names = keyPaths + aggregates.map(\.description)
-        let result = try await context.client.execute(try statement())
-        return try (0..<result.count).map { row in
-            var values: [String: PostgresValue?] = [:]
-            for (column, name) in names.enumerated() {
-                values.updateValue(try result.value(row: row, column: column), forKey: name)
+    public func all(fileID: String = #fileID, line: Int = #line) async throws -> [[String: PostgresValue?]] {
+        return try await context.client.called(at: fileID, line) {
+            let names = keyPaths + aggregates.map(\.description)
+            let result = try await context.client.execute(try statement())
+            return try (0..<result.count).map { row in
+                var values: [String: PostgresValue?] = [:]
+                for (column, name) in names.enumerated() {
+                    values.updateValue(try result.value(row: row, column: column), forKey: name)
+                }
+                return values
             }
-            return values
         }
     }
 

@@ -8,10 +8,11 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
     public typealias Element = Object
 
     let request: FetchRequest<Object>
+    let place: SourcePlace
 
     /// Begins the query with the first object that is asked for.
     public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(request)
+        AsyncIterator(request, place)
     }
 
     /// Goes through the objects once.
@@ -20,8 +21,10 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
         private var cursor: ServerCursor?
         private var portion: [Object] = []
         private var position = 0
+        private let place: SourcePlace
 
-        init(_ request: FetchRequest<Object>) {
+        init(_ request: FetchRequest<Object>, _ place: SourcePlace) {
+            self.place = place
             self.request = request
         }
 
@@ -38,9 +41,14 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
                 portion = []
                 position = 0
                 let askedAt = context.now
-                guard let result = try await cursor?.next() else { return nil }
-                let objects = try context.objects(from: result, of: request.entity, askedAt: askedAt)
-                try await context.prefetch(request.prefetched, of: objects)
+                let (request, cursor) = (request, cursor)
+                let objects = try await context.client.called(at: place) {
+                    guard let result = try await cursor?.next() else { return [DatabaseObject]?.none }
+                    let objects = try context.objects(from: result, of: request.entity, askedAt: askedAt)
+                    try await context.prefetch(request.prefetched, of: objects)
+                    return objects
+                }
+                guard let objects else { return nil }
                 portion = try request.entity.typed(objects)
             }
             defer { position += 1 }
@@ -59,7 +67,7 @@ extension FetchRequest {
     /// The objects of a portion are a group of their own: the first access to a relationship loads it for the portion.
     /// One statement for each portion of some hundred kilobytes, in the task's transaction or in one that the loop has to
     /// itself. The rows are those of the moment when the first was asked for.
-    public func stream() -> ObjectStream<Object> {
-        ObjectStream(request: self)
+    public func stream(fileID: String = #fileID, line: Int = #line) -> ObjectStream<Object> {
+        ObjectStream(request: self, place: SourcePlace(fileID: fileID, line: line))
     }
 }

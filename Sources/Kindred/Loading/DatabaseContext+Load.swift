@@ -5,14 +5,19 @@ import KindredSchema
 // together.
 extension DatabaseContext {
     /// The object at the other end of a to-one relationship, or nil.
-    func destination(of relationship: RelationshipRuntime, from object: DatabaseObject) async throws -> DatabaseObject?
-    {
+    func destination(
+        of relationship: RelationshipRuntime,
+        from object: DatabaseObject,
+        at place: SourcePlace? = nil
+    ) async throws -> DatabaseObject? {
         try requireLive(object)
         let entity = runtime.entities[relationship.destination]
         let state = object.withState { $0 }
         if let staging = state.staging {
             if let new = staging.destinations[relationship.slot] { return new }
-            if case .referenced = relationship.link { return try await stagedPartner(of: relationship, object) }
+            if case .referenced = relationship.link {
+                return try await stagedPartner(of: relationship, object, at: place)
+            }
         }
         guard let key = try ObjectKey(state.row, relationship.ownColumns) else { return nil }
         var isForeignKey = false
@@ -24,7 +29,7 @@ extension DatabaseContext {
         if case .one(let one) = state.relationships[relationship.slot], !isForeignKey || one.foreignKey == key {
             found = one
         } else {
-            let loaded = try await load(relationship, key, for: object)
+            let loaded = try await load(relationship, key, for: object, at: place)
             found = LoadedOne(foreignKey: isForeignKey ? key : nil, member: loaded.members.first, group: loaded.group)
             if !isForeignKey { apply(stagedChange(relationship, of: object), to: &found) }
             keep(.one(found), relationship.slot, of: object, askedAt: loaded.askedAt)
@@ -62,7 +67,8 @@ extension DatabaseContext {
     /// The partner of an object that has staged changes, by the foreign key that the partner holds.
     private func stagedPartner(
         of relationship: RelationshipRuntime,
-        _ object: DatabaseObject
+        _ object: DatabaseObject,
+        at place: SourcePlace?
     ) async throws -> DatabaseObject? {
         let change = stagedChange(relationship, of: object)
         if let joined = change?.joined.last { return joined }
@@ -74,7 +80,7 @@ extension DatabaseContext {
         if case .one(let one) = state.relationships[relationship.slot] {
             found = one
         } else {
-            let loaded = try await load(relationship, key, for: object)
+            let loaded = try await load(relationship, key, for: object, at: place)
             found = LoadedOne(foreignKey: nil, member: loaded.members.first, group: loaded.group)
             apply(change, to: &found)
             keep(.one(found), relationship.slot, of: object, askedAt: loaded.askedAt)
@@ -103,11 +109,15 @@ extension DatabaseContext {
     }
 
     /// The members of a to-many relationship.
-    func members(of relationship: RelationshipRuntime, owner: DatabaseObject) async throws -> [DatabaseObject] {
+    func members(
+        of relationship: RelationshipRuntime,
+        owner: DatabaseObject,
+        at place: SourcePlace? = nil
+    ) async throws -> [DatabaseObject] {
         try requireLive(owner)
         var found = loadedMembers(of: relationship, owner: owner)
         if found == nil, let key = try ObjectKey(owner.storedRow, relationship.ownColumns) {
-            let loaded = try await load(relationship, key, for: owner)
+            let loaded = try await load(relationship, key, for: owner, at: place)
             var members = LoadedMembers(loaded.members, group: loaded.group)
             apply(stagedChange(relationship, of: owner), to: &members)
             keep(.many(members), relationship.slot, of: owner, askedAt: loaded.askedAt)
@@ -176,7 +186,8 @@ extension DatabaseContext {
     private func load(
         _ relationship: RelationshipRuntime,
         _ key: ObjectKey,
-        for object: DatabaseObject
+        for object: DatabaseObject,
+        at place: SourcePlace?
     ) async throws -> LoadGroup.Loaded {
         let (group, position, changedAt) = object.withState { ($0.group, Int($0.position), $0.linksChangedAt) }
         if faulting != .batch, let known = group?.loaded(relationship.slot, key),
@@ -188,11 +199,25 @@ extension DatabaseContext {
             let path = "\(runtime.entities[relationship.source].name).\(relationship.model.name)"
             throw KindredError(
                 .faultingForbidden,
-                "\(path) is not loaded, and this context loads no relationship by itself; prefetch it with the objects",
+                "\(path) is not loaded, and this context loads no relationship by itself; prefetch it with the objects"
+                    + (place.map { " (used at \($0))" } ?? ""),
                 entity: runtime.entities[relationship.source].name.description,
                 key: relationship.model.name
             )
         }
+        return try await client.called(at: place) {
+            try await load(relationship, key, for: object, of: group, from: position, changedAt)
+        }
+    }
+
+    private func load(
+        _ relationship: RelationshipRuntime,
+        _ key: ObjectKey,
+        for object: DatabaseObject,
+        of group: LoadGroup?,
+        from position: Int,
+        _ changedAt: UInt64
+    ) async throws -> LoadGroup.Loaded {
         guard faulting == .batch, let group else { return try await loadAlone(relationship, key) }
         TransactionJournal.current?.recordLoad(group)
         group.forget(relationship.slot, before: withMap { $0.lostRows(of: relationship) })

@@ -7,8 +7,12 @@ extension DatabaseObject {
     /// One SELECT … FOR UPDATE by key. Loaded relationships are kept. Throws `KindredError`: `.invalidRequest` outside a
     /// transaction, before anything is sent; `.objectDeleted` if the row is gone. `PostgresError` if the row is locked
     /// and `waiting` is `.noWait`; with `.skipLocked` a locked row is an error `.notFound`.
-    public func lock(_ lock: RowLock = .forUpdate, _ waiting: RowLock.Waiting = .wait) async throws {
-        try await context.lock(self, lock, waiting)
+    public func lock(
+        _ lock: RowLock = .forUpdate, _ waiting: RowLock.Waiting = .wait, fileID: String = #fileID, line: Int = #line
+    ) async throws {
+        try await context.client.called(at: fileID, line) {
+            try await context.lock(self, lock, waiting)
+        }
     }
 }
 

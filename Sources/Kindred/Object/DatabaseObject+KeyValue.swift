@@ -42,20 +42,29 @@ extension DatabaseObject {
     /// Sends one query where a relationship's object is not in memory yet; attributes and sets cost nothing.
     /// Throws `KindredError` `.unknownKey` naming the nearest keys, `.objectDeleted` for a relationship of a deleted
     /// object.
-    public func value(forKey key: String) async throws -> KeyValue? {
+    public func value(
+        forKey key: String,
+        fileID: String = #fileID,
+        line: Int = #line
+    ) async throws -> KeyValue? {
         if let position = runtime.attributeIndex[key] {
             return try row[position].map(KeyValue.attribute)
         }
         guard let relationship = runtime.relationship(named: key) else { throw runtime.unknownKey(key) }
-        if relationship.isToMany { return .set(ToMany(self, relationship)) }
-        return try await context.destination(of: relationship, from: self).map(KeyValue.object)
+        let place = SourcePlace(fileID: fileID, line: line)
+        if relationship.isToMany { return .set(ToMany(self, relationship, at: place)) }
+        return try await context.destination(of: relationship, from: self, at: place).map(KeyValue.object)
     }
 
     /// The values found by following a path of keys such as `person.titles.name`.
     ///
     /// A path through a to-many relationship gives a collection with one element per object reached, in the order of
     /// the walk, NULLs left out. Sends at most one query per relationship and level.
-    public func value(forKeyPath path: String) async throws -> KeyValue? {
+    public func value(
+        forKeyPath path: String,
+        fileID: String = #fileID,
+        line: Int = #line
+    ) async throws -> KeyValue? {
         let keys = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         var objects = [self]
         var values: [KeyValue] = []
@@ -64,7 +73,7 @@ extension DatabaseObject {
             let isLast = position == keys.count - 1
             var next: [DatabaseObject] = []
             for object in objects {
-                guard let value = try await object.value(forKey: key) else { continue }
+                guard let value = try await object.value(forKey: key, fileID: fileID, line: line) else { continue }
                 switch value {
                 case .set(let set):
                     if isLast && !isCollection && objects.count == 1 { return value }
@@ -93,7 +102,11 @@ extension DatabaseObject {
     /// The object of a to-one relationship, or nil.
     ///
     /// Sends one query where the object is not in memory yet.
-    public func object(forKey key: String) async throws -> DatabaseObject? {
+    public func object(
+        forKey key: String,
+        fileID: String = #fileID,
+        line: Int = #line
+    ) async throws -> DatabaseObject? {
         let relationship = try requireRelationship(key)
         guard !relationship.isToMany else {
             throw KindredError(
@@ -103,13 +116,18 @@ extension DatabaseObject {
                 key: key
             )
         }
-        return try await context.destination(of: relationship, from: self)
+        return try await context.destination(
+            of: relationship, from: self, at: SourcePlace(fileID: fileID, line: line))
     }
 
     /// The mutable set of a to-many relationship; each change is written at once.
     ///
     /// Sends nothing: the set loads its members when they are asked for.
-    public func set(forKey key: String) async throws -> ToMany<DatabaseObject> {
+    public func set(
+        forKey key: String,
+        fileID: String = #fileID,
+        line: Int = #line
+    ) async throws -> ToMany<DatabaseObject> {
         let relationship = try requireRelationship(key)
         guard relationship.isToMany else {
             throw KindredError(
@@ -119,7 +137,7 @@ extension DatabaseObject {
                 key: key
             )
         }
-        return ToMany(self, relationship)
+        return ToMany(self, relationship, at: SourcePlace(fileID: fileID, line: line))
     }
 
     package func requireRelationship(_ key: String) throws -> RelationshipRuntime {

@@ -14,46 +14,56 @@ extension DatabaseObject {
     /// Throws `KindredError`: `.unknownKey` with the nearest keys, `.wrongType` naming the expected and the given type,
     /// `.missingValue` and `.requiredRelationship` for nil where there must be something, all before anything is sent;
     /// `.objectDeleted` if the row is gone, `.constraintViolation` if the database refuses.
-    public func setValue(_ value: (any PropertyValue)?, forKey key: String) async throws {
-        try context.requireLive(self)
-        guard let relationship = runtime.relationship(named: key), runtime.attributeIndex[key] == nil else {
-            return try await setValues([key: value])
+    public func setValue(_ value: (any PropertyValue)?, forKey key: String, fileID: String = #fileID, line: Int = #line)
+        async throws
+    {
+        try await context.client.called(at: fileID, line) {
+            try context.requireLive(self)
+            guard let relationship = runtime.relationship(named: key), runtime.attributeIndex[key] == nil else {
+                return try await setValues([key: value])
+            }
+            if relationship.isToMany {
+                let set = ToMany<DatabaseObject>(self, relationship)
+                return try await set.replace(try await context.members(value, of: relationship))
+            }
+            let object = try context.member(value, of: relationship)
+            guard relationship.model.kind == .oneToOne else { return try await setValues([key: value]) }
+            if isInserted || object?.isInserted == true {
+                return try await context.stageNewPartner(object, of: self, relationship)
+            }
+            try await context.setPartner(object, of: self, relationship)
         }
-        if relationship.isToMany {
-            let set = ToMany<DatabaseObject>(self, relationship)
-            return try await set.replace(try await context.members(value, of: relationship))
-        }
-        let object = try context.member(value, of: relationship)
-        guard relationship.model.kind == .oneToOne else { return try await setValues([key: value]) }
-        if isInserted || object?.isInserted == true {
-            return try await context.stageNewPartner(object, of: self, relationship)
-        }
-        try await context.setPartner(object, of: self, relationship)
     }
 
     /// Sets several attributes, and to-one relationships whose foreign keys the object holds, by one UPDATE … RETURNING.
     ///
     /// Throws as ``setValue(_:forKey:)`` does, and `.wrongType` for a relationship that is kept in other rows.
-    public func setValues(_ values: [String: (any PropertyValue)?]) async throws {
-        try context.requireLive(self)
-        if isInserted { return try context.stageOnNew(self, values) }
-        _ = try context.requireKey(self)
-        // Relationships to new objects can only be staged.
-        let links = try context.newDestinations(values, of: self)
-        let values = values.filter { links[$0.key] == nil }
-        var assignments = Assignments(runtime, for: self)
-        for (key, value) in values.sorted(by: { $0.key < $1.key }) {
-            try assignments.assign(value, forKey: key, in: context)
+    public func setValues(_ values: [String: (any PropertyValue)?], fileID: String = #fileID, line: Int = #line)
+        async throws
+    {
+        try await context.client.called(at: fileID, line) {
+            try context.requireLive(self)
+            if isInserted { return try context.stageOnNew(self, values) }
+            _ = try context.requireKey(self)
+            // Relationships to new objects can only be staged.
+            let links = try context.newDestinations(values, of: self)
+            let values = values.filter { links[$0.key] == nil }
+            var assignments = Assignments(runtime, for: self)
+            for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+                try assignments.assign(value, forKey: key, in: context)
+            }
+            try await context.update(self, assignments, key: values.count == 1 ? values.first?.key : nil)
+            for (relationship, object) in links.values { try context.stageDestination(object, of: self, relationship) }
         }
-        try await context.update(self, assignments, key: values.count == 1 ? values.first?.key : nil)
-        for (relationship, object) in links.values { try context.stageDestination(object, of: self, relationship) }
     }
 
     /// Reads the object's row again.
     ///
     /// One SELECT by key. Loaded relationships are forgotten, so that they are read again when they are used. Throws
     /// `KindredError` `.objectDeleted` if the row is gone; the object then says so in `isDeleted`.
-    public func refresh() async throws {
-        try await context.refresh(self)
+    public func refresh(fileID: String = #fileID, line: Int = #line) async throws {
+        try await context.client.called(at: fileID, line) {
+            try await context.refresh(self)
+        }
     }
 }

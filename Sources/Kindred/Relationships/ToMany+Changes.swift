@@ -7,8 +7,10 @@ extension ToMany {
     /// nothing if the pair is there. Throws `KindredError` `.objectDeleted` if the member's row is gone, `.wrongType`
     /// or `.foreignContext` for what cannot be a member, `.missingValue` if the helper has required columns of its own.
     /// Where the members have an order, the object becomes the last one, as by ``append(_:)``.
-    public func insert(_ member: Member) async throws {
-        try await formUnion(CollectionOfOne(member))
+    public func insert(_ member: Member, fileID: String = #fileID, line: Int = #line) async throws {
+        try await context.client.called(at: fileID, line) {
+            try await formUnion(CollectionOfOne(member))
+        }
     }
 
     /// Makes an object a member and gives the helper row its other columns; where the pair is there already they are
@@ -16,84 +18,96 @@ extension ToMany {
     ///
     /// One INSERT … ON CONFLICT DO UPDATE. Only for many-to-many relationships: throws `.wrongType` for others,
     /// `.unknownKey` for a key that the helper does not have.
-    public func insert(_ member: Member, through payload: [String: (any PropertyValue)?]) async throws {
-        let members = try context.distinctMembers(CollectionOfOne(member), of: relationship)
-        if case .helper(let link) = relationship.link, owner.isInserted || member.isInserted {
-            let values = try context.payload(payload, of: relationship, link)
-            return try context.stageJoin(members, to: owner, relationship, payload: values)
-        }
-        if case .helper(let link) = relationship.link, let position = relationship.position {
-            let values = try context.payload(payload, of: relationship, link)
-            // Whoever gives the position writes it like any other column.
-            if values?.values[position] == nil { return try await append(members, through: values) }
-        }
-        try await change { change in
-            guard case .helper(let statements) = change else {
-                throw KindredError(
-                    .wrongType,
-                    "\(owner.runtime.name).\(relationship.model.name) does not go through a helper table",
-                    entity: owner.runtime.name.description,
-                    key: relationship.model.name
-                )
+    public func insert(
+        _ member: Member, through payload: [String: (any PropertyValue)?], fileID: String = #fileID, line: Int = #line
+    ) async throws {
+        try await context.client.called(at: fileID, line) {
+            let members = try context.distinctMembers(CollectionOfOne(member), of: relationship)
+            if case .helper(let link) = relationship.link, owner.isInserted || member.isInserted {
+                let values = try context.payload(payload, of: relationship, link)
+                return try context.stageJoin(members, to: owner, relationship, payload: values)
             }
-            try await context.insert(members, statements, through: payload)
+            if case .helper(let link) = relationship.link, let position = relationship.position {
+                let values = try context.payload(payload, of: relationship, link)
+                // Whoever gives the position writes it like any other column.
+                if values?.values[position] == nil { return try await append(members, through: values) }
+            }
+            try await change { change in
+                guard case .helper(let statements) = change else {
+                    throw KindredError(
+                        .wrongType,
+                        "\(owner.runtime.name).\(relationship.model.name) does not go through a helper table",
+                        entity: owner.runtime.name.description,
+                        key: relationship.model.name
+                    )
+                }
+                try await context.insert(members, statements, through: payload)
+            }
         }
     }
 
     /// Makes all the objects members, by one statement; they leave their old owners.
-    public func formUnion(_ members: some Sequence<Member>) async throws {
-        let all = try context.distinctMembers(members.map { $0 as DatabaseObject }, of: relationship)
-        if isOrdered { return try await append(all, through: nil) }
-        let (staged, members) = try split(all)
-        if !members.isEmpty {
-            try await change { change in
-                switch change {
-                case .members(let statements): try await context.attach(members, statements)
-                case .helper(let statements): try await context.insert(members, statements, through: [:])
+    public func formUnion(_ members: some Sequence<Member>, fileID: String = #fileID, line: Int = #line) async throws {
+        try await context.client.called(at: fileID, line) {
+            let all = try context.distinctMembers(members.map { $0 as DatabaseObject }, of: relationship)
+            if isOrdered { return try await append(all, through: nil) }
+            let (staged, members) = try split(all)
+            if !members.isEmpty {
+                try await change { change in
+                    switch change {
+                    case .members(let statements): try await context.attach(members, statements)
+                    case .helper(let statements): try await context.insert(members, statements, through: [:])
+                    }
                 }
             }
+            try context.requireLive(owner)
+            try context.stageJoin(staged, to: owner, relationship)
         }
-        try context.requireLive(owner)
-        try context.stageJoin(staged, to: owner, relationship)
     }
 
     /// Takes a member out; an object that is no member stays as it is.
     ///
     /// One-to-many: one UPDATE of its foreign key to NULL; where that may not be NULL, throws `.requiredRelationship`
     /// before anything is sent. Many-to-many: one DELETE from the helper table.
-    public func remove(_ member: Member) async throws {
-        try await subtract(CollectionOfOne(member))
+    public func remove(_ member: Member, fileID: String = #fileID, line: Int = #line) async throws {
+        try await context.client.called(at: fileID, line) {
+            try await subtract(CollectionOfOne(member))
+        }
     }
 
     /// Takes the objects out that are members, by one statement.
-    public func subtract(_ members: some Sequence<Member>) async throws {
-        let all = try context.distinctMembers(members.map { $0 as DatabaseObject }, of: relationship)
-        let joined = Set(context.stagedMembers(of: relationship, owner))
-        let staged = all.filter { owner.isInserted || $0.isInserted || joined.contains($0) }
-        let members = all.filter { !owner.isInserted && !$0.isInserted && !joined.contains($0) }
-        if !members.isEmpty {
-            try await change { change in
-                switch change {
-                case .members(let statements): try await context.detach(members, statements)
-                case .helper(let statements): try await context.remove(members, statements)
+    public func subtract(_ members: some Sequence<Member>, fileID: String = #fileID, line: Int = #line) async throws {
+        try await context.client.called(at: fileID, line) {
+            let all = try context.distinctMembers(members.map { $0 as DatabaseObject }, of: relationship)
+            let joined = Set(context.stagedMembers(of: relationship, owner))
+            let staged = all.filter { owner.isInserted || $0.isInserted || joined.contains($0) }
+            let members = all.filter { !owner.isInserted && !$0.isInserted && !joined.contains($0) }
+            if !members.isEmpty {
+                try await change { change in
+                    switch change {
+                    case .members(let statements): try await context.detach(members, statements)
+                    case .helper(let statements): try await context.remove(members, statements)
+                    }
                 }
             }
+            try context.requireLive(owner)
+            try context.stageLeave(staged, from: owner, relationship)
         }
-        try context.requireLive(owner)
-        try context.stageLeave(staged, from: owner, relationship)
     }
 
     /// Takes every member out, by one UPDATE or DELETE by owner; members that were never read included.
-    public func removeAll() async throws {
-        if !owner.isInserted {
-            try await change { change in
-                switch change {
-                case .members(let statements): try await context.detachAll(statements)
-                case .helper(let statements): try await context.removeAll(statements)
+    public func removeAll(fileID: String = #fileID, line: Int = #line) async throws {
+        try await context.client.called(at: fileID, line) {
+            if !owner.isInserted {
+                try await change { change in
+                    switch change {
+                    case .members(let statements): try await context.detachAll(statements)
+                    case .helper(let statements): try await context.removeAll(statements)
+                    }
                 }
             }
+            try context.stageLeave(context.stagedMembers(of: relationship, owner), from: owner, relationship)
         }
-        try context.stageLeave(context.stagedMembers(of: relationship, owner), from: owner, relationship)
     }
 
     /// Makes the objects the only members: who is not among them leaves, who is missing joins, in one atomic change.
@@ -101,8 +115,10 @@ extension ToMany {
     /// Two statements in one round trip, whatever the numbers. Where the members have an order, it becomes the one given,
     /// at the cost of ``insert(contentsOf:at:)`` and one statement for those who leave. Throws `.requiredRelationship` if somebody would have
     /// to leave a required relationship; nothing is written then.
-    public func set(_ members: some Sequence<Member>) async throws {
-        try await replace(try context.distinctMembers(members.map { $0 as DatabaseObject }, of: relationship))
+    public func set(_ members: some Sequence<Member>, fileID: String = #fileID, line: Int = #line) async throws {
+        try await context.client.called(at: fileID, line) {
+            try await replace(try context.distinctMembers(members.map { $0 as DatabaseObject }, of: relationship))
+        }
     }
 
     func replace(_ all: [DatabaseObject]) async throws {

@@ -11,21 +11,29 @@ extension ToMany {
     /// A transaction of three statements in two round trips: the owner is locked, the end of its order is read, the
     /// member gets its owner and position (or its pair and position). Throws `KindredError` `.invalidRequest` if the
     /// relationship has no order, and as ``insert(_:)`` does.
-    public func append(_ member: Member) async throws {
-        try await append(contentsOf: CollectionOfOne(member))
+    public func append(_ member: Member, fileID: String = #fileID, line: Int = #line) async throws {
+        try await context.client.called(at: fileID, line) {
+            try await append(contentsOf: CollectionOfOne(member))
+        }
     }
 
     /// Makes objects the last members, in their order, by as many statements as one; who is a member already stays where
     /// it is.
-    public func append(contentsOf members: some Sequence<Member>) async throws {
-        try await append(try orderable(members), through: nil)
+    public func append(contentsOf members: some Sequence<Member>, fileID: String = #fileID, line: Int = #line)
+        async throws
+    {
+        try await context.client.called(at: fileID, line) {
+            try await append(try orderable(members), through: nil)
+        }
     }
 
     /// Makes an object the member at a place; one that is a member already moves there.
     ///
     /// As ``insert(contentsOf:at:)`` with one object.
-    public func insert(_ member: Member, at index: Int) async throws {
-        try await insert(contentsOf: CollectionOfOne(member), at: index)
+    public func insert(_ member: Member, at index: Int, fileID: String = #fileID, line: Int = #line) async throws {
+        try await context.client.called(at: fileID, line) {
+            try await insert(contentsOf: CollectionOfOne(member), at: index)
+        }
     }
 
     /// Makes objects members from a place on, in their order; those that are members already move there.
@@ -36,49 +44,58 @@ extension ToMany {
     /// join are one INSERT more, and positions that are exchanged under a unique key that is not deferrable one UPDATE
     /// more. Members that are not loaded are read first. Throws `KindredError` `.indexOutOfRange` before anything is sent,
     /// `.notStored` for new objects in the set of a stored one, and as ``insert(_:)`` does.
-    public func insert(contentsOf members: some Sequence<Member>, at index: Int) async throws {
-        let all = try orderable(members)
-        try requireStored(all)
-        let current = try await objects.map { $0 as DatabaseObject }
-        let moved = Set(all)
-        let others = current.filter { !moved.contains($0) }
-        try requireIndex(index, through: others.count)
-        guard !all.isEmpty else { return }
-        if owner.isInserted {
-            return try context.stageOrder(others.prefix(index) + all + others.dropFirst(index), of: owner, relationship)
+    public func insert(
+        contentsOf members: some Sequence<Member>, at index: Int, fileID: String = #fileID, line: Int = #line
+    ) async throws {
+        try await context.client.called(at: fileID, line) {
+            let all = try orderable(members)
+            try requireStored(all)
+            let current = try await objects.map { $0 as DatabaseObject }
+            let moved = Set(all)
+            let others = current.filter { !moved.contains($0) }
+            try requireIndex(index, through: others.count)
+            guard !all.isEmpty else { return }
+            if owner.isInserted {
+                return try context.stageOrder(
+                    others.prefix(index) + all + others.dropFirst(index), of: owner, relationship)
+            }
+            let next = try key(of: others, at: index)
+            try await context.reorder(owner, relationship, .insert(before: next, at: index), all)
         }
-        let next = try key(of: others, at: index)
-        try await context.reorder(owner, relationship, .insert(before: next, at: index), all)
     }
 
     /// Moves the member at a place to another, which is its place afterwards.
     ///
     /// Costs what ``insert(contentsOf:at:)`` costs. Throws `KindredError` `.indexOutOfRange` before anything is sent,
     /// `.notFound` if somebody else has taken the member out.
-    public func move(from index: Int, to destination: Int) async throws {
-        let current = try await orderedObjects()
-        try requireIndex(index, through: current.count - 1)
-        try requireIndex(destination, through: current.count - 1)
-        guard index != destination else { return }
-        let member = current[index]
-        let others = current.filter { $0 !== member }
-        if owner.isInserted {
-            let order = others.prefix(destination) + [member] + others.dropFirst(destination)
-            return try context.stageOrder(Array(order), of: owner, relationship)
+    public func move(from index: Int, to destination: Int, fileID: String = #fileID, line: Int = #line) async throws {
+        try await context.client.called(at: fileID, line) {
+            let current = try await orderedObjects()
+            try requireIndex(index, through: current.count - 1)
+            try requireIndex(destination, through: current.count - 1)
+            guard index != destination else { return }
+            let member = current[index]
+            let others = current.filter { $0 !== member }
+            if owner.isInserted {
+                let order = others.prefix(destination) + [member] + others.dropFirst(destination)
+                return try context.stageOrder(Array(order), of: owner, relationship)
+            }
+            try requireStored([member])
+            let next = try key(of: others, at: destination)
+            try await context.reorder(owner, relationship, .move(before: next, at: destination), [member])
         }
-        try requireStored([member])
-        let next = try key(of: others, at: destination)
-        try await context.reorder(owner, relationship, .move(before: next, at: destination), [member])
     }
 
     /// Takes the member at a place out, as ``remove(_:)`` does; the others keep their positions.
     @discardableResult
-    public func remove(at index: Int) async throws -> Member {
-        let current = try await orderedObjects()
-        try requireIndex(index, through: current.count - 1)
-        let member = try typed([current[index]])[0]
-        try await remove(member)
-        return member
+    public func remove(at index: Int, fileID: String = #fileID, line: Int = #line) async throws -> Member {
+        return try await context.client.called(at: fileID, line) {
+            let current = try await orderedObjects()
+            try requireIndex(index, through: current.count - 1)
+            let member = try typed([current[index]])[0]
+            try await remove(member)
+            return member
+        }
     }
 
     /// Appends objects of which those that are members already only get the payload.

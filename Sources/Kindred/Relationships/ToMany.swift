@@ -15,8 +15,11 @@ public struct ToMany<Member: DatabaseObject>: Sendable {
     /// The object whose relationship this is.
     public let owner: DatabaseObject
     let relationship: RelationshipRuntime
+    /// Where the set was taken, since a loop and a property cannot tell where they are.
+    let place: SourcePlace?
 
-    init(_ owner: DatabaseObject, _ relationship: RelationshipRuntime) {
+    init(_ owner: DatabaseObject, _ relationship: RelationshipRuntime, at place: SourcePlace? = nil) {
+        self.place = place
         self.owner = owner
         self.relationship = relationship
     }
@@ -35,7 +38,7 @@ extension ToMany {
     ///
     /// Sends one query the first time, nothing after that. Throws `KindredError` `.objectDeleted` for a deleted owner.
     public var objects: [Member] {
-        get async throws { try typed(try await context.members(of: relationship, owner: owner)) }
+        get async throws { try typed(try await context.members(of: relationship, owner: owner, at: place)) }
     }
 
     /// The number of members: from memory if they are loaded, else by one `SELECT count(*)`.
@@ -44,7 +47,9 @@ extension ToMany {
             try context.requireLive(owner)
             if let loaded = context.loadedMembers(of: relationship, owner: owner) { return loaded.count }
             if context.stagedChange(relationship, of: owner) != nil { return try await objects.count }
-            return try await context.countMembers(of: relationship, owner: owner)
+            return try await context.client.called(at: place) {
+                try await context.countMembers(of: relationship, owner: owner)
+            }
         }
     }
 
@@ -54,24 +59,28 @@ extension ToMany {
             try context.requireLive(owner)
             if let loaded = context.loadedMembers(of: relationship, owner: owner) { return loaded.count == 0 }
             if context.stagedChange(relationship, of: owner) != nil { return try await objects.isEmpty }
-            return try await !context.hasMember(of: relationship, owner: owner, member: nil)
+            return try await context.client.called(at: place) {
+                try await !context.hasMember(of: relationship, owner: owner, member: nil)
+            }
         }
     }
 
     /// Whether the object is a member: from memory if the members are loaded, else by one small query.
     ///
     /// An object of another entity, another context or that is deleted is no member.
-    public func contains(_ object: DatabaseObject) async throws -> Bool {
-        try context.requireLive(owner)
-        guard object.context === context, object.runtime === destination, !object.isDeleted, let key = object.key
-        else { return false }
-        if var loaded = context.loadedMembers(of: relationship, owner: owner) { return loaded.contains(key) }
-        if let change = context.stagedChange(relationship, of: owner) {
-            if change.joined.contains(where: { $0 === object }) { return true }
-            if change.left.contains(key) { return false }
+    public func contains(_ object: DatabaseObject, fileID: String = #fileID, line: Int = #line) async throws -> Bool {
+        return try await context.client.called(at: fileID, line) {
+            try context.requireLive(owner)
+            guard object.context === context, object.runtime === destination, !object.isDeleted, let key = object.key
+            else { return false }
+            if var loaded = context.loadedMembers(of: relationship, owner: owner) { return loaded.contains(key) }
+            if let change = context.stagedChange(relationship, of: owner) {
+                if change.joined.contains(where: { $0 === object }) { return true }
+                if change.left.contains(key) { return false }
+            }
+            if object.isInserted { return false }
+            return try await context.hasMember(of: relationship, owner: owner, member: object)
         }
-        if object.isInserted { return false }
-        return try await context.hasMember(of: relationship, owner: owner, member: object)
     }
 }
 

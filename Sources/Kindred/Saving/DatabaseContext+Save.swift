@@ -13,10 +13,12 @@ extension DatabaseContext {
     /// and key: values that are missing, too large or of the wrong type, what `validate` says, constraints that refused
     /// an object; `.objectDeleted` if a row is gone. Inside a transaction it is a savepoint. One save of a context runs at
     /// a time.
-    public func save() async throws {
-        prepareSave { self.staged.withLock { $0.objects } }
-        let (objects, pairs) = staged.withLock { ($0.objects, $0.pairs) }
-        try await save(objects, pairs: pairs)
+    public func save(fileID: String = #fileID, line: Int = #line) async throws {
+        try await client.called(at: fileID, line) {
+            prepareSave { self.staged.withLock { $0.objects } }
+            let (objects, pairs) = staged.withLock { ($0.objects, $0.pairs) }
+            try await save(objects, pairs: pairs)
+        }
     }
 
     /// Calls `willSave` once for each object that is going to be saved; it may stage more.
@@ -142,7 +144,7 @@ extension DatabaseObject {
     /// Writes what is staged on this object, and stores the new objects that it points to; nothing if nothing is staged.
     ///
     /// A transaction with one statement for each entity concerned. Throws as ``DatabaseContext/save()`` does.
-    public func save() async throws {
-        try await context.save(self)
+    public func save(fileID: String = #fileID, line: Int = #line) async throws {
+        try await context.client.called(at: fileID, line) { try await context.save(self) }
     }
 }

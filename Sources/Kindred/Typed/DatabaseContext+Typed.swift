@@ -13,10 +13,12 @@ extension DatabaseContext {
     @discardableResult
     public func create<Object: TypedObject>(
         _ type: Object.Type,
-        _ values: [PartialKeyPath<Object>: (any PropertyValue)?] = [:]
+        _ values: [PartialKeyPath<Object>: (any PropertyValue)?] = [:], fileID: String = #fileID, line: Int = #line
     ) async throws -> Object {
-        let entity = try entity(of: type)
-        return try entity.typed([try await create(entity.name.description, try named(values, entity))])[0]
+        return try await client.called(at: fileID, line) {
+            let entity = try entity(of: type)
+            return try entity.typed([try await create(entity.name.description, try named(values, entity))])[0]
+        }
     }
 
     /// Stores a new row of a typed class, or does what `onConflict` says if another row has its key already.
@@ -26,9 +28,11 @@ extension DatabaseContext {
     public func create<Object: TypedObject>(
         _ type: Object.Type,
         _ values: [PartialKeyPath<Object>: (any PropertyValue)?],
-        onConflict resolution: ConflictResolution
+        onConflict resolution: ConflictResolution, fileID: String = #fileID, line: Int = #line
     ) async throws -> Object {
-        try await create(type, [values], onConflict: resolution)[0]
+        return try await client.called(at: fileID, line) {
+            try await create(type, [values], onConflict: resolution)[0]
+        }
     }
 
     /// Stores rows of a typed class by one statement, or does what `onConflict` says to those whose key others have.
@@ -38,11 +42,13 @@ extension DatabaseContext {
     public func create<Object: TypedObject>(
         _ type: Object.Type,
         _ rows: [[PartialKeyPath<Object>: (any PropertyValue)?]],
-        onConflict resolution: ConflictResolution
+        onConflict resolution: ConflictResolution, fileID: String = #fileID, line: Int = #line
     ) async throws -> [Object] {
-        let entity = try entity(of: type)
-        let rows = try rows.map { try named($0, entity) }
-        return try entity.typed(try await create(entity.name.description, rows, onConflict: resolution))
+        return try await client.called(at: fileID, line) {
+            let entity = try entity(of: type)
+            let rows = try rows.map { try named($0, entity) }
+            return try entity.typed(try await create(entity.name.description, rows, onConflict: resolution))
+        }
     }
 
     /// Makes a new object of a typed class in memory, to be stored by ``save()``.

@@ -7,8 +7,12 @@ extension PostgresClient {
     /// - Throws: `PostgresError`: `.server` with its SQLSTATE, `.timeout`, `.poolTimeout`, `.connectionLost`;
     ///   `CancellationError` if the task is cancelled, which stops the server's work too.
     @discardableResult
-    public func query(_ sql: SQL, timeout: Duration? = nil) async throws -> QueryResult {
-        try await execute(try sql.statement(types: types), timeout: timeout)
+    public func query(_ sql: SQL, timeout: Duration? = nil, fileID: String = #fileID, line: Int = #line) async throws
+        -> QueryResult
+    {
+        return try await self.called(at: fileID, line) {
+            try await execute(try sql.statement(types: types), timeout: timeout)
+        }
     }
 
     /// Runs a statement.

@@ -17,20 +17,24 @@ public struct PostgresConnection: Sendable {
     ///
     /// - Parameter timeout: after which the statement is cancelled; nil is the configuration's.
     @discardableResult
-    public func query(_ sql: SQL, timeout: Duration? = nil) async throws -> QueryResult {
-        // What counts is whom the connection belongs to, not where the task is that uses it.
-        switch owner {
-        case .lease(let lease):
-            if let transaction = client.currentTransaction, transaction.connection === lease.lent.connection {
-                return try await client.query(sql, timeout: timeout)
-            }
-            return try await ConnectionLease.$current.withValue(lease) {
-                try await PostgresTransaction.$current.withValue(nil) {
-                    try await client.query(sql, timeout: timeout)
+    public func query(_ sql: SQL, timeout: Duration? = nil, fileID: String = #fileID, line: Int = #line) async throws
+        -> QueryResult
+    {
+        return try await client.called(at: fileID, line) {
+            // What counts is whom the connection belongs to, not where the task is that uses it.
+            switch owner {
+            case .lease(let lease):
+                if let transaction = client.currentTransaction, transaction.connection === lease.lent.connection {
+                    return try await client.query(sql, timeout: timeout)
                 }
+                return try await ConnectionLease.$current.withValue(lease) {
+                    try await PostgresTransaction.$current.withValue(nil) {
+                        try await client.query(sql, timeout: timeout)
+                    }
+                }
+            case .transaction(let transaction):
+                return try await transaction.query(sql, timeout: timeout)
             }
-        case .transaction(let transaction):
-            return try await transaction.query(sql, timeout: timeout)
         }
     }
 }

@@ -20,7 +20,7 @@ extension PostgresClient {
         }
     }
 
-    private var isObserved: Bool {
+    var isObserved: Bool {
         StatementRecorder.current != nil || !observers.isEmpty || logger.map { $0.logLevel <= .trace } ?? false
     }
 
@@ -39,14 +39,17 @@ extension PostgresClient {
                 kind: kind,
                 duration: duration,
                 rows: rows.indices.contains(index) ? rows[index] : nil,
-                error: error as? PostgresError
+                error: error as? PostgresError,
+                place: SourcePlace.current
             )
             StatementRecorder.current?.record(event)
             observers.tell(event)
-            logger?.trace(
-                "\(event.sql)",
-                metadata: ["duration": "\(duration)", "rows": "\(event.rows.map(String.init) ?? "failed")"]
-            )
+            guard let logger, logger.logLevel <= .trace else { continue }
+            var metadata: Logger.Metadata = [
+                "duration": "\(duration)", "rows": "\(event.rows.map(String.init) ?? "failed")",
+            ]
+            if let place = event.place { metadata["place"] = "\(place)" }
+            logger.trace("\(event.sql)", metadata: metadata)
         }
     }
 }

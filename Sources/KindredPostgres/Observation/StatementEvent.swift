@@ -20,4 +20,6 @@ public struct StatementEvent: Sendable {
     public let rows: Int?
     /// The error, if it failed.
     public let error: PostgresError?
+    /// Where in the program the library was called for it; nil where that is a property or a loop, which cannot tell.
+    public let place: SourcePlace?
 }

@@ -38,9 +38,13 @@ public final class PostgresTransaction: Sendable {
     ///
     /// - Parameter timeout: after which the statement is cancelled; nil is the configuration's.
     @discardableResult
-    public func query(_ sql: SQL, timeout: Duration? = nil) async throws -> QueryResult {
-        // A task that is not inside, or no longer, uses this scope all the same.
-        try await Self.$current.withValue(innermost) { try await client.query(sql, timeout: timeout) }
+    public func query(_ sql: SQL, timeout: Duration? = nil, fileID: String = #fileID, line: Int = #line) async throws
+        -> QueryResult
+    {
+        return try await client.called(at: fileID, line) {
+            // A task that is not inside, or no longer, uses this scope all the same.
+            try await Self.$current.withValue(innermost) { try await client.query(sql, timeout: timeout) }
+        }
     }
 
     /// The savepoint inside of this scope that the task is in, or this scope itself.

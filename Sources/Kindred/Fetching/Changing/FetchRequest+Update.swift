@@ -17,20 +17,24 @@ extension FetchRequest {
     /// Throws `KindredError`, before anything is sent: `.unknownKey`, `.wrongType`, `.missingValue` for nil where there
     /// must be a value, `.readOnly` for the key and for generated columns; `.constraintViolation` if the database refuses.
     @discardableResult
-    public func update(_ values: [String: (any PropertyValue)?]) async throws -> Int {
-        guard !entity.entity.isReadOnly, !entity.key.isEmpty else {
-            throw KindredError(
-                .readOnly,
-                "\(entity.name) cannot be written: it has no primary key, or the role may only read it",
-                entity: entity.name.description
-            )
+    public func update(_ values: [String: (any PropertyValue)?], fileID: String = #fileID, line: Int = #line)
+        async throws -> Int
+    {
+        return try await context.client.called(at: fileID, line) {
+            guard !entity.entity.isReadOnly, !entity.key.isEmpty else {
+                throw KindredError(
+                    .readOnly,
+                    "\(entity.name) cannot be written: it has no primary key, or the role may only read it",
+                    entity: entity.name.description
+                )
+            }
+            let update = try RequestUpdate(values, of: entity, in: context)
+            guard !update.columns.isEmpty else {
+                throw KindredError(
+                    .invalidRequest, "An update needs at least one value", entity: entity.name.description)
+            }
+            return try await context.update(update, query, of: entity)
         }
-        let update = try RequestUpdate(values, of: entity, in: context)
-        guard !update.columns.isEmpty else {
-            throw KindredError(
-                .invalidRequest, "An update needs at least one value", entity: entity.name.description)
-        }
-        return try await context.update(update, query, of: entity)
     }
 }
 
@@ -41,9 +45,12 @@ extension FetchRequest where Object: TypedObject {
     /// everything else.
     @discardableResult
     public func update(
-        _ values: (Columns<Object>) throws -> [PartialKeyPath<Object>: (any PropertyValue)?]
+        _ values: (Columns<Object>) throws -> [PartialKeyPath<Object>: (any PropertyValue)?], fileID: String = #fileID,
+        line: Int = #line
     ) async throws -> Int {
-        try await update(try context.named(try values(Columns()), entity))
+        return try await context.client.called(at: fileID, line) {
+            try await update(try context.named(try values(Columns()), entity))
+        }
     }
 }
 

@@ -13,9 +13,11 @@ extension DatabaseContext {
     public func create(
         _ entityName: String,
         _ values: [String: (any PropertyValue)?],
-        onConflict resolution: ConflictResolution
+        onConflict resolution: ConflictResolution, fileID: String = #fileID, line: Int = #line
     ) async throws -> DatabaseObject {
-        try await create(entityName, [values], onConflict: resolution)[0]
+        return try await client.called(at: fileID, line) {
+            try await create(entityName, [values], onConflict: resolution)[0]
+        }
     }
 
     /// Stores rows as ``create(_:_:onConflict:)-(String,[String:(any PropertyValue)?],_)`` does, all of them by one
@@ -26,31 +28,33 @@ extension DatabaseContext {
     public func create(
         _ entityName: String,
         _ rows: [[String: (any PropertyValue)?]],
-        onConflict resolution: ConflictResolution
+        onConflict resolution: ConflictResolution, fileID: String = #fileID, line: Int = #line
     ) async throws -> [DatabaseObject] {
-        let entity = try runtime.entity(named: entityName)
-        guard !entity.entity.isReadOnly else {
-            throw KindredError(
-                .readOnly,
-                "\(entity.name) cannot be written: it has no primary key, or the role may only read it",
-                entity: entity.name.description
-            )
-        }
-        guard !rows.isEmpty else { return [] }
-        let assignments = try rows.map { values in
-            var assignments = Assignments(entity)
-            for (key, value) in values.sorted(by: { $0.key < $1.key }) {
-                try assignments.assign(value, forKey: key, in: self)
+        return try await client.called(at: fileID, line) {
+            let entity = try runtime.entity(named: entityName)
+            guard !entity.entity.isReadOnly else {
+                throw KindredError(
+                    .readOnly,
+                    "\(entity.name) cannot be written: it has no primary key, or the role may only read it",
+                    entity: entity.name.description
+                )
             }
-            try requireValues(assignments, entity)
-            return assignments
-        }
-        let upsert = try Upsert(assignments, of: entity, resolution, types: client.types)
-        return try await write {
-            let inserted = try await send([try upsert.statement()], entity)[0]
-            if inserted.count == rows.count { return try applyUpserted(inserted, of: entity) }
-            guard upsert.keepsRows else { throw keptAway(entity) }
-            return try await standing(upsert, inserted)
+            guard !rows.isEmpty else { return [] }
+            let assignments = try rows.map { values in
+                var assignments = Assignments(entity)
+                for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+                    try assignments.assign(value, forKey: key, in: self)
+                }
+                try requireValues(assignments, entity)
+                return assignments
+            }
+            let upsert = try Upsert(assignments, of: entity, resolution, types: client.types)
+            return try await write {
+                let inserted = try await send([try upsert.statement()], entity)[0]
+                if inserted.count == rows.count { return try applyUpserted(inserted, of: entity) }
+                guard upsert.keepsRows else { throw keptAway(entity) }
+                return try await standing(upsert, inserted)
+            }
         }
     }
 

@@ -1,0 +1,65 @@
+import KindredPostgres
+import Metrics
+import Synchronization
+
+/// Measures statements and the pool.
+final class StatementMetrics: Sendable {
+    /// What a histogram is for; few combinations, since no text is among them.
+    private struct Key: Hashable {
+        let operation: String
+        let error: String?
+        let state: String?
+    }
+
+    private let place: DatabasePlace
+    private let durations = Mutex<[Key: Recorder]>([:])
+    private let idle: Meter
+    private let used: Meter
+    private let maximum: Meter
+    private let waiting: Meter
+    private let timeouts: Counter
+    private let lastTimeouts = Mutex(0)
+
+    init(_ place: DatabasePlace) {
+        self.place = place
+        let pool = [("db.client.connection.pool.name", place.poolName)]
+        let count = "db.client.connection.count"
+        idle = Meter(label: count, dimensions: pool + [("db.client.connection.state", "idle")])
+        used = Meter(label: count, dimensions: pool + [("db.client.connection.state", "used")])
+        maximum = Meter(label: "db.client.connection.max", dimensions: pool)
+        waiting = Meter(label: "db.client.connection.pending_requests", dimensions: pool)
+        timeouts = Counter(label: "db.client.connection.timeouts", dimensions: pool)
+    }
+
+    /// `db.client.operation.duration`, in seconds.
+    func report(_ event: StatementEvent, _ summary: StatementSummary) {
+        let key = Key(
+            operation: summary.operation,
+            error: event.error?.reportedType,
+            state: event.error?.sqlState.map { "\($0)" }
+        )
+        let recorder = durations.withLock { durations in
+            if let known = durations[key] { return known }
+            var dimensions = place.dimensions + [("db.operation.name", key.operation)]
+            if let error = key.error { dimensions.append(("error.type", error)) }
+            if let state = key.state { dimensions.append(("db.response.status_code", state)) }
+            let made = Recorder(label: "db.client.operation.duration", dimensions: dimensions, aggregate: true)
+            durations[key] = made
+            return made
+        }
+        recorder.record(event.duration / .seconds(1))
+    }
+
+    /// What the pool holds.
+    func report(_ figures: PoolMetrics, maximum: Int) {
+        idle.set(Double(figures.idle))
+        used.set(Double(figures.inUse))
+        waiting.set(Double(figures.waiting))
+        self.maximum.set(Double(maximum))
+        let new = lastTimeouts.withLock { last in
+            defer { last = max(last, figures.timeouts) }
+            return figures.timeouts - last
+        }
+        if new > 0 { timeouts.increment(by: new) }
+    }
+}

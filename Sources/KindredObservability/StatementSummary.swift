@@ -1,0 +1,172 @@
+/// What a statement does to what, for people and for grouping: `SELECT public.book`.
+///
+/// Made from the text alone, so that it never holds a value: operations and tables in their order, names without quotes.
+struct StatementSummary: Sendable, Equatable {
+    /// The first word: `SELECT`.
+    let operation: String
+    /// The operations and their tables, at most 255 characters.
+    let text: String
+
+    private enum Expected {
+        case nothing, table, tableOrFunction
+    }
+
+    init(_ sql: String) {
+        var words = SummaryWords(sql)
+        var parts: [String] = []
+        var operation = ""
+        // For each open parenthesis, whether a FROM in it names a table.
+        var names = [false]
+        var before = ""
+        // Whether a table's name comes next, and whether a function could stand there instead.
+        var expected = Expected.nothing
+        while let word = words.next() {
+            let wasExpected = expected
+            expected = .nothing
+            func isTable() -> Bool {
+                wasExpected == .table || wasExpected == .tableOrFunction && !words.isAtParenthesis
+            }
+            switch word {
+            case .symbol(let symbol):
+                if symbol == UInt8(ascii: "(") { names.append(false) }
+                if symbol == UInt8(ascii: ")"), names.count > 1 { names.removeLast() }
+            case .name(let name):
+                if isTable() { parts.append(name) }
+            case .word(let word):
+                let upper = word.uppercased()
+                if operation.isEmpty { operation = upper }
+                switch upper {
+                case "SELECT", "DELETE", "INSERT", "MERGE", "WITH":
+                    parts.append(upper)
+                    names[names.count - 1] = upper == "SELECT" || upper == "DELETE"
+                case "UPDATE" where !["FOR", "KEY", "DO", "THEN"].contains(before):
+                    parts.append(upper)
+                    names[names.count - 1] = true
+                    expected = .table
+                case "FROM" where names[names.count - 1] && before != "DISTINCT": expected = .tableOrFunction
+                case "JOIN": expected = .tableOrFunction
+                case "INTO": expected = .table
+                case "ONLY", "LATERAL": expected = wasExpected
+                default: if isTable() { parts.append(word) }
+                }
+                before = upper
+                continue
+            }
+            before = ""
+        }
+        self.operation = operation
+        if parts.isEmpty { parts = [operation] }
+        text = String(parts.joined(separator: " ").prefix(255))
+    }
+}
+
+/// The words of a statement outside of quotes and comments.
+private struct SummaryWords {
+    enum Word {
+        case word(String)
+        /// A name with parts or quotes: `"public"."book"`.
+        case name(String)
+        case symbol(UInt8)
+    }
+
+    private let bytes: [UInt8]
+    private var index = 0
+
+    init(_ sql: String) {
+        bytes = Array(sql.utf8)
+    }
+
+    private func byte(_ distance: Int = 0) -> UInt8? {
+        index + distance < bytes.count ? bytes[index + distance] : nil
+    }
+
+    /// Whether a parenthesis follows, so that what came before is a function.
+    var isAtParenthesis: Bool {
+        var position = index
+        while position < bytes.count, bytes[position] <= 32 { position += 1 }
+        return position < bytes.count && bytes[position] == UInt8(ascii: "(")
+    }
+
+    mutating func next() -> Word? {
+        while let byte = byte() {
+            if byte <= 32 {
+                index += 1
+            } else if byte == UInt8(ascii: "-"), self.byte(1) == byte {
+                skip { $0.byte() != 10 }
+            } else if byte == UInt8(ascii: "/"), self.byte(1) == UInt8(ascii: "*") {
+                index += 2
+                skip { !($0.byte() == UInt8(ascii: "*") && $0.byte(1) == UInt8(ascii: "/")) }
+                index = min(index + 2, bytes.count)
+            } else if byte == UInt8(ascii: "'") {
+                _ = quoted(byte)
+            } else if byte == UInt8(ascii: "$"), !skipDollarQuotes() {
+                index += 1
+            } else if byte == UInt8(ascii: "\"") || Self.isLetter(byte) {
+                return name()
+            } else if byte != UInt8(ascii: "$") {
+                index += 1
+                return .symbol(byte)
+            }
+        }
+        return nil
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (65...90).contains(byte) || (97...122).contains(byte) || byte == UInt8(ascii: "_") || byte >= 128
+    }
+
+    private mutating func skip(while condition: (Self) -> Bool) {
+        while index < bytes.count, condition(self) { index += 1 }
+    }
+
+    /// The text between two quotes, of which two mean one.
+    private mutating func quoted(_ quote: UInt8) -> [UInt8] {
+        index += 1
+        var text: [UInt8] = []
+        while let byte = byte() {
+            index += 1
+            if byte == quote {
+                guard self.byte() == quote else { return text }
+                index += 1
+            }
+            text.append(byte)
+        }
+        return text
+    }
+
+    /// Skips `$tag$ … $tag$`; false where none begins.
+    private mutating func skipDollarQuotes() -> Bool {
+        var end = index + 1
+        while end < bytes.count, Self.isLetter(bytes[end]) { end += 1 }
+        guard end < bytes.count, bytes[end] == UInt8(ascii: "$") else { return false }
+        let tag = bytes[index...end]
+        index = end + 1
+        while index < bytes.count, !bytes[index...].starts(with: tag) { index += 1 }
+        index = min(index + tag.count, bytes.count)
+        return true
+    }
+
+    private mutating func name() -> Word {
+        var text: [UInt8] = []
+        var isPlain = true
+        while let byte = byte() {
+            if byte == UInt8(ascii: "\"") {
+                isPlain = false
+                text += quoted(byte)
+            } else if Self.isLetter(byte) || (48...57).contains(byte) || byte == UInt8(ascii: "$") {
+                text.append(byte)
+                index += 1
+            } else if byte == UInt8(ascii: "."), let next = self.byte(1),
+                Self.isLetter(next) || next == UInt8(ascii: "\"")
+            {
+                isPlain = false
+                text.append(byte)
+                index += 1
+            } else {
+                break
+            }
+        }
+        let name = String(decoding: text, as: UTF8.self)
+        return isPlain ? .word(name) : .name(name)
+    }
+}

@@ -1,0 +1,114 @@
+import InMemoryTracing
+import Kindred
+import KindredObservability
+import KindredTesting
+import Metrics
+import MetricsTestKit
+import Testing
+import Tracing
+
+/// The process has one tracer and one metrics system; tests tell theirs by the name of their database.
+private enum Systems {
+    static let tracer = InMemoryTracer()
+    static let metrics = TestMetrics()
+    static let areReady: Bool = {
+        InstrumentationSystem.bootstrap(tracer)
+        MetricsSystem.bootstrap(metrics)
+        return true
+    }()
+}
+
+@Suite struct TelemetryTests {
+    private static let schema =
+        "CREATE TABLE book (id integer PRIMARY KEY, title text); INSERT INTO book VALUES (1, 'Emma');"
+
+    private func withDatabase(_ body: (Database, String) async throws -> Void) async throws {
+        #expect(Systems.areReady)
+        var configuration = try PostgresConfiguration(uri: try TestDatabase.current.uri)
+        configuration.pool.acquireTimeout = .seconds(60)
+        let database = try await Database.connect(configuration)
+        do {
+            try await body(database, configuration.database ?? "")
+        } catch {
+            await database.close()
+            throw error
+        }
+        await database.close()
+    }
+
+    private func spans(of database: String) -> [FinishedInMemorySpan] {
+        Systems.tracer.finishedSpans.filter { $0.attributes.get("db.namespace") == .string(database) }
+    }
+
+    @Test(.database(.sql(schema))) func everyStatementIsAChildOfTheTasksSpan() async throws {
+        try await withDatabase { database, name in
+            let telemetry = database.addTelemetry()
+            let context = database.makeContext()
+            let parent = try await withSpan("request \(name)") { span in
+                _ = try await context.fetch("book").where("title = %@", "secret").all()
+                _ = try? await database.query("SELECT 1 / 0")
+                return span.context.inMemorySpanContext?.spanID
+            }
+            telemetry.cancel()
+            try await database.query("SELECT 'unseen'")
+            let spans = spans(of: name)
+            #expect(spans.map(\.operationName) == ["SELECT public.book", "SELECT"])
+            #expect(
+                spans.allSatisfy {
+                    $0.kind == .client && $0.parentSpanID == parent
+                        && $0.endInstant.nanosecondsSinceEpoch >= $0.startInstant.nanosecondsSinceEpoch
+                }
+            )
+            let first = try #require(spans.first).attributes
+            #expect(first.get("db.system.name") == .string("postgresql"))
+            #expect(first.get("db.operation.name") == .string("SELECT"))
+            #expect(first.get("db.query.summary") == .string("SELECT public.book"))
+            #expect("\(String(describing: first.get("db.query.text")))".contains("$1"))
+            #expect(first.get("db.response.returned_rows") == .int64(0))
+            #expect(first.get("server.address") != nil)
+            #expect(first.get("code.file.path") == .string("ObservabilityTests/TelemetryTests.swift"))
+            let second = spans[1].attributes
+            #expect(second.get("db.response.status_code") == .string("22012"))
+            #expect(second.get("error.type") == .string("22012"))
+            #expect(spans[1].status?.code == .error)
+            #expect(!"\(spans)".contains("secret"))
+        }
+    }
+
+    @Test(.database(.sql(schema))) func whatIsReportedCanBeChosen() async throws {
+        try await withDatabase { database, name in
+            var options = Telemetry()
+            options.showsText = false
+            options.tracesTransactions = false
+            options.measures = false
+            let telemetry = database.addTelemetry(options)
+            _ = try await database.transaction { try await database.query("SELECT 1") }
+            telemetry.cancel()
+            #expect(spans(of: name).map(\.operationName) == ["SELECT"])
+            #expect(spans(of: name).allSatisfy { $0.attributes.get("db.query.text") == nil })
+            #expect(!Systems.metrics.recorders.contains { $0.dimensions.contains { $0 == ("db.namespace", name) } })
+        }
+    }
+
+    @Test(.database(.sql(schema))) func durationsAndThePoolAreMeasured() async throws {
+        try await withDatabase { database, name in
+            let telemetry = database.client.addTelemetry()
+            for _ in 0..<3 { try await database.query("SELECT 1") }
+            _ = try? await database.query("SELECT 1 / 0")
+            telemetry.cancel()
+            let recorders = Systems.metrics.recorders.filter { $0.dimensions.contains { $0 == ("db.namespace", name) } }
+            let good = try #require(recorders.first { !$0.dimensions.contains { $0.0 == "error.type" } })
+            let bad = try #require(recorders.first { $0.dimensions.contains { $0 == ("error.type", "22012") } })
+            #expect(good.label == "db.client.operation.duration")
+            #expect(good.values.count == 3 && good.values.allSatisfy { $0 > 0 && $0 < 60 })
+            #expect(bad.values.count == 1)
+            #expect(bad.dimensions.contains { $0 == ("db.response.status_code", "22012") })
+            let meters = Systems.metrics.meters.filter { $0.dimensions.contains { $0.1.hasSuffix("/\(name)") } }
+            #expect(
+                Set(meters.map(\.label)) == [
+                    "db.client.connection.count", "db.client.connection.max", "db.client.connection.pending_requests",
+                ])
+            #expect(meters.first { $0.label == "db.client.connection.max" }?.values.last == 10)
+        }
+    }
+}
