@@ -110,6 +110,7 @@ let package = Package(
             name: "TypedTests",
             dependencies: [
                 "ChinookModels", "DemoModels", "Kindred", "KindredFoundation", "KindredTesting", "TestSupport",
+                "TypeModels",
             ]
         ),
         // The classes of the demo database, as `kindred generate` writes them: a test finds them current.
@@ -125,6 +126,13 @@ let package = Package(
             dependencies: ["Kindred"],
             path: "Tests/ChinookModels",
             exclude: ["KindredNames.lock.json"]
+        ),
+        // The same for types of all kinds, and for names that Swift has other ideas about.
+        .target(
+            name: "TypeModels",
+            dependencies: ["Kindred"],
+            path: "Tests/TypeModels",
+            exclude: ["KindredNames.lock.json", "schema.sql"]
         ),
     ],
     swiftLanguageModes: [.v6]

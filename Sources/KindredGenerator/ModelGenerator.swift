@@ -55,6 +55,9 @@ public struct ModelGenerator {
         for type in types.enumerations(of: entities) {
             files.append(GeneratedFile(name: "\(names.typeName(of: type.name)).swift", text: enumFile(type)))
         }
+        for type in types.composites(of: entities) {
+            files.append(GeneratedFile(name: "\(names.typeName(of: type.name)).swift", text: compositeFile(type)))
+        }
         files.append(GeneratedFile(name: NameLock.fileName, text: lock.text))
         return files.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }

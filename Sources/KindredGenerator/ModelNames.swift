@@ -16,7 +16,13 @@ struct ModelNames {
 
     func className(of entity: QualifiedName) -> String { lock.entities[entity.description]?.name ?? entity.name }
 
-    func typeName(of type: QualifiedName) -> String { lock.enums[type.description]?.name ?? type.name }
+    func typeName(of type: QualifiedName) -> String {
+        lock.enums[type.description]?.name ?? lock.composites?[type.description]?.name ?? type.name
+    }
+
+    func property(of field: String, in composite: QualifiedName) -> String {
+        escaped(lock.composites?[composite.description]?.fields[field] ?? field)
+    }
 
     func caseName(of label: String, in type: QualifiedName) -> String {
         escaped(lock.enums[type.description]?.cases[label] ?? label)
@@ -43,6 +49,7 @@ struct ModelNames {
         var taken = NameSet(ReservedNames.types, ignoresCase: true)
         taken.formUnion(lock.entities.values.map(\.name))
         taken.formUnion(lock.enums.values.map(\.name))
+        taken.formUnion((lock.composites ?? [:]).values.map(\.name))
         for entity in entities where lock.entities[entity.name.description] == nil {
             let base = SwiftName.upperCamel(entity.name.name, ifEmpty: "Table")
             let qualified = SwiftName.upperCamel("\(entity.name.schema)_\(entity.name.name)", ifEmpty: "Table")
@@ -50,6 +57,7 @@ struct ModelNames {
             lock.entities[entity.name.description] = NameLock.Class(name: name)
         }
         for type in schema.types {
+            if case .composite(let fields) = type.definition { nameComposite(type.name, fields, &taken) }
             guard case .enumeration(let labels) = type.definition else { continue }
             let key = type.name.description
             if lock.enums[key] == nil {
@@ -65,6 +73,21 @@ struct ModelNames {
                 lock.enums[key]?.cases[label] = cases.take([base, "\(base)Label"], else: base)
             }
         }
+    }
+
+    private mutating func nameComposite(_ type: QualifiedName, _ fields: [Attribute], _ taken: inout NameSet) {
+        let base = SwiftName.upperCamel(type.name, ifEmpty: "Composite")
+        let qualified = SwiftName.upperCamel("\(type.schema)_\(type.name)", ifEmpty: "Composite")
+        var composite =
+            lock.composites?[type.description]
+            ?? NameLock.Composite(name: taken.take([base, "\(base)Value", qualified], else: base))
+        var properties = NameSet(ReservedNames.members.union(["composite", "postgresValue", "postgresDataType"]))
+        properties.formUnion(composite.fields.values)
+        for field in fields where composite.fields[field.name] == nil {
+            let base = SwiftName.lowerCamel(field.name, ifEmpty: "field")
+            composite.fields[field.name] = properties.take([base, "\(base)Value"], else: base)
+        }
+        lock.composites = (lock.composites ?? [:]).merging([type.description: composite]) { _, new in new }
     }
 
     private mutating func nameProperties(of entity: Entity) {

@@ -20,11 +20,19 @@ public struct NameLock: Sendable, Hashable, Codable {
         var cases: [String: String] = [:]
     }
 
+    struct Composite: Sendable, Hashable, Codable {
+        var name: String
+        /// Property names by field.
+        var fields: [String: String] = [:]
+    }
+
     private var version = 1
     /// The classes by entity, such as `public.person`.
     var entities: [String: Class] = [:]
     /// The enums by type.
     var enums: [String: Enum] = [:]
+    /// The composite types; nil if there are none.
+    var composites: [String: Composite]?
 
     /// Creates a lock that holds nothing: every name is free.
     public init() {}

@@ -35,7 +35,9 @@ enum ReservedNames {
         "KindredModels", "Kindred", "Never", "Optional", "PostgresDate", "PostgresInterval", "PostgresJSON",
         "PostgresNumeric", "PostgresTime", "PostgresTimeTZ", "PostgresTimestamp", "PostgresValue", "Protocol",
         "Relationship",
-        "Result", "Row", "SQL", "Self", "Sendable", "Sequence", "Set", "String", "Substring", "Swift", "Task", "ToMany",
+        "ColumnRequest", "DatabaseComposite", "NewValues", "PostgresComposite", "PostgresHStore", "PostgresInet",
+        "PostgresMACAddress", "PostgresMultirange", "PostgresRange", "PostgresVector", "Result", "Row", "SQL", "Self",
+        "Sendable", "Sequence", "Set", "String", "Substring", "Swift", "Task", "ToMany",
         "ToOne", "Type", "TypedObject", "UInt", "UInt8", "URL", "UUID", "Void", "Foundation",
     ]
 }

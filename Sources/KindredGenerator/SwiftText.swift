@@ -31,6 +31,18 @@ enum SwiftText {
         return code + "`"
     }
 
+    /// A name without its backticks, which it does not need after a dot.
+    static func bare(_ name: String) -> String { name.filter { $0 != "`" } }
+
+    /// A declaration's name and parameters on one line, or broken as swift-format does where they are too long for one.
+    static func declaration(_ name: String, _ parameters: [String], indentation: Int) -> String {
+        let line = "\(name)(\(parameters.joined(separator: ", ")))"
+        // The brace after it counts.
+        if indentation + line.count <= 118 { return line }
+        let blanks = String(repeating: " ", count: indentation)
+        return "\(name)(\n" + parameters.map { "\(blanks)    \($0)" }.joined(separator: ",\n") + "\n\(blanks))"
+    }
+
     /// A call on one line, or broken as swift-format does where it is too long for one.
     static func call(_ function: String, _ arguments: [String], indentation: Int) -> String {
         let line = "\(function)(\(arguments.joined(separator: ", ")))"

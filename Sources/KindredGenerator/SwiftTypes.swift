@@ -9,21 +9,22 @@ struct SwiftTypes {
     }
 
     private let names: ModelNames
-    private let enumerations: [PostgresDataType: UserType]
+    private let types: [PostgresDataType: UserType]
 
     init(schema: DatabaseSchema, names: ModelNames) {
         self.names = names
-        var enumerations: [PostgresDataType: UserType] = [:]
-        for type in schema.types {
-            if case .enumeration = type.definition { enumerations[type.type] = type }
-        }
-        self.enumerations = enumerations
+        types = Dictionary(schema.types.map { ($0.type, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// The type of an attribute that is not NULL.
     func type(of attribute: Attribute) -> SwiftType {
         let element = attribute.elementType ?? attribute.baseType
-        let name = enumeration(attribute).map { names.typeName(of: $0.name) } ?? Self.name(of: element)
+        let name: String
+        if let type = enumeration(attribute) ?? composite(attribute) {
+            name = names.typeName(of: type.name)
+        } else {
+            name = attribute.structure.map(Self.name) ?? Self.name(of: element)
+        }
         // Any element of an array may be NULL.
         return attribute.elementType == nil
             ? SwiftType(name: name, isArray: false) : SwiftType(name: "[\(name)?]", isArray: true)
@@ -31,9 +32,24 @@ struct SwiftTypes {
 
     /// The enums of some entities' columns, sorted by name.
     func enumerations(of entities: [Entity]) -> [UserType] {
+        used(by: entities) { enumeration($0) }
+    }
+
+    /// The composite types of some entities' columns, and of their fields, sorted by name.
+    func composites(of entities: [Entity]) -> [UserType] {
+        used(by: entities) { composite($0) }
+    }
+
+    private func used(by entities: [Entity], _ find: (Attribute) -> UserType?) -> [UserType] {
         var used: [QualifiedName: UserType] = [:]
-        for attribute in entities.lazy.flatMap(\.attributes) {
-            if let type = enumeration(attribute) { used[type.name] = type }
+        var seen: Set<QualifiedName> = []
+        var waiting = entities.flatMap(\.attributes)
+        while let attribute = waiting.popLast() {
+            if let type = find(attribute) { used[type.name] = type }
+            guard let composite = composite(attribute), case .composite(let fields) = composite.definition,
+                seen.insert(composite.name).inserted
+            else { continue }
+            waiting += fields
         }
         return used.values.sorted { $0.name < $1.name }
     }
@@ -43,7 +59,27 @@ struct SwiftTypes {
     }
 
     private func enumeration(_ attribute: Attribute) -> UserType? {
-        enumerations[attribute.elementType ?? attribute.baseType]
+        guard let type = types[attribute.elementType ?? attribute.baseType], case .enumeration = type.definition
+        else { return nil }
+        return type
+    }
+
+    private func composite(_ attribute: Attribute) -> UserType? {
+        guard case .composite = attribute.structure, let type = types[attribute.elementType ?? attribute.baseType],
+            case .composite = type.definition
+        else { return nil }
+        return type
+    }
+
+    private static func name(of structure: Attribute.Structure) -> String {
+        switch structure {
+        case .text: "String"
+        case .hstore: "PostgresHStore"
+        case .vector: "PostgresVector"
+        case .composite: "PostgresComposite"
+        case .range(let bound, _): "PostgresRange<\(bound.isKnown ? name(of: bound) : "PostgresValue")>"
+        case .multirange(let bound, _): "PostgresMultirange<\(bound.isKnown ? name(of: bound) : "PostgresValue")>"
+        }
     }
 
     /// Exact types throughout: each holds every value that PostgreSQL's type has, infinities included.
@@ -63,8 +99,14 @@ struct SwiftTypes {
         case .uuid: "UUID"
         case .json, .jsonb: "PostgresJSON"
         case .text, .varchar, .bpchar, .name, .char, .xml: "String"
-        // The types that are read as they come, or as text where the library does not know them.
-        default: type.isKnown ? "PostgresValue" : "String"
+        case .inet, .cidr: "PostgresInet"
+        case .macaddr, .macaddr8: "PostgresMACAddress"
+        case .int4range, .int8range: "PostgresRange<Int>"
+        case .numrange: "PostgresRange<PostgresNumeric>"
+        case .daterange: "PostgresRange<PostgresDate>"
+        case .tsrange, .tstzrange: "PostgresRange<PostgresTimestamp>"
+        // Whatever it is: as text where the library does not know it.
+        default: "PostgresValue"
         }
     }
 }

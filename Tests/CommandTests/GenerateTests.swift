@@ -42,6 +42,10 @@ import Testing
         try await checkModels("ChinookModels")
     }
 
+    @Test(.database(.file("../TypeModels/schema.sql"))) func theTypeModelsAreCurrent() async throws {
+        try await checkModels("TypeModels")
+    }
+
     /// Finds the classes of a folder current; with KINDRED_UPDATE_MODELS they are written instead.
     private func checkModels(_ name: String) async throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

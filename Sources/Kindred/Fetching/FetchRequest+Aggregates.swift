@@ -74,6 +74,6 @@ extension FetchRequest {
 extension ConditionRenderer {
     /// A value in SQL such that it can be read: of a type without a codec its text.
     func readable(_ scalar: Scalar) -> String {
-        scalar.type.type.isKnown || scalar.type.enumLabels != nil ? scalar.sql : "\(scalar.sql)::text"
+        scalar.type.isReadAsText ? "\(scalar.sql)::text" : scalar.sql
     }
 }

@@ -34,7 +34,7 @@ struct ColumnArrays {
             let attribute = entity.entity.attributes[column]
             let isText = isText(column)
             // What is no text in the rows either has to be printed.
-            let isPrinted = isText && !attribute.isReadAsText && (attribute.elementType != nil || attribute.isArray)
+            let isPrinted = isText && !attribute.isReadAsText && (attribute.isArray || attribute.enumLabels == nil)
             try bindings.appendArray(count: rows.count, of: isText ? .text : attribute.baseType) { position, write in
                 guard isPrinted else {
                     rows[position].withBytes(at: column, write)

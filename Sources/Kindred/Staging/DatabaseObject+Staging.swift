@@ -148,7 +148,11 @@ extension EntityRuntime {
         }
         // A column that is read as text holds the text that the server would be sent.
         guard (format == .text) == attribute.isReadAsText else {
-            throw wrongType(attribute, "give it as a string, in the form in which the server prints it")
+            let advice =
+                attribute.isReadAsText
+                ? "give it as a string, in the form in which the server prints it"
+                : "the text is none that the server would print for a value of the type"
+            throw wrongType(attribute, advice)
         }
         return bytes
     }

@@ -1,4 +1,4 @@
-import KindredPostgres
+package import KindredPostgres
 
 /// Makes the model from the catalog's rows.
 ///
@@ -23,9 +23,9 @@ final class SchemaBuilder {
     var ends: [RelationshipEnd] = []
     var diagnostics: [SchemaDiagnostic] = []
 
-    init(_ catalog: Catalog, overrides: [SchemaOverride]) {
+    init(_ catalog: Catalog, overrides: [SchemaOverride], registry: TypeRegistry?) {
         self.catalog = catalog
-        types = TypeResolver(catalog)
+        types = TypeResolver(catalog, registry)
         annotations = Annotations(catalog, overrides: overrides)
     }
 
@@ -102,8 +102,12 @@ extension DatabaseSchema {
     ///
     /// - Throws: ``SchemaError`` with the code `invalidAnnotation`, which lists every annotation and override that is
     ///   malformed, names nothing, or clashes.
-    package init(catalog: Catalog, overrides: [SchemaOverride] = []) throws(SchemaError) {
-        let builder = SchemaBuilder(catalog, overrides: overrides)
+    package init(
+        catalog: Catalog,
+        overrides: [SchemaOverride] = [],
+        types: TypeRegistry? = nil
+    ) throws(SchemaError) {
+        let builder = SchemaBuilder(catalog, overrides: overrides, registry: types)
         self = try builder.build()
     }
 }

@@ -14,11 +14,14 @@ struct TypeResolver {
     }
 
     private let catalog: Catalog
+    /// What the client knows of types that are not built in.
+    let registry: TypeRegistry?
     private var rows: [UInt32: Int] = [:]
     private var labels: [UInt32: [String]] = [:]
 
-    init(_ catalog: Catalog) {
+    init(_ catalog: Catalog, _ registry: TypeRegistry?) {
         self.catalog = catalog
+        self.registry = registry
         for (index, row) in catalog.types.enumerated() { rows[row.oid] = index }
         var sorted: [UInt32: [Catalog.EnumLabel]] = [:]
         for label in catalog.enumLabels { sorted[label.type, default: []].append(label) }
@@ -108,6 +111,7 @@ struct TypeResolver {
             case UInt8(ascii: "d"): .byDefault
             default: .none
             }
+        let isReadable = registry?.isKnown(PostgresDataType(rawValue: resolved.base)) == true
         let hasDefault = column.hasDefault || identity != .none || resolved.hasDefault
         return Attribute(
             name: column.name,
@@ -125,7 +129,8 @@ struct TypeResolver {
             maximumLength: limits.length,
             numericPrecision: limits.precision,
             numericScale: limits.scale,
-            comment: comment
+            comment: comment,
+            structure: isReadable ? structure(of: resolved.element ?? resolved.base) : nil
         )
     }
 }

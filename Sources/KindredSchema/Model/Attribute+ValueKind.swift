@@ -4,14 +4,14 @@ extension Attribute {
     /// What the column's values are to a Swift program: columns of one kind are read as one Swift type.
     ///
     /// `integer` for every width of whole numbers, `text` for the text family, `json`, `enum`, the name of any other
-    /// built-in type, and `other` for what is read as text; arrays end with `[]`, and domains count as their base.
+    /// built-in type, `composite(…)` with the kinds of its fields, and `other` for what is read as text; arrays end with `[]`, and domains count as their base.
     /// Generated code holds it, so that a column that was retyped is found at start-up.
     public var valueKind: String {
-        let kind = enumLabels != nil ? "enum" : Self.kind(of: elementType ?? baseType)
+        let kind = enumLabels != nil ? "enum" : structure?.kind ?? Self.kind(of: elementType ?? baseType)
         return elementType == nil ? kind : "\(kind)[]"
     }
 
-    private static func kind(of type: PostgresDataType) -> String {
+    static func kind(of type: PostgresDataType) -> String {
         switch type {
         case .int2, .int4, .int8: "integer"
         case .text, .varchar, .bpchar, .name, .char, .xml: "text"

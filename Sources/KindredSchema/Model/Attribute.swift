@@ -46,6 +46,10 @@ public final class Attribute: Sendable {
     public let numericScale: Int?
     /// The comment on the column, without its annotation.
     public let comment: String?
+    /// What values of a type that is not built in are made of; also for an array of them.
+    package let structure: Structure?
+    /// Whether the column is selected as text, because the library cannot read its type.
+    package let isReadAsText: Bool
 
     package init(
         name: String,
@@ -63,7 +67,8 @@ public final class Attribute: Sendable {
         maximumLength: Int? = nil,
         numericPrecision: Int? = nil,
         numericScale: Int? = nil,
-        comment: String? = nil
+        comment: String? = nil,
+        structure: Structure? = nil
     ) {
         self.name = name
         self.number = number
@@ -81,6 +86,8 @@ public final class Attribute: Sendable {
         self.numericPrecision = numericPrecision
         self.numericScale = numericScale
         self.comment = comment
+        self.structure = structure
+        isReadAsText = !self.baseType.isKnown && enumLabels == nil && structure == nil
     }
 }
 
@@ -95,7 +102,7 @@ extension Attribute: Hashable {
                 && left.elementType == right.elementType && left.enumLabels == right.enumLabels
                 && left.domain == right.domain && left.maximumLength == right.maximumLength
                 && left.numericPrecision == right.numericPrecision && left.numericScale == right.numericScale
-                && left.comment == right.comment
+                && left.comment == right.comment && left.structure == right.structure
     }
 
     /// Hashes the name and the number.

@@ -16,7 +16,7 @@ public enum SchemaReader {
     ) async throws -> DatabaseSchema {
         let (catalog, types) = try await readCatalogAndTypes(from: client)
         try client.register(types)
-        return try DatabaseSchema(catalog: catalog, overrides: overrides)
+        return try DatabaseSchema(catalog: catalog, overrides: overrides, types: client.types)
     }
 
     /// Reads the catalog's rows alone.

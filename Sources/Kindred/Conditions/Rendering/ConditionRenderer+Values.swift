@@ -34,6 +34,10 @@ extension ConditionRenderer {
                     try bindings.append(value, as: nil)
                 } else if case .other(let raw) = value, raw.dataType == type.type {
                     try bindings.append(value, as: type.type)
+                } else if value.hasParts {
+                    // As text, which the server is told to read as the type of the other side.
+                    try bindings.append(.string(value.description), as: nil)
+                    return "\(lastParameter)::\(ColumnArrays.castName(type.typeName))"
                 } else {
                     throw wrongType(value, for: target)
                 }
@@ -124,5 +128,15 @@ extension ConditionRenderer {
             "\(target.label) is of the type \(target.type.typeName); \(value.kindName) was given",
             key: target.label
         )
+    }
+}
+
+extension PostgresValue {
+    /// Whether the value is of a kind that types of the database's own have: composites, ranges, extensions' types.
+    fileprivate var hasParts: Bool {
+        switch self {
+        case .composite, .range, .multirange, .hstore, .vector: true
+        default: false
+        }
     }
 }

@@ -22,9 +22,12 @@ struct ValueType {
     let family: Family
     let enumLabels: [String]?
     let elementType: PostgresDataType?
+    /// Whether its values are selected as text.
+    let isReadAsText: Bool
 
     /// The type of a column.
     init(_ attribute: Attribute) {
+        isReadAsText = attribute.isReadAsText
         type = attribute.baseType
         typeName = attribute.typeName
         enumLabels = attribute.enumLabels
@@ -41,6 +44,7 @@ struct ValueType {
     /// A type that the library knows.
     init(_ type: PostgresDataType) {
         self.type = type
+        isReadAsText = !type.isKnown
         typeName = type.description
         elementType = type.elementType
         enumLabels = nil
@@ -53,6 +57,7 @@ struct ValueType {
         typeName = array.typeName.hasSuffix("[]") ? String(array.typeName.dropLast(2)) : type.description
         elementType = nil
         enumLabels = array.enumLabels
+        isReadAsText = !type.isKnown && array.enumLabels == nil
         family = enumLabels != nil ? .enumeration : Self.family(of: type, typeName)
     }
 
