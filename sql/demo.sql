@@ -95,6 +95,9 @@ CREATE TABLE book_author (
     PRIMARY KEY (book_id, author_id)
 );
 
+-- book.authors is in the order of the position.
+COMMENT ON CONSTRAINT authors ON book_author IS '@kindred {"orderedBy": "position"}';
+
 -- Shops -------------------------------------------------------------------------------------------------
 
 -- One-to-one by UNIQUE, named by a pair: store.manager, person.managed_store.

@@ -78,6 +78,23 @@ import Testing
         }
     }
 
+    @Test(.database(.file("../../../sql/demo.sql"))) func ordersAreKept() async throws {
+        try await withDatabase { _, context, other in
+            let novel = try await context.fetch("book").where("id = %@", 21).one()
+            let authors = try await novel.set(forKey: "authors")  // in the order of book_author.position
+            try await authors.append(context.create("author", ["name": "Zoe Young"]))
+            try await authors.move(from: 3, to: 0)
+            let last = try await authors.remove(at: 3)
+            try await authors.insert(last, at: 1)
+
+            let names = try await authors.objects.map { $0["name"] }
+            #expect(names.count == 4 && names[0] == "Zoe Young" && names[1] == last["name"])
+            let stored = try await other.values(
+                "SELECT name FROM author JOIN book_author ON author_id = id WHERE book_id = 21 ORDER BY position")
+            #expect(stored == names)
+        }
+    }
+
     @Test func everySnippetIsRunByTheTestAbove() throws {
         let here = URL(filePath: #filePath)
         let readme = try String(
