@@ -4,7 +4,7 @@ extension ModelGenerator {
     /// `Person+Properties.swift`: the mapping and a property for each column and relationship.
     func propertiesFile(_ entity: Entity) -> String {
         let name = names.className(of: entity)
-        let attributes = entity.attributes
+        let attributes = entity.attributes.filter { !$0.isHidden }
         let relationships = names.relationships(of: entity)
         var mappings: [String] = []
         var properties: [String] = []

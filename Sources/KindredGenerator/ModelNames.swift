@@ -96,7 +96,7 @@ struct ModelNames {
         var taken = NameSet(ReservedNames.members)
         taken.formUnion(names.attributes.values)
         taken.formUnion(names.relationships.values)
-        for attribute in entity.attributes where names.attributes[attribute.name] == nil {
+        for attribute in entity.attributes where !attribute.isHidden && names.attributes[attribute.name] == nil {
             let base = SwiftName.lowerCamel(attribute.name, ifEmpty: "column")
             names.attributes[attribute.name] = taken.take([base, "\(base)Value"], else: base)
         }

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 import Testing
 
@@ -266,5 +267,52 @@ import Testing
         let schema = try helper(#"@kindred {"ignore": true}"#).schema()
         #expect(try schema.entity(named: "person").relationships.isEmpty)
         #expect(try schema.entity(named: "title").relationships.map(\.name) == ["relSet"])
+    }
+
+    @Test func aVersionIsAColumnOrXmin() throws {
+        func versioned(_ type: PostgresDataType = .int4, _ body: (inout TestCatalog) -> Void) -> TestCatalog {
+            catalog {
+                $0.modifyColumn("position", of: "email") {
+                    $0.type = type.rawValue
+                    $0.hasDefault = true
+                    $0.isNotNull = true
+                }
+                body(&$0)
+            }
+        }
+        let column = versioned { $0.comment(onColumn: "position", of: "email", #"@kindred {"version": true} a count"#) }
+        let email = try column.schema().entity(named: "email")
+        #expect(email.optimisticLocking == .column("position"))
+        #expect(email.attribute(named: "position")?.comment == "a count")
+        let off = SchemaOverride.column("position", of: "email", version: false)
+        #expect(try column.schema([off]).entity(named: "email").optimisticLocking == nil)
+        let xmin = try catalog { $0.comment(onTable: "email", #"@kindred {"optimisticLocking": "xmin"}"#) }.schema()
+        #expect(try xmin.entity(named: "email").optimisticLocking == .xmin)
+        #expect(try xmin.entity(named: "email").attributes.filter(\.isHidden).map(\.name) == ["xmin"])
+        #expect(try xmin.entity(named: "person").optimisticLocking == nil)
+        let named = versioned(.timestamptz) {
+            $0.comment(onTable: "email", #"@kindred {"optimisticLocking": "position"}"#)
+        }
+        #expect(try named.schema().entity(named: "email").optimisticLocking == .column("position"))
+    }
+
+    @Test(arguments: [
+        ("address", #"{"version": true}"#, "an integer or a timestamp"), ("id", #"{"version": true}"#, "part of a key"),
+        ("position", #"{"version": true}"#, "must be NOT NULL"), ("position", #"{"version": 1}"#, "true or false"),
+        ("", #"{"optimisticLocking": "nothing"}"#, "there is no column"),
+        ("", #"{"optimisticLocking": true}"#, "must be a name"),
+    ])
+    func aVersionThatCannotBeOneIsAnError(column: String, annotation: String, reason: String) throws {
+        let error = try error(
+            catalog {
+                $0.modifyColumn("address", of: "email") { $0.type = PostgresDataType.text.rawValue }
+                $0.modifyColumn("position", of: "email") { $0.isNotNull = false }
+                if column.isEmpty {
+                    $0.comment(onTable: "email", "@kindred \(annotation)")
+                } else {
+                    $0.comment(onColumn: column, of: "email", "@kindred \(annotation)")
+                }
+            })
+        #expect(error.message.contains(reason), "\(error)")
     }
 }

@@ -12,7 +12,7 @@ extension DatabaseContext {
             let stored = state.storedRow
             if let askedAt, state.changedAt > askedAt || stored.hasSameBytes(as: row) { return nil }
             let (old, wasStaged) = (VisibleLinks(state), state.stagingBox != nil)
-            state.rebase(on: row)
+            state.rebase(on: row, keepsBase: askedAt != nil && object.runtime.version != nil)
             state.changedAt = tick()
             return (stored, old, VisibleLinks(state), wasStaged)
         }

@@ -25,6 +25,7 @@ extension DatabaseContext {
             for (key, value) in values.sorted(by: { $0.key < $1.key }) {
                 try assignments.assign(value, forKey: key, in: self)
             }
+            try assignments.assignInitialVersion()
             try requireValues(assignments, entity)
             let columns = assignments.columns
             let text = try entity.text("create \(columns)") {
@@ -92,6 +93,7 @@ extension DatabaseContext {
             try applyDelete(object)
             throw gone([object])
         }
+        object.withState { $0.acceptStoredVersion() }
     }
 
     /// `SELECT … WHERE key`: the object, refreshed if it is known.

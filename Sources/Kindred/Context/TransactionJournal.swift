@@ -36,6 +36,14 @@ final class TransactionJournal: Sendable {
         }
     }
 
+    /// The objects that were changed, but for those that were made inside.
+    var changedObjects: [DatabaseObject] {
+        entries.withLock { entries in
+            let created = Set(entries.created)
+            return entries.before.values.map(\.object).filter { !created.contains($0) }
+        }
+    }
+
     /// Remembers an object whose row the transaction stored.
     func recordCreated(_ object: DatabaseObject) {
         entries.withLock { $0.created.append(object) }

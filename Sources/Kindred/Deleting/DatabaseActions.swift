@@ -59,6 +59,9 @@ struct DatabaseActions {
                 case .cascade:
                     try context.applyDelete(object)
                     deleted.append(row)
+                // The server has counted the row's version.
+                case .setNull where entity.entity.optimisticLocking == .xmin:
+                    doubtful[entity.index, default: []].append(object)
                 case .setNull:
                     let cleared = relationship.model.clearedColumns.compactMap { entity.attributeIndex[$0] }
                     try context.apply(row.settingNull(cleared), to: object)

@@ -73,7 +73,8 @@ extension DatabaseContext {
             for relationship in runtime.entities[next].relationships {
                 guard case .referenced = relationship.link else { continue }
                 let action = relationship.model.databaseAction
-                if action == .setDefault, isInMemory(relationship) { return true }
+                let isCounted = runtime.entities[relationship.destination].entity.optimisticLocking == .xmin
+                if action == .setDefault || action == .setNull && isCounted, isInMemory(relationship) { return true }
                 if action == .cascade, reached.insert(relationship.destination).inserted {
                     pending.append(relationship.destination)
                 }
@@ -89,6 +90,10 @@ extension DatabaseContext {
             let rows = objects.map(\.storedRow)
             let result = try await sendDeletion(try deletion(of: objects, entity), entity)
             guard result.affectedRows == objects.count else {
+                if entity.version != nil {
+                    let error = try await unwritten(objects)
+                    guard error.code == .objectDeleted else { throw error }
+                }
                 if objects.count == 1 { throw MissingRows(objects: objects) }
                 throw gone(objects)
             }
@@ -105,12 +110,12 @@ extension DatabaseContext {
 
     private func deletion(of objects: [DatabaseObject], _ entity: EntityRuntime) throws -> Statement {
         let keys = try objects.map(requireKey)
-        guard keys.count == 1 else { return try DeletionStatements(runtime: runtime).deleteAll(entity, keys) }
+        guard keys.count == 1 else { return try DeletionStatements(runtime: runtime).deleteAll(entity, keys, objects) }
         let text = try entity.text("delete") {
-            "DELETE FROM \(try entity.quotedName) WHERE \(try entity.equality(entity.key, firstParameter: 1))"
+            "DELETE FROM \(try entity.quotedName) WHERE \(try entity.equality(entity.versionedKey, firstParameter: 1))"
         }
         var bindings = Bindings()
-        try entity.append(keys[0].values, for: entity.key, to: &bindings)
+        try append(versionedKeyOf: objects[0], to: &bindings)
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 }

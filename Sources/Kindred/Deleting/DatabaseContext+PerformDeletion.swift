@@ -17,6 +17,8 @@ extension DatabaseContext {
             if !missing.isEmpty {
                 throw MissingRows(objects: objects.filter { $0.key.map(missing.contains) ?? false })
             }
+            let stale = try objects.filter { try !search.hasExpectedVersion($0) }
+            if !stale.isEmpty { throw try await unwritten(stale) }
         }
         try await perform(search)
     }

@@ -88,7 +88,7 @@ struct DeletionRules: Sendable {
     func columns(of entity: Int) -> [Int] {
         let entity = runtime.entities[entity]
         if hasHook(entity.index) { return Array(entity.attributeColumns) }
-        var columns = Set(entity.key)
+        var columns = Set(entity.versionedKey)
         for step in steps(of: entity.index) { columns.formUnion(step.sourceColumns) }
         // By these the database finds the rows that it changes by itself.
         for relationship in entity.relationships {

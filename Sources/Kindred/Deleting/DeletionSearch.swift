@@ -101,6 +101,15 @@ struct DeletionSearch {
         return try found.keys.first { try found.rows[$0].flatMap { try ObjectKey($0, positions) } == key }
     }
 
+    /// Whether an object's row was found in the version that the object was read with.
+    func hasExpectedVersion(_ object: DatabaseObject) throws -> Bool {
+        let entity = object.runtime
+        guard let version = entity.version, let key = object.key, let row = found[entity.index]?.rows[key],
+            let position = rules.columns(of: entity.index).firstIndex(of: version.position)
+        else { return true }
+        return try row[position] == object.expectedVersion()
+    }
+
     /// Every step of every entity of which rows were found.
     var steps: [DeletionStep] {
         found.keys.sorted().flatMap { rules.steps(of: $0) }

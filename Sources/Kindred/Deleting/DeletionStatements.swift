@@ -67,7 +67,7 @@ struct DeletionStatements {
             let nulls = try cleared.map { "\(try entity.quoted($0)) = NULL" }.joined(separator: ", ")
             let first = step.destinationColumns.count + 1
             return """
-                UPDATE \(try entity.quotedName) AS t SET \(nulls) \
+                UPDATE \(try entity.quotedName) AS t SET \(nulls)\(try entity.versionAssignment(alias: "t")) \
                 WHERE \(try condition(step, first: 1))\(isPartial ? try exclusion(entity, first: first) : "") \
                 RETURNING \(try entity.selectList(alias: "t"))
                 """
@@ -106,17 +106,23 @@ struct DeletionStatements {
     }
 
     /// A DELETE of several rows of one entity that happens only if all of them are there.
-    func deleteAll(_ entity: EntityRuntime, _ keys: [ObjectKey]) throws -> Statement {
+    func deleteAll(_ entity: EntityRuntime, _ keys: [ObjectKey], _ objects: [DatabaseObject]) throws -> Statement {
         let text = try entity.text("delete all") {
             let filter = try condition(entity, entity.key, alias: "t", first: 1)
+            let names = try entity.versionedKey.map { "t.\(try entity.quoted($0))" }
+            let version =
+                entity.version == nil
+                ? "" : " AND \(KeySet.exists(names, entity.attributes(entity.versionedKey), firstParameter: 1))"
             return """
-                WITH locked AS MATERIALIZED (SELECT 1 FROM \(try entity.quotedName) AS t WHERE \(filter) FOR UPDATE) \
+                WITH locked AS MATERIALIZED (\
+                SELECT 1 FROM \(try entity.quotedName) AS t WHERE \(filter)\(version) FOR UPDATE) \
                 DELETE FROM \(try entity.quotedName) AS t \
-                WHERE \(filter) AND (SELECT count(*) FROM locked) = $\(entity.key.count + 1)
+                WHERE \(filter) AND (SELECT count(*) FROM locked) = $\(entity.versionedKey.count + 1)
                 """
         }
         var bindings = Bindings()
         try KeySet.append(keys, entity.attributes(entity.key), to: &bindings)
+        try entity.append(versionsOf: objects, to: &bindings)
         try bindings.append(Int64(keys.count))
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }

@@ -32,6 +32,8 @@ public struct KindredError: Error, Sendable {
         public static let notUnique = Code("notUnique")
         /// The row was deleted, by this context or by someone else.
         public static let objectDeleted = Code("objectDeleted")
+        /// Somebody else has changed the row since it was read; `conflicts` has the object and both versions.
+        public static let staleObject = Code("staleObject")
         /// Several problems keep objects from being saved; `problems` has them all.
         public static let validationFailed = Code("validationFailed")
         /// The value is longer or larger than the attribute takes.
@@ -79,6 +81,8 @@ public struct KindredError: Error, Sendable {
 
     /// Everything that keeps the objects concerned from being saved, by object and key; empty for errors of another kind.
     public let problems: [ValidationProblem]
+    /// The objects that others have changed since they were read; empty for errors of another kind.
+    public let conflicts: [VersionConflict]
 
     package init(
         _ code: Code,
@@ -87,8 +91,10 @@ public struct KindredError: Error, Sendable {
         key: String? = nil,
         constraint: String? = nil,
         underlying: PostgresError? = nil,
-        problems: [ValidationProblem] = []
+        problems: [ValidationProblem] = [],
+        conflicts: [VersionConflict] = []
     ) {
+        self.conflicts = conflicts
         self.problems = problems
         self.code = code
         self.message = message

@@ -28,7 +28,7 @@ struct RefusedRow {
                 separator: ", ", omittingEmptySubsequences: false)
             object = Self.only(objects) { object in
                 let (row, columns) = object.withState { ($0.row, $0.staging?.columns ?? []) }
-                guard values.count == row.count else { return false }
+                guard values.count == object.entity.attributes.count(where: { !$0.isHidden }) else { return false }
                 return columns.allSatisfy { row.valueOrRaw(at: $0)?.description ?? "null" == values[$0] }
             }
         }

@@ -45,7 +45,10 @@ extension DatabaseContext {
         try entity.append(key.values, for: entity.key, to: &bindings)
         let askedAt = now
         let result = try await client.execute(Statement(text: text, bindings: bindings, resultFormat: .binary))
-        if result.count == 1 { return try apply(result.row(at: 0), to: object, askedAt: askedAt) }
+        if result.count == 1 {
+            try apply(result.row(at: 0), to: object, askedAt: askedAt)
+            return object.withState { $0.acceptStoredVersion() }
+        }
         guard waiting != .skipLocked else {
             throw KindredError(
                 .notFound, "\(object) is locked by somebody else, or gone", entity: entity.name.description)

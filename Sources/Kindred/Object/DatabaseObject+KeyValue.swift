@@ -31,7 +31,7 @@ extension DatabaseObject {
     public var dictionary: [String: PostgresValue?] {
         let row = row
         var result: [String: PostgresValue?] = [:]
-        for (position, attribute) in entity.attributes.enumerated() {
+        for (position, attribute) in entity.attributes.enumerated() where !attribute.isHidden {
             result.updateValue(row.valueOrRaw(at: position), forKey: attribute.name)
         }
         return result

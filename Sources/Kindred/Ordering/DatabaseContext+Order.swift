@@ -93,7 +93,7 @@ extension DatabaseContext {
             try requireSharedColumns(update.joining.map(\.object), statements)
             var batch: [Statement] = []
             if !update.leaving.isEmpty {
-                batch.append(try statements.detach(update.leaving, leaving: try leaving(statements)))
+                batch.append(try statements.detach(keys: update.leaving, leaving: try leaving(statements)))
             }
             let (park, placed) = try update.writes(rows)
             batch += park + placed

@@ -104,7 +104,8 @@ struct OrderStatements {
             var isOwned = try rows.equality(ownerColumns, alias: "t", firstParameter: firstOwner)
             if !joined.isEmpty { isOwned = "(\(isOwned) OR new.place > $\(firstOwner + ownerColumns.count))" }
             return """
-                UPDATE \(try rows.quotedName) AS t SET \(set.joined(separator: ", ")) \
+                UPDATE \(try rows.quotedName) AS t \
+                SET \(set.joined(separator: ", "))\(try rows.versionAssignment(alias: "t")) \
                 FROM unnest(\(parameters.joined(separator: ", "))) \
                 WITH ORDINALITY AS new(\(names.joined(separator: ", "))) \
                 WHERE \(keys.joined(separator: " AND ")) AND \(isOwned) \
@@ -143,10 +144,10 @@ struct OrderStatements {
             let update = try ([position] + columns).map { "\(try rows.quoted($0)) = excluded.\(try rows.quoted($0))" }
             let quoted = try (written + others.map(\.column)).map { try rows.quoted($0) }
             return """
-                INSERT INTO \(try rows.quotedName) (\(quoted.joined(separator: ", "))) \
+                INSERT INTO \(try rows.quotedName) AS h (\(quoted.joined(separator: ", "))) \
                 SELECT \((values + ends).joined(separator: ", ")) \
                 FROM unnest(\(parameters.joined(separator: ", "))) AS new(\(names.joined(separator: ", "))) \
-                ON CONFLICT (\(pair)) DO UPDATE SET \(update.joined(separator: ", "))
+                ON CONFLICT (\(pair)) DO UPDATE SET \(update.joined(separator: ", "))\(try rows.versionAssignment(alias: "h"))
                 """
         }
         return Statement(text: text, bindings: bindings, resultFormat: .binary)

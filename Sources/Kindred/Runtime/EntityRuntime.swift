@@ -26,6 +26,8 @@ package final class EntityRuntime: Sendable {
     package let layout: TypedLayout?
     /// Positions of the attributes that a stored row must have, but for those that the database always fills.
     let requiredColumns: [Int]
+    /// What tells the versions of a row apart; nil without optimistic locking.
+    let version: VersionColumn?
     /// What values must keep to besides their types.
     let limits: [AttributeLimits]
     private let texts = Mutex<[String: StatementText]>([:])
@@ -40,6 +42,7 @@ package final class EntityRuntime: Sendable {
     ) {
         self.layout = layout
         self.entity = entity
+        version = VersionColumn(entity)
         self.index = index
         self.relationships = relationships
         self.helperEnds = helperEnds
@@ -66,6 +69,9 @@ package final class EntityRuntime: Sendable {
     }
 
     package var name: QualifiedName { entity.name }
+
+    /// The columns by which a write finds a row that it knows: the key, and the version if there is one.
+    var versionedKey: [Int] { version.map { key + [$0.position] } ?? key }
 
     /// The statement text for one shape of statement, made at first use.
     package func text(_ shape: String, _ make: () throws -> String) rethrows -> StatementText {

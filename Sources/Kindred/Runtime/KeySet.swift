@@ -12,6 +12,18 @@ enum KeySet {
         return "(\(columns.joined(separator: ", "))) IN (SELECT * FROM unnest(\(parameters.joined(separator: ", "))))"
     }
 
+    /// The SQL that holds for rows whose `columns` are one of the keys, each compared by its own type's `=`.
+    ///
+    /// `IN` compares whole rows, which types without an order such as `xid` do not take part in.
+    static func exists(_ columns: [String], _ attributes: [Attribute], firstParameter: Int) -> String {
+        let names = columns.indices.map { "k\($0)" }
+        let pairs = zip(names, columns).map { "given.\($0) = \($1)" }
+        return """
+            EXISTS (SELECT FROM \(rows(attributes, firstParameter: firstParameter)) \
+            AS given(\(names.joined(separator: ", "))) WHERE \(pairs.joined(separator: " AND ")))
+            """
+    }
+
     /// The keys as a list of rows, to be selected from.
     static func rows(_ attributes: [Attribute], firstParameter: Int) -> String {
         let parameters = attributes.enumerated().map { array($1, firstParameter + $0) }
@@ -28,6 +40,11 @@ enum KeySet {
         for (position, attribute) in attributes.enumerated() {
             try bindings.appendArray(values.lazy.map { $0[position] }, of: elementType(attribute))
         }
+    }
+
+    /// Appends one array parameter with a value for each row.
+    static func append(_ values: [PostgresValue?], _ attribute: Attribute, to bindings: inout Bindings) throws {
+        try bindings.appendArray(values, of: elementType(attribute))
     }
 
     /// Types without an array type that the library knows go as text and are cast by the server.

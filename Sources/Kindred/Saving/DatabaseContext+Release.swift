@@ -5,7 +5,7 @@ extension DatabaseContext {
     /// unique key holds after each statement.
     ///
     /// One UPDATE to NULL for each such relationship, and none if nobody changes places.
-    func release(_ objects: [DatabaseObject], _ run: SaveRun) throws {
+    func release(_ objects: [DatabaseObject], _ run: SaveRun) async throws {
         struct Claim: Hashable {
             let entity: Int
             let slot: Int
@@ -32,9 +32,15 @@ extension DatabaseContext {
             else { continue }
             leaving.append(SavedObject(object, leaving: columns))
         }
+        var isVersioned = false
         for group in SavedGroup.groups(leaving, columns: \.columns) {
-            // The objects' own changes follow, and tell whether a row is gone.
-            run.add(try group.update(), group.entity, group.objects.map(\.object)) { _ in }
+            if group.entity.version != nil { isVersioned = true }
+            run.add(try group.update(), group.entity, group.objects.map(\.object)) { [self] result in
+                // The objects' own changes follow, and tell whether a row is gone.
+                if group.entity.version != nil { try group.applyUpdate(result, in: self, isRelease: true) }
+            }
         }
+        // Those changes expect the version that this one makes.
+        if isVersioned { try await run.flush() }
     }
 }

@@ -93,7 +93,7 @@ extension DatabaseContext {
         let new = objects.filter(\.isInserted)
         var temporaryKeys: [DatabaseObject: ObjectKey] = [:]
         for object in new { temporaryKeys[object] = object.key }
-        try release(objects, run)
+        try await release(objects, run)
         try await insertNew(new, run)
         if !new.isEmpty {
             try await run.flush()

@@ -125,9 +125,11 @@ struct SavedPairs {
             }
             let pair = try link.pairColumns.map { try helper.quoted($0) }.joined(separator: ", ")
             let update = try payloadColumns.map { "\(try helper.quoted($0)) = excluded.\(try helper.quoted($0))" }
-            let conflict = update.isEmpty ? "NOTHING" : "UPDATE SET \(update.joined(separator: ", "))"
+            let conflict =
+                update.isEmpty
+                ? "NOTHING" : "UPDATE SET \(update.joined(separator: ", "))\(try helper.versionAssignment(alias: "h"))"
             return """
-                INSERT INTO \(try helper.quotedName) (\(names.joined(separator: ", "))) \
+                INSERT INTO \(try helper.quotedName) AS h (\(names.joined(separator: ", "))) \
                 SELECT \((given + places).joined(separator: ", ")) \
                 FROM unnest(\(values.parameters(first: 1))) WITH ORDINALITY \
                 AS new(\((values.names("c") + ["place"]).joined(separator: ", "))) \

@@ -62,6 +62,15 @@ final class SaveRun {
             guard let failed = batch.first(where: { $0.statement.text.text == error.statement }) else { throw error }
             throw KindredError(refused: error, entity: failed.entity, key: nil, among: failed.objects) ?? error
         }
-        for (pending, result) in zip(batch, results) { try pending.apply(result) }
+        var unwritten: [DatabaseObject] = []
+        for (pending, result) in zip(batch, results) {
+            do {
+                try pending.apply(result)
+            } catch let rows as UnwrittenRows {
+                unwritten += rows.objects
+            }
+        }
+        // All of them at once; what was taken to memory is put back with the transaction.
+        if !unwritten.isEmpty { throw try await context.unwritten(unwritten) }
     }
 }

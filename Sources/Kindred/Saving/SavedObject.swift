@@ -7,6 +7,8 @@ struct SavedObject: Sendable {
     private(set) var row: Row
     /// The row as the database has it.
     let stored: Row
+    /// The row that the changes were made on: its version is the one that the database must have.
+    let base: Row
     /// The columns that are written.
     private(set) var columns: Set<Int>
     /// The links whose foreign keys are written, by slot.
@@ -22,6 +24,7 @@ struct SavedObject: Sendable {
         self.object = object
         self.row = row
         stored = staging?.stored ?? row
+        base = staging?.base ?? stored
         columns = staging?.columns ?? []
         for (slot, destination) in staging?.destinations ?? [:] where !deferring.contains(slot) {
             try link(slot, destination, isNew: isNew)
@@ -32,6 +35,7 @@ struct SavedObject: Sendable {
     init(_ object: DatabaseObject, leaving columns: [Int]) {
         self.object = object
         stored = object.storedRow
+        base = object.withState { $0.stagingBox?.staging.base ?? $0.storedRow }
         row = stored.settingNull(columns)
         self.columns = Set(columns)
     }

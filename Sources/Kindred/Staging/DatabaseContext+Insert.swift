@@ -43,6 +43,9 @@ extension DatabaseContext {
         withMap { $0.insert(object, entity.index, .temporary(number)) }
         staged.withLock { $0.insert(object) }
         TransactionJournal.current?.recordCreated(object)
+        if let version = entity.version, let value = version.initialValue {
+            try object.stageOrThrow(value, at: version.position)
+        }
         awakeFromInsert(object)
         return object
     }

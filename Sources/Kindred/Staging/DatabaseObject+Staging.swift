@@ -78,6 +78,7 @@ extension DatabaseObject {
         for (position, value) in values {
             let attribute = entity.attributes[position]
             try runtime.requireWritable(attribute, key: attribute.name)
+            if !isInserted { try runtime.requireNoVersion(position, key: attribute.name) }
             cells.updateValue(try value.map { try runtime.cell($0, at: position, of: row.columns) }, forKey: position)
         }
         context.changeStaging(of: self) { state in

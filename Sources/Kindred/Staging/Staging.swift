@@ -7,6 +7,8 @@ import KindredPostgres
 package struct Staging: Sendable {
     /// The row as last seen in the database; all NULL for a new object.
     var stored: Row
+    /// The row that the changes were made on, where another version has been read since.
+    var base: Row?
     /// The attributes that have a value of their own, by position.
     var columns: Set<Int> = []
     /// The new objects that to-one relationships point to, by slot; their keys become the foreign keys when they are
@@ -63,13 +65,17 @@ extension ObjectState {
     }
 
     /// Takes a newer stored row; staged values stay unless the database has them now.
-    mutating func rebase(on stored: Row) {
+    ///
+    /// - Parameter keepsBase: whether the changes still count as made on the row of before, so that a save finds out that
+    ///   others have changed it.
+    mutating func rebase(on stored: Row, keepsBase: Bool = false) {
         guard var staging else {
             row = stored
             return
         }
         let shown = row
         staging.columns = staging.columns.filter { !shown.hasSameBytes(as: stored, at: $0) }
+        staging.base = keepsBase ? staging.base ?? staging.stored : nil
         staging.stored = stored
         row = staging.columns.isEmpty ? stored : stored.replacing(staging.columns, from: shown)
         self.staging = staging

@@ -67,6 +67,7 @@ struct Assignments {
     private mutating func assign(_ value: PostgresValue?, toColumn column: Int, key: String) throws {
         let attribute = entity.entity.attributes[column]
         try entity.requireWritable(attribute, key: key)
+        if object != nil { try entity.requireNoVersion(column, key: key) }
         if let earlier = values[column], earlier != value {
             throw KindredError(
                 .wrongType,
@@ -84,6 +85,13 @@ struct Assignments {
             )
         }
         values.updateValue(value, forKey: column)
+    }
+
+    /// Gives a new row the first version, where neither it nor the database has one.
+    mutating func assignInitialVersion() throws {
+        guard let version = entity.version, let value = version.initialValue, values[version.position] == nil
+        else { return }
+        try assign(value, toColumn: version.position, key: entity.entity.attributes[version.position].name)
     }
 
     /// Appends the values in the order of `columns`.

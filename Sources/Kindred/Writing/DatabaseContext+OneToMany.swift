@@ -25,27 +25,26 @@ extension DatabaseContext {
     /// The members join the owner and leave their old ones.
     func attach(_ members: [DatabaseObject], _ statements: MemberStatements) async throws {
         guard !members.isEmpty else { return }
-        let keys = try members.map(requireKey)
+        for member in members { _ = try requireKey(member) }
         try requireSharedColumns(members, statements)
         let key = statements.relationship.model.name
         if members.count == 1 {
-            let result = try await send([try statements.attachOne(keys[0])], statements.members, key: key)[0]
+            let result = try await send([try statements.attachOne(members[0])], statements.members, key: key)[0]
             if result.count == 1 { unstage(statements.columns, of: members[0]) }
-            try applyUpdated(result, members)
+            try await applyUpdated(result, members)
         } else {
-            let result = try await send([try statements.attach(keys)], statements.members, key: key)[0]
+            let result = try await send([try statements.attach(members)], statements.members, key: key)[0]
             for member in members { unstage(statements.columns, of: member) }
-            try applyGuarded(result, members, statements)
+            try await applyGuarded(result, members, statements)
         }
     }
 
     /// Those of the objects that are members leave the owner.
     func detach(_ members: [DatabaseObject], _ statements: MemberStatements) async throws {
         guard !members.isEmpty else { return }
-        let keys = try members.map(requireKey)
-        let statement = try statements.detach(keys, leaving: try leaving(statements))
+        let statement = try statements.detach(members, leaving: try leaving(statements))
         let result = try await send([statement], statements.members, key: statements.relationship.model.name)[0]
-        try applyGuarded(result, members, statements)
+        try await applyGuarded(result, members, statements)
     }
 
     /// All members leave the owner.
@@ -60,7 +59,7 @@ extension DatabaseContext {
         guard !members.isEmpty || statements.members.leavingColumns(of: statements.columns) == nil else {
             return try await detachAll(statements)
         }
-        let keys = try members.map(requireKey)
+        for member in members { _ = try requireKey(member) }
         try requireSharedColumns(members, statements)
         let entity = statements.members
         let own = entity.ownColumns(of: statements.columns)
@@ -68,11 +67,11 @@ extension DatabaseContext {
         let leaving = entity.leavingColumns(of: statements.columns) ?? own
         let key = statements.relationship.model.name
         do {
-            var batch = [try statements.detachOthers(keys, leaving: leaving)]
-            if !members.isEmpty { batch.append(try statements.attach(keys)) }
+            var batch = [try statements.detachOthers(members, leaving: leaving)]
+            if !members.isEmpty { batch.append(try statements.attach(members)) }
             let results = try await send(batch, entity, key: key)
             for member in members { unstage(statements.columns, of: member) }
-            for result in results { try applyGuarded(result, members, statements) }
+            for result in results { try await applyGuarded(result, members, statements) }
         } catch let error as KindredError where error.code == .missingValue {
             throw entity.requiredRelationship(key, own, underlying: error.underlying)
         }
@@ -80,7 +79,7 @@ extension DatabaseContext {
 
     /// One-to-one: the member becomes the owner's, the owner's old member is left without.
     func claim(_ member: DatabaseObject, _ statements: MemberStatements) async throws {
-        let memberKey = try requireKey(member)
+        _ = try requireKey(member)
         try requireSharedColumns([member], statements)
         let entity = statements.members
         let own = entity.ownColumns(of: statements.columns)
@@ -89,17 +88,17 @@ extension DatabaseContext {
             let results = try await send(
                 [
                     try statements.detachOthers(
-                        [memberKey],
+                        [member],
                         leaving: entity.leavingColumns(of: statements.columns) ?? own
                     ),
-                    try statements.attachOne(memberKey),
+                    try statements.attachOne(member),
                 ],
                 entity,
                 key: key
             )
             unstage(statements.columns, of: member)
-            try applyGuarded(results[0], [member], statements)
-            try applyUpdated(results[1], [member])
+            try await applyGuarded(results[0], [member], statements)
+            try await applyUpdated(results[1], [member])
         } catch let error as KindredError where error.code == .missingValue {
             throw entity.requiredRelationship(key, own, underlying: error.underlying)
         }
@@ -110,10 +109,10 @@ extension DatabaseContext {
         _ result: QueryResult,
         _ members: [DatabaseObject],
         _ statements: MemberStatements
-    ) throws {
+    ) async throws {
         let entity = statements.members
         guard let first = result.first, try first[entity.attributeColumns.upperBound] == .integer(Int64(members.count))
-        else { throw gone(members) }
+        else { throw try await unwritten(members) }
         // A foreign key inside the member's key gives it a new key: look the objects up by the one they get.
         var moved: [ObjectKey: DatabaseObject] = [:]
         if statements.columns.contains(where: entity.key.contains) {

@@ -31,28 +31,38 @@ extension DatabaseContext {
             let text = try entity.text(shape) {
                 let set = try columns.enumerated().map { "\(try entity.quoted($1)) = $\($0 + 1)" }
                 return """
-                    UPDATE \(try entity.quotedName) SET \(set.joined(separator: ", ")) \
-                    WHERE \(try entity.equality(entity.key, firstParameter: columns.count + 1)) \
+                    UPDATE \(try entity.quotedName) \
+                    SET \(set.joined(separator: ", "))\(try entity.versionAssignment()) \
+                    WHERE \(try entity.equality(entity.versionedKey, firstParameter: columns.count + 1)) \
                     RETURNING \(try entity.selectList())
                     """
             }
             var bindings = Bindings()
             try assignments.append(to: &bindings)
-            try entity.append(try requireKey(object).values, for: entity.key, to: &bindings)
+            try append(versionedKeyOf: object, to: &bindings)
             let statement = Statement(text: text, bindings: bindings, resultFormat: .binary)
             let result = try await send([statement], entity, key: key)[0]
             if result.count == 1 { unstage(columns, of: object) }
-            try applyUpdated(result, [object])
+            try await applyUpdated(result, [object])
+        }
+    }
+
+    /// Appends the values by which a write finds an object's row: its key, and the version it was read with.
+    func append(versionedKeyOf object: DatabaseObject, to bindings: inout Bindings) throws {
+        let entity = object.runtime
+        try entity.append(try requireKey(object).values, for: entity.key, to: &bindings)
+        if let version = entity.version {
+            try entity.append([try object.expectedVersion()], for: [version.position], to: &bindings)
         }
     }
 
     /// Gives the returned rows to the objects they belong to; every object must have got one.
-    func applyUpdated(_ result: QueryResult, _ objects: [DatabaseObject]) throws {
+    func applyUpdated(_ result: QueryResult, _ objects: [DatabaseObject]) async throws {
         if objects.count == 1, result.count == 1 {
             try apply(result.row(at: 0), to: objects[0])
             return
         }
-        guard result.count >= objects.count else { throw gone(objects) }
+        guard result.count >= objects.count else { throw try await unwritten(objects) }
         try applyReturned(result, objects[0].runtime)
     }
 

@@ -44,9 +44,11 @@ struct HelperStatements {
             let aliases = memberColumns.indices.map { "m\($0)" }.joined(separator: ", ")
             let pair = try link.pairColumns.map { try helper.quoted($0) }.joined(separator: ", ")
             let update = try columns.map { "\(try helper.quoted($0)) = excluded.\(try helper.quoted($0))" }
-            let conflict = update.isEmpty ? "NOTHING" : "UPDATE SET \(update.joined(separator: ", "))"
+            let conflict =
+                update.isEmpty
+                ? "NOTHING" : "UPDATE SET \(update.joined(separator: ", "))\(try helper.versionAssignment(alias: "h"))"
             return """
-                INSERT INTO \(try helper.quotedName) (\(names.joined(separator: ", "))) \
+                INSERT INTO \(try helper.quotedName) AS h (\(names.joined(separator: ", "))) \
                 SELECT \(values.joined(separator: ", ")) \
                 FROM \(KeySet.rows(memberAttributes, firstParameter: firstKey)) AS member(\(aliases)) \
                 ON CONFLICT (\(pair)) DO \(conflict)

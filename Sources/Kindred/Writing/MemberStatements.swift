@@ -21,25 +21,25 @@ struct MemberStatements {
     var joining: [Int] { members.ownColumns(of: columns) }
 
     /// `UPDATE member SET fk = owner WHERE key`: one member joins and leaves its old owner.
-    func attachOne(_ key: ObjectKey) throws -> Statement {
+    func attachOne(_ member: DatabaseObject) throws -> Statement {
         let joining = joining
         let text = try members.text("attach 1 \(columns)") {
             """
             UPDATE \(try members.quotedName) AS t SET \(try assignments(joining, first: 1)) \
-            WHERE \(try members.equality(members.key, alias: "t", firstParameter: joining.count + 1)) \
+            WHERE \(try members.equality(members.versionedKey, alias: "t", firstParameter: joining.count + 1)) \
             RETURNING \(try members.selectList(alias: "t"))
             """
         }
         var bindings = Bindings()
         try members.append(values(for: joining), for: joining, to: &bindings)
-        try members.append(key.values, for: members.key, to: &bindings)
+        try owner.context.append(versionedKeyOf: member, to: &bindings)
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// Several members join; the answer's last column counts those that exist.
-    func attach(_ keys: [ObjectKey]) throws -> Statement {
+    func attach(_ objects: [DatabaseObject]) throws -> Statement {
         let joining = joining
-        return try guarded("attach \(columns)", keys, joining.count) { first in
+        return try guarded("attach \(columns)", try objects.map(owner.context.requireKey), objects, joining.count) { first in
             let differs = try joining.enumerated().map {
                 "t.\(try members.quoted($1)) IS DISTINCT FROM $\(first + $0)"
             }
@@ -53,8 +53,13 @@ struct MemberStatements {
     }
 
     /// Those of the members that reference the owner leave it; the answer's last column counts those that exist.
-    func detach(_ keys: [ObjectKey], leaving: [Int]) throws -> Statement {
-        try guarded("detach \(columns)", keys, columns.count) { first in
+    func detach(_ objects: [DatabaseObject], leaving: [Int]) throws -> Statement {
+        try detach(keys: try objects.map(owner.context.requireKey), objects, leaving: leaving)
+    }
+
+    /// The same by keys; without objects, in whatever versions the rows are.
+    func detach(keys: [ObjectKey], _ objects: [DatabaseObject]? = nil, leaving: [Int]) throws -> Statement {
+        try guarded("detach \(columns)", keys, objects, columns.count) { first in
             """
             UPDATE \(try members.quotedName) AS t SET \(try nulls(leaving)) \
             WHERE \(try keyCondition()) AND \(try members.equality(columns, alias: "t", firstParameter: first))
@@ -65,8 +70,8 @@ struct MemberStatements {
     }
 
     /// All members but the given ones leave the owner, provided that the given ones exist.
-    func detachOthers(_ keys: [ObjectKey], leaving: [Int]) throws -> Statement {
-        try guarded("detach others \(columns)", keys, columns.count) { first in
+    func detachOthers(_ objects: [DatabaseObject], leaving: [Int]) throws -> Statement {
+        try guarded("detach others \(columns)", try objects.map(owner.context.requireKey), objects, columns.count) { first in
             """
             UPDATE \(try members.quotedName) AS t SET \(try nulls(leaving)) \
             WHERE \(try members.equality(columns, alias: "t", firstParameter: first)) AND NOT \(try keyCondition())
@@ -96,15 +101,19 @@ struct MemberStatements {
     private func guarded(
         _ shape: String,
         _ keys: [ObjectKey],
+        _ objects: [DatabaseObject]?,
         _ valueCount: Int,
         change: (Int) throws -> String,
         bind: (inout Bindings) throws -> Void
     ) throws -> Statement {
-        let keyCount = members.key.count
-        let text = try members.text(shape) {
+        let isVersioned = members.version != nil && objects != nil
+        let keyCount = isVersioned ? members.versionedKey.count : members.key.count
+        let text = try members.text("\(shape) \(isVersioned)") {
             """
             WITH locked AS MATERIALIZED (\
-            SELECT 1 FROM \(try members.quotedName) AS t WHERE \(try keyCondition()) FOR NO KEY UPDATE), \
+            SELECT 1 FROM \(try members.quotedName) AS t WHERE \(try keyCondition())\
+            \(isVersioned ? try versionCondition() : "") \
+            FOR NO KEY UPDATE), \
             changed AS (\(try change(keyCount + 2)) AND (SELECT count(*) FROM locked) = $\(keyCount + 1) \
             RETURNING \(try members.selectList(alias: "t"))) \
             SELECT changed.*, found.count FROM (SELECT count(*) FROM locked) AS found LEFT JOIN changed ON true
@@ -112,6 +121,7 @@ struct MemberStatements {
         }
         var bindings = Bindings()
         try KeySet.append(keys, keyAttributes, to: &bindings)
+        if isVersioned, let objects { try members.append(versionsOf: objects, to: &bindings) }
         try bindings.append(.integer(Int64(keys.count)), as: .int8)
         try bind(&bindings)
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
@@ -125,12 +135,21 @@ struct MemberStatements {
         KeySet.condition(try members.key.map { "t.\(try members.quoted($0))" }, keyAttributes, firstParameter: 1)
     }
 
+    /// ` AND EXISTS (…)`: the rows have the versions that the objects were read with.
+    private func versionCondition() throws -> String {
+        let columns = try members.versionedKey.map { "t.\(try members.quoted($0))" }
+        return " AND " + KeySet.exists(columns, members.attributes(members.versionedKey), firstParameter: 1)
+    }
+
+    /// A change of a row's foreign key counts its version up, so that who has read the row before notices.
     private func assignments(_ columns: [Int], first: Int) throws -> String {
         try columns.enumerated().map { "\(try members.quoted($1)) = $\(first + $0)" }.joined(separator: ", ")
+            + members.versionAssignment(alias: "t")
     }
 
     private func nulls(_ columns: [Int]) throws -> String {
         try columns.map { "\(try members.quoted($0)) = NULL" }.joined(separator: ", ")
+            + members.versionAssignment(alias: "t")
     }
 
     private func values(for joining: [Int]) -> [PostgresValue?] {

@@ -32,7 +32,7 @@ struct SchemaPage {
             "\(terminal.styled(entity.name.description, .bold))  \(terminal.styled(heading(of: entity), .faint))")
         if let comment = entity.comment { terminal.print(comment) }
         var attributes = TextTable()
-        for attribute in entity.attributes {
+        for attribute in entity.attributes where !attribute.isHidden {
             attributes.add([
                 (attribute.name, entity.primaryKey.contains(attribute.name) ? .bold : nil),
                 (attribute.typeName, .cyan),

@@ -12,12 +12,12 @@ public struct RetryPolicy: Sendable, Hashable {
     }
 
     /// How long to wait before another attempt: full jitter, 5 ms doubling up to a quarter of a second.
-    static func pause(after attempt: Int) -> Duration {
+    package static func pause(after attempt: Int) -> Duration {
         .milliseconds(Double.random(in: 0...min(250, 5 * Double(1 << min(attempt, 10)))))
     }
 
     /// Whether the server gave up on a transaction only because of others that ran at the same time.
-    static func mayRetry(_ error: any Error) -> Bool {
+    package static func mayRetry(_ error: any Error) -> Bool {
         guard let state = (error as? any SQLStateError)?.sqlState else { return false }
         return state == .serializationFailure || state == .deadlockDetected
     }

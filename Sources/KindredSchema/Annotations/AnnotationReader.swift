@@ -30,15 +30,17 @@ struct AnnotationReader {
 
     /// The options of a table's or view's annotation.
     mutating func tableOptions() -> TableOptions {
-        let options = TableOptions(key: names("key"), manyToMany: helperChoice("manyToMany"), ignore: flag("ignore"))
-        finish(["key", "manyToMany", "ignore"])
+        let options = TableOptions(
+            key: names("key"), manyToMany: helperChoice("manyToMany"), ignore: flag("ignore"),
+            optimisticLocking: name("optimisticLocking").map { $0 == "xmin" ? .xmin : .column($0) })
+        finish(["key", "manyToMany", "ignore", "optimisticLocking"])
         return options
     }
 
     /// The options of a column's annotation.
     mutating func columnOptions() -> ColumnOptions {
-        let options = ColumnOptions(ignore: flag("ignore"))
-        finish(["ignore"])
+        let options = ColumnOptions(ignore: flag("ignore"), version: flag("version"))
+        finish(["ignore", "version"])
         return options
     }
 

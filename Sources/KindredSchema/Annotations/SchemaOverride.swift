@@ -77,23 +77,34 @@ public struct SchemaOverride: Sendable, Hashable {
     ///   - key: The columns that identify an object, for views and tables without a key.
     ///   - manyToMany: Which pair of its foreign keys makes the table a helper, where several would fit.
     ///   - ignore: Whether the table is no entity; its foreign keys then make no relationships.
+    ///   - optimisticLocking: How writes notice that a row has been changed since it was read.
     public static func table(
         _ table: String,
         key: [String]? = nil,
         manyToMany: HelperChoice? = nil,
-        ignore: Bool? = nil
+        ignore: Bool? = nil,
+        optimisticLocking: OptimisticLocking? = nil
     ) -> SchemaOverride {
-        SchemaOverride(table: table, target: .table(TableOptions(key: key, manyToMany: manyToMany, ignore: ignore)))
+        let options = TableOptions(
+            key: key, manyToMany: manyToMany, ignore: ignore, optimisticLocking: optimisticLocking)
+        return SchemaOverride(table: table, target: .table(options))
     }
 
-    /// Settles whether a column is an attribute.
+    /// Settles whether a column is an attribute, and whether it counts the versions of its row.
     ///
     /// - Parameters:
     ///   - column: The column's name.
     ///   - table: The table or view it belongs to: `person` by the search path, or `public.person`.
     ///   - ignore: Whether the column is left out; columns of the key and of foreign keys cannot be.
-    public static func column(_ column: String, of table: String, ignore: Bool) -> SchemaOverride {
-        SchemaOverride(table: table, target: .column(column, ColumnOptions(ignore: ignore)))
+    ///   - version: Whether every write counts the column up, and is refused where somebody else has; it is an integer or
+    ///     a timestamp, and NOT NULL.
+    public static func column(
+        _ column: String,
+        of table: String,
+        ignore: Bool? = nil,
+        version: Bool? = nil
+    ) -> SchemaOverride {
+        SchemaOverride(table: table, target: .column(column, ColumnOptions(ignore: ignore, version: version)))
     }
 }
 
@@ -130,18 +141,25 @@ struct TableOptions: Sendable, Hashable {
     var key: [String]?
     var manyToMany: SchemaOverride.HelperChoice?
     var ignore: Bool?
+    var optimisticLocking: OptimisticLocking?
 
     /// What the other one says, and for the rest what this one does.
     func overridden(by other: Self) -> Self {
-        Self(key: other.key ?? key, manyToMany: other.manyToMany ?? manyToMany, ignore: other.ignore ?? ignore)
+        Self(
+            key: other.key ?? key,
+            manyToMany: other.manyToMany ?? manyToMany,
+            ignore: other.ignore ?? ignore,
+            optimisticLocking: other.optimisticLocking ?? optimisticLocking
+        )
     }
 }
 
 struct ColumnOptions: Sendable, Hashable {
     var ignore: Bool?
+    var version: Bool?
 
     /// What the other one says, and for the rest what this one does.
     func overridden(by other: Self) -> Self {
-        Self(ignore: other.ignore ?? ignore)
+        Self(ignore: other.ignore ?? ignore, version: other.version ?? version)
     }
 }

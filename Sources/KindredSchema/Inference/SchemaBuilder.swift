@@ -67,6 +67,15 @@ final class SchemaBuilder {
         for (index, table) in tables.enumerated() where table.isVisible {
             let identity = table.columnNames(table.identity)
             let isReadOnly = identity.isEmpty || table.kind == .materializedView || !table.relation.isUpdatable
+            // A column that the role may not read tells it nothing.
+            let locking = optimisticLocking(of: index)
+            let isLocking =
+                if case .column(let name) = locking {
+                    table.visibleAttributes.contains { $0.name.hasSameBytes(as: name) }
+                } else {
+                    locking != nil && table.relation.isReadable
+                }
+            let hidden = isLocking && locking == .xmin ? [Attribute.xmin] : []
             if identity.isEmpty {
                 diagnostics.append(
                     SchemaDiagnostic(
@@ -81,11 +90,12 @@ final class SchemaBuilder {
                     name: table.name,
                     kind: table.kind,
                     oid: table.relation.oid,
-                    attributes: table.visibleAttributes,
-                    attributeIndexes: table.showsAll ? table.attributeIndexes : nil,
+                    attributes: table.visibleAttributes + hidden,
+                    attributeIndexes: table.showsAll && hidden.isEmpty ? table.attributeIndexes : nil,
                     primaryKey: identity,
                     isReadOnly: isReadOnly,
                     relationships: relationships[index],
+                    optimisticLocking: isLocking ? locking : nil,
                     comment: annotations.tableComments[table.relation.oid],
                     privileges: table.relation.privileges,
                     hasInsertTrigger: table.relation.hasInsertTrigger,

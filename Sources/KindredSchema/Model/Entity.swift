@@ -42,7 +42,7 @@ public final class Entity: Sendable {
     public let kind: Kind
     /// Its OID in `pg_class`.
     public let oid: UInt32
-    /// The columns that the role may read, in the table's order.
+    /// The columns that the role may read, in the table's order; a hidden one may follow.
     public let attributes: [Attribute]
     /// The attributes that identify an object; empty if there is no key.
     ///
@@ -52,6 +52,8 @@ public final class Entity: Sendable {
     public let isReadOnly: Bool
     /// All relationships, sorted by name.
     public let relationships: [Relationship]
+    /// How writes notice that a row has been changed since it was read; nil if they do not.
+    public let optimisticLocking: OptimisticLocking?
     /// The comment on the table, without its annotation.
     public let comment: String?
     /// What the role may do with the rows besides reading them.
@@ -75,6 +77,7 @@ public final class Entity: Sendable {
         primaryKey: [String] = [],
         isReadOnly: Bool = false,
         relationships: [Relationship] = [],
+        optimisticLocking: OptimisticLocking? = nil,
         comment: String? = nil,
         privileges: Privileges = .all,
         hasInsertTrigger: Bool = false,
@@ -87,6 +90,7 @@ public final class Entity: Sendable {
         self.primaryKey = primaryKey
         self.isReadOnly = isReadOnly
         self.relationships = relationships
+        self.optimisticLocking = optimisticLocking
         self.comment = comment
         self.privileges = privileges
         self.hasInsertTrigger = hasInsertTrigger
@@ -143,8 +147,9 @@ extension Entity: Hashable {
             || left.name == right.name && left.kind == right.kind && left.oid == right.oid
                 && left.attributes == right.attributes && left.primaryKey == right.primaryKey
                 && left.isReadOnly == right.isReadOnly && left.relationships == right.relationships
-                && left.comment == right.comment && left.privileges == right.privileges
-                && left.hasInsertTrigger == right.hasInsertTrigger && left.uniqueKeys == right.uniqueKeys
+                && left.optimisticLocking == right.optimisticLocking && left.comment == right.comment
+                && left.privileges == right.privileges && left.hasInsertTrigger == right.hasInsertTrigger
+                && left.uniqueKeys == right.uniqueKeys
     }
 
     /// Hashes the name.

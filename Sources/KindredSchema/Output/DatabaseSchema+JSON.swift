@@ -29,7 +29,7 @@ private struct JSONWriter {
         text += ",\n   "
         member("primaryKey", entity.primaryKey, isLast: true)
         text += ",\n   "
-        list("attributes", entity.attributes) { writer, attribute in
+        list("attributes", entity.attributes.filter { !$0.isHidden }) { writer, attribute in
             writer.text += "{"
             writer.member("name", attribute.name)
             writer.member("type", attribute.typeName)

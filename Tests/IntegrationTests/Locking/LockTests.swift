@@ -5,6 +5,12 @@ import Testing
 private let schema = """
     CREATE TABLE counter (id integer PRIMARY KEY, value integer NOT NULL DEFAULT 0);
     INSERT INTO counter SELECT generate_series(1, 5);
+    CREATE TABLE counter_with_version (LIKE counter INCLUDING ALL, version bigint NOT NULL DEFAULT 1);
+    COMMENT ON COLUMN counter_with_version.version IS '@kindred {"version": true}';
+    INSERT INTO counter_with_version (id) VALUES (1);
+    CREATE TABLE counter_with_xmin (LIKE counter INCLUDING ALL);
+    COMMENT ON TABLE counter_with_xmin IS '@kindred {"optimisticLocking": "xmin"}';
+    INSERT INTO counter_with_xmin (id) VALUES (1);
     """
 
 /// Locks on objects and requests, and what they are for.
@@ -12,7 +18,17 @@ private let schema = """
     private static let increments = LongTests.areOn ? 1_000 : 10
     private static let tasks = 64
 
-    private enum Strategy: CaseIterable { case object, request, serializable }
+    private enum Strategy: CaseIterable {
+        case object, request, serializable, version, xmin
+
+        var table: String {
+            switch self {
+            case .object, .request, .serializable: "counter"
+            case .version: "counter_with_version"
+            case .xmin: "counter_with_xmin"
+            }
+        }
+    }
 
     @Test(.database(.sql(schema)), .timeLimit(.minutes(10)), arguments: Strategy.allCases)
     private func noIncrementIsLost(strategy: Strategy) async throws {
@@ -24,13 +40,13 @@ private let schema = """
                 try await group.waitForAll()
             }
             #expect(
-                try await other.value("SELECT value FROM counter WHERE id = 1")
+                try await other.value("SELECT value FROM \(identifier: strategy.table) WHERE id = 1")
                     == .integer(Int64(Self.tasks * Self.increments)))
         }
     }
 
     private static func increment(_ context: DatabaseContext, _ strategy: Strategy) async throws {
-        let counter = try await context.fetch("counter").where("id = 1").one()
+        let counter = try await context.fetch(strategy.table).where("id = 1").one()
         for _ in 0..<increments {
             switch strategy {
             case .object:
@@ -47,6 +63,11 @@ private let schema = """
                 try await context.transaction(isolation: .serializable, retry: .attempts(10_000)) {
                     try await counter.refresh()
                     try await raise(counter)
+                }
+            case .version, .xmin:
+                try await context.save(retry: .attempts(10_000)) {
+                    let value = try counter.value(forKey: "value", as: Int64.self) ?? 0
+                    counter["value"] = .integer(value + 1)
                 }
             }
         }

@@ -1,0 +1,58 @@
+public import KindredPostgres
+
+extension DatabaseContext {
+    /// Runs `body`, which changes objects, and saves, in one transaction; and all of it again if others were quicker.
+    ///
+    /// ```swift
+    /// try await context.save(retry: .attempts(5)) {
+    ///     account["balance"] = (try account.value(forKey: "balance", as: Int.self) ?? 0) - 100
+    /// }
+    /// ```
+    ///
+    /// Another attempt follows a stale write (`.staleObject`), a serialization failure and a deadlock. It begins with rows
+    /// and objects as they were before, and with the objects concerned read again: those in conflict and those that `body`
+    /// had changed, by one SELECT for each entity. So `body` has to compute from what the objects show when it runs, and to
+    /// do nothing that cannot be repeated.
+    ///
+    /// What is staged already is saved with it. Inside another transaction it is a savepoint, and only stale writes are
+    /// tried again.
+    ///
+    /// - Parameters:
+    ///   - isolation: the transaction's isolation level; nil is the server's default.
+    ///   - retry: how often `body` runs at most; growing random pauses come in between.
+    /// - Throws: what `body` throws, and what ``save()`` throws; of the last attempt. What `body` staged is taken back then.
+    public func save<T>(
+        isolation: IsolationLevel? = nil,
+        retry: RetryPolicy,
+        _ body: () async throws -> T
+    ) async throws -> T {
+        let isNested = client.isInTransaction
+        var concerned: [DatabaseObject] = []
+        var attempt = 1
+        while true {
+            var journal: TransactionJournal?
+            do {
+                return try await transaction(isolation: isolation) {
+                    journal = TransactionJournal.current
+                    try await refresh(concerned)
+                    let result = try await body()
+                    try await save()
+                    return result
+                }
+            } catch  where attempt < retry.attempts && Self.mayRetry(error, isNested: isNested) {
+                let conflicts = (error as? KindredError)?.conflicts ?? []
+                var seen = Set<DatabaseObject>()
+                concerned = (concerned + conflicts.map(\.object) + (journal?.changedObjects ?? []))
+                    .filter { $0.context === self && seen.insert($0).inserted }
+                try await Task.sleep(for: RetryPolicy.pause(after: attempt))
+                attempt += 1
+            }
+        }
+    }
+
+    /// Whether an attempt failed only because of others that wrote at the same time.
+    private static func mayRetry(_ error: any Error, isNested: Bool) -> Bool {
+        if let error = error as? KindredError { return error.code == .staleObject }
+        return !isNested && RetryPolicy.mayRetry(error)
+    }
+}

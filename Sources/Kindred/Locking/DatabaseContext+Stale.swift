@@ -1,0 +1,126 @@
+import KindredPostgres
+import KindredSchema
+
+/// Objects whose rows a write did not find as it expected them.
+struct UnwrittenRows: Error {
+    let objects: [DatabaseObject]
+}
+
+extension DatabaseContext {
+    /// The error for rows that a write did not find: they are gone, or others have changed them since they were read.
+    ///
+    /// One SELECT for each entity with optimistic locking, to learn the database's versions; none for others.
+    func unwritten(_ objects: [DatabaseObject]) async throws -> KindredError {
+        var conflicts: [VersionConflict] = []
+        var missing: [DatabaseObject] = []
+        var kept: [DatabaseObject] = []
+        for (entity, objects) in grouped(objects) {
+            guard let version = entity.version else {
+                missing += objects
+                continue
+            }
+            let rows = try await currentRows(of: objects, entity)
+            for object in objects {
+                guard let row = try rows[requireKey(object)] else {
+                    missing.append(object)
+                    continue
+                }
+                let base = object.withState { $0.stagingBox?.staging.base ?? $0.storedRow }
+                guard !base.hasSameBytes(as: row, at: version.position) else {
+                    kept.append(object)
+                    continue
+                }
+                let changed = entity.attributeColumns.filter {
+                    $0 != version.position && !base.hasSameBytes(as: row, at: $0)
+                }
+                conflicts.append(
+                    VersionConflict(
+                        object: object,
+                        version: try base[version.position],
+                        databaseVersion: try row[version.position],
+                        changedKeys: changed.map { entity.entity.attributes[$0].name }
+                    ))
+            }
+        }
+        if !conflicts.isEmpty { return KindredError(stale: conflicts) }
+        return missing.isEmpty ? refusedByTrigger(kept) : gone(missing)
+    }
+
+    /// Reads objects' rows again, and takes them for what changes are made on: one SELECT for each entity.
+    ///
+    /// Objects whose rows are gone say so in `isDeleted`.
+    func refresh(_ objects: [DatabaseObject]) async throws {
+        let live = objects.filter { !$0.isGone && !$0.isInserted && $0.key != nil && !$0.runtime.key.isEmpty }
+        for (entity, objects) in grouped(live) {
+            let askedAt = now
+            let rows = try await currentRows(of: objects, entity)
+            for object in objects {
+                guard let row = try rows[requireKey(object)] else {
+                    try applyDelete(object)
+                    continue
+                }
+                object.withState { state in
+                    state.relationships = LoadedRelationships()
+                    state.linksChangedAt = tick()
+                }
+                try apply(row, to: object, askedAt: askedAt)
+                object.withState { $0.acceptStoredVersion() }
+            }
+        }
+    }
+
+    /// The rows as the database has them now, by key.
+    private func currentRows(
+        of objects: [DatabaseObject],
+        _ entity: EntityRuntime
+    ) async throws -> [ObjectKey: Row] {
+        let statements = DeletionStatements(runtime: runtime)
+        let batch = try objects.map(requireKey).slices().map {
+            try statements.rows(entity, $0, columns: Array(entity.attributeColumns), isLocked: false)
+        }
+        var rows: [ObjectKey: Row] = [:]
+        for result in try await send(batch, entity) {
+            for row in result { if let key = try ObjectKey(row, entity.key) { rows[key] = row } }
+        }
+        return rows
+    }
+
+    private func refusedByTrigger(_ objects: [DatabaseObject]) -> KindredError {
+        let entity = objects[0].runtime.name
+        let what = objects.count == 1 ? "\(objects[0])" : "\(objects.count) objects of \(entity)"
+        return KindredError(
+            .constraintViolation,
+            "A trigger, rule or policy kept \(what) from being written; nothing was written",
+            entity: entity.description
+        )
+    }
+}
+
+extension KindredError {
+    /// The error for objects that others have changed since they were read.
+    fileprivate init(stale conflicts: [VersionConflict]) {
+        let entity = conflicts[0].object.runtime.name.description
+        let what =
+            conflicts.count == 1
+            ? "\(conflicts[0].object) was"
+            : "\(conflicts.count) objects, such as \(conflicts[0].object), were"
+        let message = """
+            \(what) changed by somebody else after being read; nothing was written, refresh and try again, or save with \
+            a retry
+            """
+        self.init(
+            .staleObject,
+            message,
+            entity: entity,
+            problems: conflicts.map { conflict in
+                ValidationProblem(
+                    .staleObject,
+                    "\(conflict.object) was changed by somebody else after being read",
+                    object: conflict.object,
+                    entity: conflict.object.runtime.name.description
+                )
+            },
+            conflicts: conflicts
+        )
+    }
+}
