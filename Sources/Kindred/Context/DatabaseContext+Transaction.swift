@@ -37,14 +37,30 @@ extension Database {
         retry: RetryPolicy = .none,
         _ body: () async throws -> T
     ) async throws -> T {
-        let outer = client.isInTransaction ? TransactionJournal.current : nil
-        var journal = TransactionJournal(within: outer)
+        guard client.isInTransaction, let outer = TransactionJournal.current else {
+            return try await transaction(within: nil, isolation, readOnly, deferrable, retry, body)
+        }
+        // A sibling's write that waited for the savepoint's end with the gate in its hands would never let this one write.
+        return try await outer.writeLock.withLock {
+            try await transaction(within: outer, isolation, readOnly, deferrable, retry, body)
+        }
+    }
+
+    private func transaction<T>(
+        within outer: TransactionJournal?,
+        _ isolation: IsolationLevel?,
+        _ readOnly: Bool?,
+        _ deferrable: Bool?,
+        _ retry: RetryPolicy,
+        _ body: () async throws -> T
+    ) async throws -> T {
+        var journal = TransactionJournal()
         do {
             let result = try await client.withTransaction(
                 isolation: isolation, readOnly: readOnly, deferrable: deferrable, retry: retry
             ) { _ in
                 // A second attempt begins with the objects as they were before the first.
-                let attempt = TransactionJournal(within: outer)
+                let attempt = TransactionJournal()
                 try await Self.undo(journal)
                 journal = attempt
                 return try await TransactionJournal.$current.withValue(attempt, operation: body)

@@ -20,12 +20,8 @@ final class TransactionJournal: Sendable {
     }
 
     private let entries = Mutex(Entries())
-    /// Orders the writes of the transaction among themselves.
-    let writeLock: AsyncGate
-
-    init(within outer: TransactionJournal?) {
-        writeLock = outer?.writeLock ?? AsyncGate()
-    }
+    /// Orders the writes of the scope among themselves; a scope inside is one of them.
+    let writeLock = AsyncGate()
 
     /// Remembers an object's state before its first change.
     func record(_ object: DatabaseObject) {

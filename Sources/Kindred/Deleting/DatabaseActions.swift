@@ -87,10 +87,24 @@ struct DatabaseActions {
     }
 
     /// Reads the objects in doubt again: one query for each entity, none where nothing is in doubt.
+    ///
+    /// Those that turn out to be gone may have taken others along.
     mutating func settle() async throws {
+        while !doubtful.isEmpty {
+            let objects = doubtful
+            doubtful = [:]
+            try follow(try await lost(among: objects))
+        }
+    }
+
+    /// Reads objects again, and returns the rows that are gone.
+    private func lost(among doubtful: [Int: [DatabaseObject]]) async throws -> [Gone] {
+        var lost: [Gone] = []
         for (index, objects) in doubtful.sorted(by: { $0.key < $1.key }) {
             let entity = context.runtime.entities[index]
-            let live = objects.filter { !$0.isGone }
+            var seen = Set<DatabaseObject>()
+            let live = objects.filter { !$0.isGone && seen.insert($0).inserted }
+            var rows: [Row] = []
             let statements = DeletionStatements(runtime: context.runtime)
             for keys in live.compactMap(\.key).slices() {
                 let columns = Array(entity.attributeColumns)
@@ -102,10 +116,19 @@ struct DatabaseActions {
                     if let key = try ObjectKey(result, position, entity.key) { found.insert(key) }
                 }
                 let gone = live.filter { $0.key.map { !found.contains($0) } ?? false }
+                rows += gone.map(\.storedRow)
                 for object in gone { try context.applyDelete(object) }
             }
+            guard !rows.isEmpty else { continue }
+            let gone = rows
+            lost.append(
+                Gone(
+                    entity: entity,
+                    keys: { columns in Set(try gone.compactMap { try ObjectKey($0, columns) }) },
+                    isByDatabase: true
+                ))
         }
-        doubtful = [:]
+        return lost
     }
 }
 

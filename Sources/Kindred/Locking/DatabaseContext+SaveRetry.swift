@@ -24,6 +24,8 @@ extension DatabaseContext {
     public func save<T>(
         isolation: IsolationLevel? = nil,
         retry: RetryPolicy,
+        fileID: String = #fileID,
+        line: Int = #line,
         _ body: () async throws -> T
     ) async throws -> T {
         let isNested = client.isInTransaction
@@ -36,7 +38,7 @@ extension DatabaseContext {
                     journal = TransactionJournal.current
                     try await refresh(concerned)
                     let result = try await body()
-                    try await save()
+                    try await save(fileID: fileID, line: line)
                     return result
                 }
             } catch  where attempt < retry.attempts && Self.mayRetry(error, isNested: isNested) {

@@ -26,6 +26,9 @@ package final class EntityRuntime: Sendable {
     package let layout: TypedLayout?
     /// Positions of the attributes that a stored row must have, but for those that the database always fills.
     let requiredColumns: [Int]
+    /// The sets of columns that are unique together at every moment, but for the key; foreign keys of one-to-one
+    /// relationships too.
+    let uniqueColumns: [[Int]]
     /// What tells the versions of a row apart; nil without optimistic locking.
     let version: VersionColumn?
     /// What values must keep to besides their types.
@@ -55,6 +58,13 @@ package final class EntityRuntime: Sendable {
         self.key = key
         hasIntegerKey = key.count == 1 && entity.attributes[key[0]].baseType.isInteger
         foreignKeys = relationships.filter { if case .foreignKey = $0.link { true } else { false } }
+        var unique = foreignKeys.filter { $0.model.kind == .oneToOne }.map(\.ownColumns)
+        for names in entity.uniqueKeys {
+            let columns = names.compactMap { attributeIndex[$0] }
+            let isKnown = unique.contains { Set($0) == Set(columns) } || Set(columns) == Set(key)
+            if columns.count == names.count, !isKnown { unique.append(columns) }
+        }
+        uniqueColumns = unique
         requiredColumns = entity.attributes.indices.filter { position in
             let attribute = entity.attributes[position]
             return attribute.isNotNull && !attribute.isGenerated && attribute.identity != .always

@@ -11,8 +11,11 @@ extension DatabaseContext {
     ///
     /// If it fails, nothing is written and everything stays staged. Throws `KindredError` with all `problems` by object
     /// and key: values that are missing, too large or of the wrong type, what `validate` says, constraints that refused
-    /// an object; `.objectDeleted` if a row is gone. Inside a transaction it is a savepoint. One save of a context runs at
-    /// a time.
+    /// an object; `.objectDeleted` if a row is gone; `.staleObject` with the `conflicts` if others have changed rows since
+    /// they were read, where the entity has optimistic locking. Inside a transaction it is a savepoint.
+    ///
+    /// Saves of one context follow each other: what one of them has written the next one finds written. What is staged
+    /// while a save is running stays staged.
     public func save(fileID: String = #fileID, line: Int = #line) async throws {
         try await client.called(at: fileID, line) {
             prepareSave { self.staged.withLock { $0.objects } }
@@ -70,9 +73,10 @@ extension DatabaseContext {
     }
 
     /// Writes what is staged, in the transaction that is running: deletions come last.
-    private func run(_ all: [DatabaseObject], _ pairs: [(pair: StagedPair, payload: Assignments?)]) async throws {
+    private func run(_ all: [DatabaseObject], _ allPairs: [(pair: StagedPair, payload: Assignments?)]) async throws {
         // Another save may have been quicker.
         let objects = all.filter(\.hasChanges)
+        let pairs = staged.withLock { staged in allPairs.filter { staged.contains($0.pair) } }
         for object in objects { try requireLive(object) }
         let deleted = objects.filter(\.isDeletionStaged)
         let kept = deleted.isEmpty ? objects : objects.filter { !$0.isDeletionStaged }

@@ -60,7 +60,9 @@ final class SaveRun {
             results = try await context.client.executeBatch(batch.map(\.statement))
         } catch let error as PostgresError {
             guard let failed = batch.first(where: { $0.statement.text.text == error.statement }) else { throw error }
-            throw KindredError(refused: error, entity: failed.entity, key: nil, among: failed.objects) ?? error
+            let advice = try error.sqlState == .uniqueViolation ? UniqueClaims(failed.objects).advice : ""
+            throw KindredError(
+                refused: error, entity: failed.entity, key: nil, among: failed.objects, advice: advice) ?? error
         }
         var unwritten: [DatabaseObject] = []
         for (pending, result) in zip(batch, results) {

@@ -11,12 +11,17 @@ extension DatabaseContext {
     /// Sends statements as one: outside a transaction they are one implicit transaction.
     ///
     /// Errors become this layer's.
-    func send(_ statements: [Statement], _ entity: EntityRuntime, key: String? = nil) async throws -> [QueryResult] {
+    func send(
+        _ statements: [Statement],
+        _ entity: EntityRuntime,
+        key: String? = nil,
+        for objects: [DatabaseObject] = []
+    ) async throws -> [QueryResult] {
         do {
             if statements.count == 1 { return [try await client.execute(statements[0])] }
             return try await client.executeBatch(statements)
         } catch let error as PostgresError {
-            throw KindredError(refused: error, entity: entity, key: key) ?? error
+            throw KindredError(refused: error, entity: entity, key: key, among: objects) ?? error
         }
     }
 
@@ -41,7 +46,7 @@ extension DatabaseContext {
             try assignments.append(to: &bindings)
             try append(versionedKeyOf: object, to: &bindings)
             let statement = Statement(text: text, bindings: bindings, resultFormat: .binary)
-            let result = try await send([statement], entity, key: key)[0]
+            let result = try await send([statement], entity, key: key, for: [object])[0]
             if result.count == 1 { unstage(columns, of: object) }
             try await applyUpdated(result, [object])
         }

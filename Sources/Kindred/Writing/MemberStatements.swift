@@ -39,7 +39,8 @@ struct MemberStatements {
     /// Several members join; the answer's last column counts those that exist.
     func attach(_ objects: [DatabaseObject]) throws -> Statement {
         let joining = joining
-        return try guarded("attach \(columns)", try objects.map(owner.context.requireKey), objects, joining.count) { first in
+        return try guarded("attach \(columns)", try objects.map(owner.context.requireKey), objects, joining.count) {
+            first in
             let differs = try joining.enumerated().map {
                 "t.\(try members.quoted($1)) IS DISTINCT FROM $\(first + $0)"
             }
@@ -71,7 +72,8 @@ struct MemberStatements {
 
     /// All members but the given ones leave the owner, provided that the given ones exist.
     func detachOthers(_ objects: [DatabaseObject], leaving: [Int]) throws -> Statement {
-        try guarded("detach others \(columns)", try objects.map(owner.context.requireKey), objects, columns.count) { first in
+        try guarded("detach others \(columns)", try objects.map(owner.context.requireKey), objects, columns.count) {
+            first in
             """
             UPDATE \(try members.quotedName) AS t SET \(try nulls(leaving)) \
             WHERE \(try members.equality(columns, alias: "t", firstParameter: first)) AND NOT \(try keyCondition())

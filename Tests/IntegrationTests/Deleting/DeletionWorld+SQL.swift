@@ -14,6 +14,20 @@ extension DeletionWorld {
             columns.append("PRIMARY KEY (\(((isComposite ? ["tenant"] : []) + key).joined(separator: ", ")))")
             sql += "CREATE TABLE t\(table) (\(columns.joined(separator: ", ")));\n"
         }
+        return sql + rowsAndKeys
+    }
+
+    /// The script that puts other rows into the schema that is there.
+    var refillScript: String {
+        var sql = "SET search_path = \(schema);\n"
+        for key in keys { sql += "ALTER TABLE t\(key.table) DROP CONSTRAINT \(key.name);\n" }
+        for table in 0..<tableCount { sql += "DELETE FROM t\(table);\n" }
+        return sql + rowsAndKeys
+    }
+
+    /// The rows come first, since they may refer to each other in circles.
+    private var rowsAndKeys: String {
+        var sql = ""
         for (id, values) in rows.sorted(by: { $0.key < $1.key }) {
             var cells = isComposite ? ["1"] : []
             if !helpers.contains(id.table) { cells.append("\(id.id)") }

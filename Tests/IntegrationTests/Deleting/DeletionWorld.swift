@@ -80,6 +80,12 @@ struct DeletionWorld {
         fill(plain, &random)
     }
 
+    /// Gives the tables other rows.
+    mutating func refill(_ random: inout SeededGenerator) {
+        rows = [:]
+        fill(tableCount - helpers.count, &random)
+    }
+
     private mutating func fill(_ plain: Int, _ random: inout SeededGenerator) {
         let count = 5
         for table in 0..<tableCount {

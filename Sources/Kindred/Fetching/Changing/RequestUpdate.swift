@@ -22,6 +22,7 @@ struct RequestUpdate {
                 try constants.assign(value, forKey: key, in: context)
             }
         }
+        for column in columns { try entity.requireNoVersion(column, key: entity.entity.attributes[column].name) }
         for column in columns where entity.key.contains(column) {
             let name = entity.entity.attributes[column].name
             throw KindredError(

@@ -16,7 +16,7 @@ extension SelectQuery {
         var text: String
         if renderer.joins[0].isEmpty, limit == nil, offset == nil, lock == nil {
             let set = try values.map { "\(try runtime.quoted($0.column)) = \($0.sql)" }.joined(separator: ", ")
-            text = "UPDATE \(try runtime.quotedName) AS t0 SET \(set)"
+            text = "UPDATE \(try runtime.quotedName) AS t0 SET \(set)\(try runtime.versionAssignment(alias: "t0"))"
             if let condition { text += " WHERE \(condition.sql)" }
             if returnsRows { text += " RETURNING \(try runtime.selectList(alias: "t0"))" }
         } else {
@@ -37,7 +37,8 @@ extension SelectQuery {
                 "\(try runtime.quoted(value.column)) = \(isInner ? "s.v\(value.column)" : value.sql)"
             }
             let same = keys.map { "t.\($0.name) = s.\($0.alias)" }.joined(separator: " AND ")
-            text = "UPDATE \(try runtime.quotedName) AS t SET \(set.joined(separator: ", ")) "
+            text =
+                "UPDATE \(try runtime.quotedName) AS t SET \(set.joined(separator: ", "))\(try runtime.versionAssignment(alias: "t")) "
             text += "FROM (\(selection)) AS s WHERE \(same)"
             if returnsRows { text += " RETURNING \(try runtime.selectList(alias: "t"))" }
         }

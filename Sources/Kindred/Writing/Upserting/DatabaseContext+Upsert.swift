@@ -45,6 +45,7 @@ extension DatabaseContext {
                 for (key, value) in values.sorted(by: { $0.key < $1.key }) {
                     try assignments.assign(value, forKey: key, in: self)
                 }
+                try assignments.assignInitialVersion()
                 try requireValues(assignments, entity)
                 return assignments
             }

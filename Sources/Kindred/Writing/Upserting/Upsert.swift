@@ -64,7 +64,9 @@ struct Upsert {
             let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
             let target = try key.map { try entity.quoted($0) }.joined(separator: ", ")
             let set = try updated.map { "\(try entity.quoted($0)) = EXCLUDED.\(try entity.quoted($0))" }
-            let action = set.isEmpty ? "NOTHING" : "UPDATE SET \(set.joined(separator: ", "))"
+            let action =
+                set.isEmpty
+                ? "NOTHING" : "UPDATE SET \(set.joined(separator: ", "))\(try entity.versionAssignment(alias: "t"))"
             return """
                 INSERT INTO \(try entity.quotedName) AS t (\(names)) \
                 SELECT \(values.expressions("c").joined(separator: ", ")) \
@@ -121,8 +123,8 @@ struct Upsert {
         of entity: EntityRuntime
     ) throws -> [Int] {
         guard case .update(let names) = action else { return [] }
-        // The key is equal already, and an object's identity never changes by accident.
-        let changeable = columns.filter { !key.contains($0) && !entity.key.contains($0) }
+        // The key is equal already, an object's identity never changes by accident, and its version is counted.
+        let changeable = columns.filter { !key.contains($0) && !entity.versionedKey.contains($0) }
         guard let names else { return changeable }
         return try names.map { name in
             guard let position = entity.attributeIndex[name] else { throw entity.unknownKey(name) }
