@@ -77,6 +77,8 @@ package indirect enum ConditionExpression: Sendable {
     case countWhere([String], ConditionNode)
     /// What stands at some keys within a JSON value, as text.
     case json(ConditionExpression, [String])
+    /// The number at some keys within a JSON value; NULL where something else stands there.
+    case jsonNumber(ConditionExpression, [String])
     /// What cannot be said, found where no error could be thrown.
     case invalid(KindredError)
     /// A value, bound as a parameter; nil for NULL and for no object.

@@ -57,7 +57,11 @@ struct ConditionWriter {
     }
 
     mutating func comparison() -> RandomCondition {
-        switch Int.random(in: 0..<16, using: &random) {
+        switch Int.random(in: 0..<21, using: &random) {
+        case 16: return moment()
+        case 17: return document()
+        case 18, 19: return subquery()
+        case 20: return array()
         case 0, 1, 2: return compare(number(), number(), <)
         case 3, 4: return compare(text(), text()) { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         case 5, 6: return search(text(), path: false)
@@ -112,7 +116,10 @@ struct ConditionWriter {
         case 5: return .init(format: "boss.id") { $0.boss?.id }
         case 6: return .init(format: "house.floors") { $0.house?.floors }
         case 7: return .init(format: pick(["petSet.@count", "SELF.petSet.@count"])) { $0.pets.count }
-        case 8: return .init(format: "clubs.@count") { $0.clubs.count }
+        case 8:
+            let isClubs = Bool.random(using: &random)
+            return isClubs
+                ? .init(format: "clubs.@count") { $0.clubs.count } : .init(format: "tags.@count") { $0.tags?.count }
         case 9:
             let value = Int.random(in: -3...6, using: &random)
             return .init(format: pick(["%@", "%d"]), arguments: [value]) { _ in value }

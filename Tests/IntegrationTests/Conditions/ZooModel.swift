@@ -9,7 +9,7 @@ let zooSchema = """
     CREATE TABLE person (
         id int PRIMARY KEY, name text COLLATE "C", code varchar(20) COLLATE "C" NOT NULL, age int, rank smallint NOT NULL,
         score float8, active bool, mood mood, tags text[] COLLATE "C", boss_id int REFERENCES person,
-        street text COLLATE "C", number int, FOREIGN KEY (street, number) REFERENCES house
+        street text COLLATE "C", number int, born date, info jsonb, FOREIGN KEY (street, number) REFERENCES house
     );
     CREATE TABLE pet (id bigint PRIMARY KEY, name text COLLATE "C", weight int, owner_id int REFERENCES person);
     CREATE TABLE badge (id int PRIMARY KEY, label text COLLATE "C", person_id int UNIQUE REFERENCES person);
@@ -61,6 +61,10 @@ final class Person {
     var active: Bool?
     var mood: String?
     var tags: [String?]?
+    /// The day of January 2020.
+    var born: Int?
+    /// A document with a number or a text under `n`, and a text under `in.t`; nil for none.
+    var info: (number: Int?, text: String?, isText: Bool)?
     var boss: Person?
     var house: House?
     var badge: String??
@@ -104,6 +108,10 @@ struct Zoo {
             person.mood = [0, 1, 2, 3].randomElement(using: &random).flatMap { $0 < 3 ? Self.moods[$0] : nil }
             person.tags = (0..<Int.random(in: 0..<3, using: &random)).map { _ in name(&random) }
             if Int.random(in: 0..<4, using: &random) == 0 { person.tags = nil }
+            if Int.random(in: 0..<4, using: &random) > 0 { person.born = Int.random(in: 5...20, using: &random) }
+            if Int.random(in: 0..<4, using: &random) > 0 {
+                person.info = (number(&random), name(&random), Int.random(in: 0..<4, using: &random) == 0)
+            }
             if Int.random(in: 0..<3, using: &random) > 0 { person.boss = people.randomElement(using: &random) }
             if Bool.random(using: &random) { person.house = houses.randomElement(using: &random) }
             if Bool.random(using: &random) { person.badge = .some(name(&random)) }
@@ -133,7 +141,11 @@ struct Zoo {
                 """
                 INSERT INTO person VALUES (\(person.id), \(person.name), \(person.code), \(person.age), \(person.rank),
                     \(person.score), \(person.active), \(person.mood), \(person.tags), \(person.boss?.id),
-                    \(person.house?.street ?? (person.id % 2 == 0 ? "nowhere" : nil)), \(person.house?.number))
+                    \(person.house?.street ?? (person.id % 2 == 0 ? "nowhere" : nil)), \(person.house?.number),
+                    DATE '2019-12-31' + \(person.born)::int, CASE WHEN \(person.info != nil) THEN
+                        jsonb_build_object('n', CASE WHEN \(person.info?.isText ?? false) THEN to_jsonb('5'::text)
+                            ELSE to_jsonb(\(person.info?.number)::int) END,
+                            'in', jsonb_build_object('t', \(person.info?.text)::text)) END)
                 """
             )
             if let label = person.badge {

@@ -37,7 +37,7 @@ import Testing
 
     @Test(arguments: [
         ("a == 'x", 6), (#"'a\q'"#, 4), (#"'\ud800'"#, 8), (#"'\u12"#, 6), ("a ~ b", 3), ("12ab", 3), ("%y", 2),
-        ("%l@", 3), ("%", 2), ("$name", 1), ("#", 2), ("@", 2), ("a\0b", 2), ("'\\", 3),
+        ("%l@", 3), ("%", 2), ("$", 2), ("#", 2), ("@", 2), ("a\0b", 2), ("'\\", 3),
     ])
     func whatCannotBeReadIsNamedWithItsPlace(format: String, position: Int) throws {
         let error = try #require(throws: KindredError.self) { try FormatLexer.tokens(of: format) }

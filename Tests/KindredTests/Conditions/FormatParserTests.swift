@@ -31,6 +31,12 @@ import Testing
         ("#true = TRUE", "(== true t)"),
         ("a.@count > 1", "(> a@count 1)"),
         ("'it' IN a", "(IN it a)"),
+        ("SUBQUERY(a.b, $x, $x.c = 1 AND ANY $x.d < 2).@count > 2", "(> a.b@count(and (== c 1) (ANY < d 2)) 2)"),
+        (
+            "SUBQUERY(a, $x, SUBQUERY($x.b, $y, $y = 1).@count = 0).@count = 1",
+            "(== a@count(== b@count(== SELF 1) 0) 1)"
+        ),
+        ("subquery = 1", "(== subquery 1)"),
     ])
     func formatsBecomeTrees(format: String, tree: String) throws {
         #expect(describe(try Condition(format: format, arguments: []).node) == tree)
@@ -59,7 +65,12 @@ import Testing
         ("@count = 1", 1, "@count"), ("a.@count.b = 1", 9, "the end of the path"), ("ANY 1 = 2", 5, "comparison"),
         ("ANY a", 6, "a comparison such as"), ("ANY (1) = 2", 5, "key path"), ("abs(a) = 1", 1, "functions"),
         ("a = (b = 1)", 5, "not a condition"), ("(a = 1) + 2 = 3", 1, "not a condition"),
-        ("(a = 1) = 2", 9, "AND, OR or the end"), ("a = %@", 5, "no argument"), ("NOT a", 6, "a comparison such as"),
+        ("(a = 1) = 2", 9, "AND, OR or the end"), ("a = %@", 5, "no argument"), ("a = $b", 5, "belong into SUBQUERY"),
+        ("SUBQUERY(a, $x, b = 1).@count = 1", 17, "within SUBQUERY"),
+        ("SUBQUERY(a, $x, $y.b = 1).@count = 1", 17, "only $x"),
+        ("SUBQUERY(a, $x, $x.b = 1) = 1", 27, "\".\" is expected"),
+        ("SUBQUERY(a, $x, $x.b = 1).b = 1", 27, "@count"), ("SUBQUERY(a, b, c = 1).@count = 1", 13, "a variable"),
+        ("NOT a", 6, "a comparison such as"),
         ("a AND b = 1", 3, "a comparison such as"), ("a = 1e999999", 5, "a number that"),
     ])
     func faultsAreNamedWithTheirPlace(format: String, position: Int, message: String) throws {
@@ -126,6 +137,7 @@ private func describe(_ expression: ConditionExpression) -> String {
     case .values(let values): "[\(values.map { $0.map { "\($0)" } ?? "nil" }.joined(separator: ", "))]"
     case .list(let list): "{\(list.map(describe).joined(separator: ", "))}"
     case .countWhere(let path, let node): "\(path.joined(separator: "."))@count\(describe(node))"
+    case .jsonNumber(let document, let keys): "\(describe(document))#>\(keys.joined(separator: "."))"
     case .json(let document, let keys): "\(describe(document))#>>\(keys.joined(separator: "."))"
     case .invalid(let error): "\(error)"
     case .object, .objects: "object"

@@ -55,7 +55,10 @@ struct FormatLexer {
             index += 1
             guard let word = word() else { throw error("a collection operator such as @count is expected") }
             return .collectionOperator(word)
-        case "$": throw error("variables such as $NAME are not supported; give arguments for %@")
+        case "$":
+            index += 1
+            guard let word = word() else { throw error("a variable such as $pet is expected after $") }
+            return .variable(word)
         case "." where peek(1)?.isDigit == true: return try number()
         default:
             if let word = word() { return .word(word) }

@@ -80,7 +80,7 @@ extension FormatParser {
         // A key may be called `any`: then an operator, a dot or the end follows.
         switch following.kind {
         case .word, .placeholder: Self.operation(following) == nil ? .quantifier(quantifier) : .value
-        case .key, .symbol(.leftParenthesis): .quantifier(quantifier)
+        case .key, .variable, .symbol(.leftParenthesis): .quantifier(quantifier)
         default: .value
         }
     }
@@ -111,9 +111,10 @@ extension FormatParser {
             guard let numeric = PostgresNumeric(text) else { throw expected("a number that PostgreSQL can hold") }
             advance()
             return .value(.numeric(numeric))
-        case .placeholder(.keyPath), .key, .collectionOperator: return try path()
+        case .placeholder(.keyPath), .key, .collectionOperator, .variable: return try path()
         case .placeholder(let placeholder): return try argument(placeholder)
         case .word:
+            if current.keyword == .subquery, following.kind == .symbol(.leftParenthesis) { return try subquery() }
             if let constant {
                 advance()
                 return constant

@@ -4,6 +4,7 @@ extension FormatParser {
     /// A key path, `SELF`, or a path that ends in `@count`.
     mutating func path() throws -> ConditionExpression {
         var keys: [String] = []
+        if try takeVariable(), !take(.dot) { return .path([]) }
         var isFirst = true
         repeat {
             let position = current.position

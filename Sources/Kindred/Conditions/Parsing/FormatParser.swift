@@ -10,6 +10,8 @@ struct FormatParser {
     private var index = 0
     private var usedArguments = 0
     private var depth = 0
+    /// The variables of the SUBQUERYs around, the innermost last.
+    var variables: [String] = []
     private var calculations = 0
 
     init(tokens: [FormatToken], arguments: [ConditionArgument]) {

@@ -5,6 +5,8 @@ struct FormatToken: Sendable, Equatable {
         case word(String)
         /// A key that was written with `#` before it, so that it is never a keyword.
         case key(String)
+        /// `$pet`, without the `$`: a member within SUBQUERY.
+        case variable(String)
         /// `@count` and other collection operators, without the `@`.
         case collectionOperator(String)
         case string(String)
@@ -35,6 +37,7 @@ struct FormatToken: Sendable, Equatable {
         case between = "BETWEEN", isIn = "IN", like = "LIKE", matches = "MATCHES", search = "SEARCH", beginsWith =
             "BEGINSWITH"
         case endsWith = "ENDSWITH", contains = "CONTAINS", yes = "YES", no = "NO", isTrue = "TRUE", isFalse = "FALSE"
+        case subquery = "SUBQUERY"
         case null = "NULL", `nil` = "NIL", itself = "SELF", always = "TRUEPREDICATE", never = "FALSEPREDICATE"
     }
 
@@ -58,7 +61,7 @@ extension FormatToken.Keyword {
             and, or, not, anyOf, someOf, allOf, noneOf, between, isIn, like, matches, search, beginsWith, endsWith,
             contains,
             yes, no,
-            isTrue, isFalse, null, `nil`, itself, always, never,
+            isTrue, isFalse, null, `nil`, itself, always, never, subquery,
         ].map { ($0.rawValue, $0) }
     )
 
@@ -99,6 +102,7 @@ extension FormatToken: CustomStringConvertible {
         switch kind {
         case .word(let word): "\"\(word)\""
         case .key(let key): "\"#\(key)\""
+        case .variable(let name): "\"$\(name)\""
         case .collectionOperator(let name): "\"@\(name)\""
         case .string: "a string"
         case .integer, .decimal: "a number"

@@ -2,6 +2,7 @@ import KindredPostgres
 
 extension ConditionRenderer {
     mutating func comparison(_ comparison: ConditionComparison) throws -> Rendered {
+        if let members = existence(comparison) { return try condition(members) }
         let left: Operand
         if case .path(let path) = comparison.left {
             let target = try target(of: path[...], from: root)
@@ -27,6 +28,24 @@ extension ConditionRenderer {
             return try isIn(left, operand(target))
         }
         return try compare(left, comparison.operation, try operand(comparison.right), comparison.ignoresCase)
+    }
+
+    /// `members.@count > 0` and its like ask whether there is a member, which the server finds sooner than their number.
+    private func existence(_ comparison: ConditionComparison) -> ConditionNode? {
+        guard case .value(.integer(0)) = comparison.right else { return nil }
+        let (path, condition): ([String], ConditionNode)
+        switch comparison.left {
+        case .count(let keys): (path, condition) = (keys, .constant(true))
+        case .countWhere(let keys, let node): (path, condition) = (keys, node)
+        default: return nil
+        }
+        // Who is missing has no members, not none of them: a longer path needs the number.
+        guard path.count == 1, places[root].entity.attribute(named: path[0]) == nil else { return nil }
+        switch comparison.operation {
+        case .greater, .notEqual: return .members(.anyMember, path, condition)
+        case .equal, .lessOrEqual: return .members(.noMember, path, condition)
+        default: return nil
+        }
     }
 
     /// Compares two operands whose paths have been followed.
@@ -78,6 +97,7 @@ extension ConditionRenderer {
         _ right: Operand,
         _ operation: ConditionComparison.Operator
     ) throws -> (Scalar, Scalar) {
+        let (left, right) = numbers(left, right)
         switch (left, right) {
         case (.scalar(let left), .scalar(let right)):
             guard left.type.isComparable(with: right.type) else {
@@ -134,6 +154,24 @@ extension ConditionRenderer {
                 .invalidCondition, "\(operation.rawValue) takes no list; write IN for one of several values")
         }
         return bound
+    }
+
+    /// What stands in a JSON document is compared with numbers as a number, and with everything else as text.
+    private func numbers(_ left: Operand, _ right: Operand) -> (Operand, Operand) {
+        func isNumber(_ operand: Operand) -> Bool {
+            switch operand {
+            case .scalar(let scalar): scalar.type.family == .number
+            case .value(let value?): value.isNumber
+            default: false
+            }
+        }
+        if case .scalar(let document) = left, let number = document.number, isNumber(right) {
+            return (.scalar(document.asNumber(number)), right)
+        }
+        if case .scalar(let document) = right, let number = document.number, isNumber(left) {
+            return (left, .scalar(document.asNumber(number)))
+        }
+        return (left, right)
     }
 
     /// A value that nothing gives a type to.

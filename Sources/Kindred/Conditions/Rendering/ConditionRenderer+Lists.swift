@@ -46,18 +46,67 @@ extension ConditionRenderer {
             throw KindredError(.wrongType, "An object cannot be among values; give objects")
         case .values, .list: throw KindredError(.invalidCondition, "A list cannot be in a list")
         }
+        if let number = scalar.number, values.allSatisfy({ $0?.isNumber ?? true }), !values.allSatisfy({ $0 == nil }) {
+            return try value(.scalar(scalar.asNumber(number)), among: values)
+        }
         let isIn = "\(scalar.sql) = ANY(\(try bind(values.compactMap(\.self), asArrayOf: scalar)))"
         guard hasNull else { return Rendered(sql: isIn, isTwoValued: !scalar.mayBeNull) }
         return Rendered(sql: "\(isIn) OR \(scalar.sql) IS NULL", isClosed: false)
     }
 
-    /// `CONTAINS`: a text in a text, or an element in an array.
+    /// Whether an array has every one of some elements; a missing one, which equals nothing, among them makes it false.
+    private mutating func containsAll(
+        _ array: Scalar,
+        _ values: [PostgresValue?],
+        _ type: PostgresDataType
+    ) throws -> Rendered {
+        guard !values.contains(nil) else { return .never }
+        let element = Scalar(
+            sql: "",
+            type: ValueType(elementOf: array.type, type),
+            mayBeNull: true,
+            label: "an element of \(array.label)"
+        )
+        let list = try bind(values.compactMap(\.self), asArrayOf: element)
+        return Rendered(sql: "\(array.sql) @> \(list)", isTwoValued: !array.mayBeNull)
+    }
+
+    /// Whether a JSON document contains another, as PostgreSQL's `@>` says: all its members, in any order.
+    private mutating func contains(_ document: Scalar, _ part: Operand) throws -> Rendered {
+        if part.isNull { return .never }
+        var other = document
+        switch part {
+        case .scalar(let scalar) where scalar.type.type == .jsonb: other = scalar
+        case .value(let value?):
+            do {
+                try bindings.append(value, as: .jsonb)
+            } catch let error as PostgresError {
+                throw KindredError(
+                    .wrongType,
+                    "\(document.label) is of the type jsonb: \(error.message)",
+                    key: document.label,
+                    underlying: error
+                )
+            }
+            other.sql = lastParameter
+            other.mayBeNull = false
+        default:
+            throw KindredError(.wrongType, "CONTAINS needs a document on its right", key: document.label)
+        }
+        return Rendered(
+            sql: "\(document.sql) @> \(other.sql)", isTwoValued: !document.mayBeNull && !other.mayBeNull)
+    }
+
+    /// `CONTAINS`: a text in a text, elements in an array, or a document in a JSON document.
     mutating func contains(_ whole: Operand, _ part: Operand, _ ignoresCase: Bool) throws -> Rendered {
+        if case .scalar(let document) = whole, document.type.type == .jsonb { return try contains(document, part) }
         guard case .scalar(let array) = whole, array.type.family == .array, let type = array.type.elementType else {
             if case .values(let values) = whole { return try value(part, among: values) }
             return try text(whole, .contains, part, ignoresCase)
         }
         if part.isNull { return .never }
+        if case .values(let values) = part { return try containsAll(array, values, type) }
+        if case .value(.array(let list)?) = part { return try containsAll(array, list.elements, type) }
         let element = Scalar(
             sql: "",
             type: ValueType(elementOf: array.type, type),

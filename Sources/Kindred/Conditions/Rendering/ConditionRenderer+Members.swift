@@ -134,9 +134,16 @@ extension ConditionRenderer {
 
     /// The number of members, or of those that fulfil a condition, as a subquery.
     mutating func count(_ path: [String], from start: Int, where condition: ConditionNode? = nil) throws -> Scalar {
-        guard case .members(let owner, let relationship, let rest) = try target(of: path[...], from: start),
-            rest.isEmpty
-        else {
+        let target = try target(of: path[...], from: start)
+        if case .scalar(let array) = target, array.type.family == .array, condition == nil {
+            return Scalar(
+                sql: "cardinality(\(array.sql))",
+                type: ValueType(.int4),
+                mayBeNull: array.mayBeNull,
+                label: "\(array.label).@count"
+            )
+        }
+        guard case .members(let owner, let relationship, let rest) = target, rest.isEmpty else {
             throw KindredError(
                 .invalidCondition,
                 "@count stands after a relationship to many objects; \(path.joined(separator: ".")) is none",

@@ -18,6 +18,10 @@ extension ConditionRenderer {
         while let key = rest.popFirst() {
             let entity = places[place].entity
             if let attribute = entity.attribute(named: key) {
+                if !rest.isEmpty, attribute.baseType == .json || attribute.baseType == .jsonb {
+                    let document = try column(attribute.name, of: place, attribute)
+                    return .scalar(try text(at: Array(rest), of: .scalar(document)))
+                }
                 if let next = rest.first {
                     throw KindredError(
                         .unknownKey,

@@ -31,7 +31,13 @@ extension ConditionRenderer {
         if whole.isNull || part.isNull { return .never }
         let subject: String
         var isNullable = false
+        // A stored vector can use its index.
+        var isVector = false
         switch whole {
+        case .scalar(let scalar) where operation == .search && scalar.type.type == .tsvector:
+            subject = scalar.sql
+            isNullable = scalar.mayBeNull
+            isVector = true
         case .scalar(let scalar):
             subject = try text(scalar, operation)
             isNullable = scalar.mayBeNull
@@ -45,7 +51,8 @@ extension ConditionRenderer {
             let pattern = try TextPattern(value, operation)
             try bindings.append(.string(pattern.text), as: .text)
             if operation == .search {
-                let sql = "to_tsvector(\(subject)) @@ websearch_to_tsquery(\(lastParameter))"
+                let vector = isVector ? subject : "to_tsvector(\(subject))"
+                let sql = "\(vector) @@ websearch_to_tsquery(\(lastParameter))"
                 return Rendered(sql: sql, isTwoValued: !isNullable)
             }
             let symbol =

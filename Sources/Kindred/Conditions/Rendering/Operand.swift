@@ -23,7 +23,7 @@ extension ConditionRenderer {
     mutating func operand(_ expression: ConditionExpression) throws -> Operand {
         switch expression {
         // In functions of their own: what they hold would make every level of a deep calculation larger.
-        case .invalid, .countWhere, .json: return try rareOperand(expression)
+        case .invalid, .countWhere, .json, .jsonNumber: return try rareOperand(expression)
         case .value(let value): return .value(value)
         case .values(let values): return .values(values)
         case .list(let expressions): return .list(expressions)
@@ -48,6 +48,9 @@ extension ConditionRenderer {
         case .invalid(let error): throw error
         case .countWhere(let path, let condition): return .scalar(try count(path, from: root, where: condition))
         case .json(let document, let keys): return .scalar(try text(at: keys, of: operand(document)))
+        case .jsonNumber(let document, let keys):
+            let text = try text(at: keys, of: operand(document))
+            return .scalar(text.number.map(text.asNumber) ?? text)
         default: return try operand(expression)
         }
     }
@@ -75,6 +78,7 @@ extension ConditionRenderer {
     ) throws -> Operand {
         if left.isNull || right.isNull { return .value(nil) }
         if Self.isMoment(operation, left, right) { return try moment(operation, left, right) }
+        if let span = try span(operation, left, right) { return .scalar(span) }
         let leftNumber: Scalar
         let rightNumber: Scalar
         if case .scalar(let scalar) = right {
@@ -119,6 +123,33 @@ extension ConditionRenderer {
         }
     }
 
+    /// The time between two moments; between two dates the number of days, as in PostgreSQL.
+    private mutating func span(
+        _ operation: ConditionExpression.Arithmetic,
+        _ left: Operand,
+        _ right: Operand
+    ) throws -> Scalar? {
+        func moment(_ operand: Operand) -> Scalar? {
+            if case .scalar(let scalar) = operand, scalar.type.family == .moment { scalar } else { nil }
+        }
+        func isNumber(_ operand: Operand) -> Bool {
+            if case .value(let value?) = operand { value.isNumber } else { false }
+        }
+        guard operation == .minus, !isNumber(left), !isNumber(right), let known = moment(left) ?? moment(right)
+        else { return nil }
+        // A date as a value is bound as the other side's type.
+        let first = try scalar(left, as: known, .equal)
+        let second = try scalar(right, as: known, .equal)
+        let isDays = first.type.type == .date && second.type.type == .date
+        guard first.type.family == .moment, second.type.family == .moment else { return nil }
+        return Scalar(
+            sql: "(\(first.sql) - \(second.sql))",
+            type: ValueType(isDays ? .int4 : .interval),
+            mayBeNull: first.mayBeNull || second.mayBeNull,
+            label: "the calculation"
+        )
+    }
+
     /// A moment some time later or earlier.
     private mutating func moment(
         _ operation: ConditionExpression.Arithmetic,
@@ -144,16 +175,19 @@ extension ConditionRenderer {
     }
 
     /// What stands at some keys within a JSON value, as text; NULL where nothing does.
-    private mutating func text(at keys: [String], of operand: Operand) throws -> Scalar {
+    mutating func text(at keys: [String], of operand: Operand) throws -> Scalar {
         guard case .scalar(let document) = operand, document.type.type == .json || document.type.type == .jsonb else {
             throw KindredError(.wrongType, "Only json and jsonb have keys within", key: keys.first)
         }
         try bindings.appendArray(keys.map(PostgresValue.string), of: .text)
+        let text = "(\(document.sql) #>> \(lastParameter))"
+        let kind = document.type.type == .jsonb ? "jsonb_typeof" : "json_typeof"
         return Scalar(
-            sql: "(\(document.sql) #>> \(lastParameter))",
+            sql: text,
             type: ValueType(.text),
             mayBeNull: true,
-            label: "\(document.label).\(keys.joined(separator: "."))"
+            label: "\(document.label).\(keys.joined(separator: "."))",
+            number: "CASE WHEN \(kind)(\(document.sql) #> \(lastParameter)) = 'number' THEN \(text)::numeric END"
         )
     }
 
@@ -163,6 +197,7 @@ extension ConditionRenderer {
     private mutating func number(_ operand: Operand, beside other: ValueType?) throws -> Scalar {
         switch operand {
         case .scalar(let scalar) where scalar.type.family == .number: return scalar
+        case .scalar(let scalar) where scalar.number != nil: return scalar.number.map(scalar.asNumber) ?? scalar
         case .scalar(let scalar):
             throw KindredError(
                 .wrongType,

@@ -9,6 +9,12 @@ struct Scalar {
     var mayBeNull: Bool
     /// What error messages call it: a key path, or "a calculation".
     var label: String
+    /// For what stands in a JSON document: the same as a number, NULL where it is none.
+    var number: String?
+
+    func asNumber(_ sql: String) -> Scalar {
+        Scalar(sql: sql, type: ValueType(.numeric), mayBeNull: true, label: label)
+    }
 }
 
 /// What a value is, as far as comparing it goes.

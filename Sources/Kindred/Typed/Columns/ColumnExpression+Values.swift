@@ -45,7 +45,45 @@ extension ColumnExpression {
     }
 }
 
+extension ColumnExpression {
+    /// Whether an array contains all of some elements.
+    public func containsAll<Element: PostgresEncodable>(_ elements: some Sequence<Element>) -> Condition
+    where Value == [Element?] {
+        compare(.contains, Self.bound(elements))
+    }
+
+    /// Whether an array contains any of some elements.
+    public func containsAny<Element: PostgresEncodable>(_ elements: some Sequence<Element>) -> Condition
+    where Value == [Element?] {
+        let list = Self.bound(elements)
+        return Condition(.comparison(ConditionComparison(expression, .isIn, list, quantifier: .anyMember)))
+    }
+
+    /// The number of an array's elements, those that are missing included.
+    public var count: ColumnExpression<Int> {
+        if case .path(let keys) = expression { return ColumnExpression<Int>(.count(keys)) }
+        return ColumnExpression<Int>(expression)
+    }
+}
+
+extension ColumnExpression where Value == PostgresTSVector {
+    /// Whether the vector matches a full-text search, in the server's default language: words, `"phrases"`, `or`, `-word`.
+    public func search(_ words: String) -> Condition {
+        compare(.search, Self.bound(words))
+    }
+}
+
 extension ColumnExpression where Value == PostgresJSON {
+    /// Whether the document contains another, as PostgreSQL's `@>` says: all its members, in any order.
+    public func contains(_ part: PostgresJSON) -> Condition {
+        compare(.contains, Self.bound(part))
+    }
+
+    /// The number at keys within the document; NULL where nothing, or something else, stands there.
+    public func number(_ keys: String...) -> ColumnExpression<PostgresNumeric> {
+        ColumnExpression<PostgresNumeric>(.jsonNumber(expression, keys))
+    }
+
     /// What stands at keys within the document, as text; NULL where nothing does.
     public subscript(keys: String...) -> ColumnExpression<String> {
         ColumnExpression<String>(.json(expression, keys))

@@ -64,6 +64,16 @@ extension ColumnExpression where Value: PostgresEncodable {
     /// Whether the value is one of these: one parameter, whatever their number.
     public func isIn(_ values: some Sequence<Value>) -> Condition { compare(.isIn, Self.bound(values)) }
 
+    /// Whether the value is one of these, among which nil stands for NULL: one parameter, whatever their number.
+    public func isIn(_ values: some Sequence<Value?>) -> Condition {
+        do {
+            return compare(.isIn, .values(try values.map { try $0?.postgresValue }))
+        } catch {
+            let problem = KindredError(.wrongType, "A value of the condition has no exact PostgreSQL form: \(error)")
+            return compare(.isIn, .invalid(problem))
+        }
+    }
+
     /// Whether the value lies between two others, both included.
     public func isBetween(_ lower: Value, _ upper: Value) -> Condition {
         compare(.between, .list([Self.bound(lower), Self.bound(upper)]))
