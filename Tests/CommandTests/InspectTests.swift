@@ -80,7 +80,7 @@ import Testing
         #expect(capture.error.split(separator: "\n").count == 1)
     }
 
-    @Test func theExecutableEndsWithTheStatus() throws {
+    @Test func theExecutableEndsWithTheStatus() async throws {
         let tool = try #require(Self.tool)
         for (arguments, status) in [(["--help"], 0), (["inspect", "--nonsense"], 64)] {
             let process = Process()
@@ -88,8 +88,10 @@ import Testing
             process.arguments = arguments
             process.standardOutput = FileHandle.nullDevice
             process.standardError = FileHandle.nullDevice
-            try process.run()
-            process.waitUntilExit()
+            try await withCheckedThrowingContinuation { (exit: CheckedContinuation<Void, any Error>) in
+                process.terminationHandler = { _ in exit.resume() }
+                do { try process.run() } catch { exit.resume(throwing: error) }
+            }
             #expect(process.terminationStatus == Int32(status))
         }
     }

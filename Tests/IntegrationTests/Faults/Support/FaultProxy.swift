@@ -41,7 +41,7 @@ final class FaultProxy: Sendable {
         (listener, self.port) = try TestSocket.listening()
         let listener = listener
         Thread.detachNewThread { [weak self] in
-            while let client = listener.accepted() {
+            listener.acceptAll { client in
                 guard let self, !self.isOver.load(ordering: .relaxed) else { return client.close() }
                 Thread.detachNewThread { self.serve(client) }
             }
@@ -49,8 +49,7 @@ final class FaultProxy: Sendable {
     }
 
     deinit {
-        listener.shutDown()
-        listener.close()
+        listener.stopListening()
     }
 
     /// A configuration for the test's database over the proxy.

@@ -76,7 +76,7 @@ final class ScriptedServer: Sendable {
         (listener, port) = try TestSocket.listening()
         let listener = listener
         Thread.detachNewThread {
-            while let client = listener.accepted() {
+            listener.acceptAll { client in
                 Thread.detachNewThread {
                     script(Session(socket: client))
                     client.close()
@@ -86,8 +86,7 @@ final class ScriptedServer: Sendable {
     }
 
     deinit {
-        listener.shutDown()
-        listener.close()
+        listener.stopListening()
     }
 
     var configuration: PostgresConfiguration {

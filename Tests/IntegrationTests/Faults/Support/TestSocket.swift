@@ -56,10 +56,32 @@ struct TestSocket: Sendable {
         return nil
     }
 
-    /// Takes the next connection; nil once the socket is closed.
-    func accepted() -> TestSocket? {
-        let client = accept(descriptor, nil, nil)
-        return client < 0 ? nil : TestSocket(descriptor: client)
+    /// Takes connections until `stopListening` is called.
+    func acceptAll(_ body: (TestSocket) -> Void) {
+        while true {
+            let client = accept(descriptor, nil, nil)
+            if client >= 0 {
+                body(TestSocket(descriptor: client))
+            } else if errno == EMFILE || errno == ENFILE {
+                usleep(10_000)
+            } else if errno != EINTR, errno != ECONNABORTED {
+                break
+            }
+        }
+        #if !canImport(Darwin)
+            close()
+        #endif
+    }
+
+    /// Ends `acceptAll`.
+    ///
+    /// On Linux that closes the socket, on its own thread: here its number might be another's when that thread looks.
+    func stopListening() {
+        #if canImport(Darwin)
+            close()
+        #else
+            shutDown()
+        #endif
     }
 
     /// Waits for bytes; empty at the end, nil if nothing came in time.
