@@ -38,13 +38,18 @@ extension ConnectionState {
             // It is cancelled when its turn comes, and keeps its share of the connection until then.
             inFlight[index].request.waiter = nil
             request.lease = nil
+            request.scope = nil
             effects.completions.append(Completion(request: request, result: .failure(request.stopped(stop, nil))))
         }
     }
 
     /// Begins a cancellation of the first request; returns what the thread needs that sends it.
     mutating func beginCancel(_ now: MonotonicTime, _ effects: inout Effects) -> CancelKey? {
-        guard let handle, let request = inFlight.first?.request, cancellation?.isSending != true else { return nil }
+        // The request that was to be stopped may have been answered in the meantime.
+        guard let handle, let flight = inFlight.first, cancellation?.isSending != true,
+            flight.request.stop != nil || (flight.request.copy != nil && flight.error != nil)
+        else { return nil }
+        let request = flight.request
         guard let key = PQgetCancel(handle) else { return nil }
         let giveUpAt = cancellation.flatMap { $0.target == request.id ? $0.giveUpAt : nil } ?? now + Self.patience
         cancellation = Cancellation(target: request.id, giveUpAt: giveUpAt)

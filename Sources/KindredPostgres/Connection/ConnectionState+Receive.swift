@@ -165,7 +165,9 @@ extension ConnectionState {
             request.attempts += 1
             submit(request, &effects)
         } else {
-            effects.completions.append(Completion(request: flight.request, result: flight.outcome))
+            effects.completions.append(
+                Completion(
+                    request: flight.request, result: flight.outcome, executedCount: flight.executedCount))
         }
         if inFlight.first?.request.stop != nil, cancellation == nil { effects.sendsCancel = true }
         if inFlight.isEmpty, !held.isEmpty, cancellation?.isSending != true { sendHeld(&effects) }

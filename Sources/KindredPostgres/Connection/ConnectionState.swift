@@ -116,7 +116,8 @@ struct ConnectionState: @unchecked Sendable {
             let error =
                 flight.request.stop.map { flight.request.stopped($0, failure) }
                 ?? failure.of(statement: flight.request.text())
-            effects.completions.append(Completion(request: flight.request, result: .failure(error)))
+            effects.completions.append(
+                Completion(request: flight.request, result: .failure(error), executedCount: .max))
         }
         for request in held {
             effects.completions.append(Completion(request: request, result: .failure(ConnectionGone())))

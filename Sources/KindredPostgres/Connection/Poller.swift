@@ -18,6 +18,7 @@ final class Poller: Sendable {
     private struct State {
         var sources: [Int32: any PolledSource] = [:]
         var timed: [ObjectIdentifier: any PolledSource] = [:]
+        var work: [@Sendable () -> Void] = []
         var isRunning = false
     }
 
@@ -75,6 +76,16 @@ final class Poller: Sendable {
         }
     }
 
+    /// Runs `work` soon on the poller's thread, which has to run already.
+    ///
+    /// For handlers of cancellations. They run while the runtime has their task locked, and to resume another task needs
+    /// that one's lock: two handlers that resume each other's tasks would wait for ever, as would a handler that waits
+    /// for a mutex whose holder resumes the handler's task.
+    func later(_ work: @escaping @Sendable () -> Void) {
+        state.withLock { $0.work.append(work) }
+        waiter.wake()
+    }
+
     private func start() throws(PostgresError) {
         let mustStart = state.withLock { state in
             defer { state.isRunning = true }
@@ -103,6 +114,11 @@ final class Poller: Sendable {
                 let source = state.withLock { $0.sources[socket] }
                 source?.socketIsReady()
             }
+            let work = state.withLock { state in
+                defer { if !state.work.isEmpty { state.work = [] } }
+                return state.work
+            }
+            for item in work { item() }
         }
     }
 

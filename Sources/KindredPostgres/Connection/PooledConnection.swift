@@ -17,6 +17,7 @@ final class PooledConnection: PolledSource {
     /// What was left for the thread that works on the state.
     private struct Inbox {
         var requests: [Request] = []
+        var cancelled: [Request.ID] = []
         var hasInput = false
     }
 
@@ -95,16 +96,29 @@ final class PooledConnection: PolledSource {
 
     private func cancel(_ id: Request.ID, _ scope: PostgresTransaction?) {
         if scope?.cancel(id) == true { return }
-        update { state, effects in state.stop(id, .cancelled, &effects) }
+        cancel(id)
+    }
+
+    /// Stops a request soon; a handler of a cancellation may call this.
+    func cancel(_ id: Request.ID) {
+        inbox.withLock { $0.cancelled.append(id) }
+        Poller.shared.later { self.empty() }
     }
 
     /// Sends a request now; its time begins.
     func submit(_ request: Request, _ timeout: Duration?) {
+        enqueue(request, timeout)
+        sendEnqueued()
+    }
+
+    /// Determines a request's place among others; `sendEnqueued` has to follow.
+    func enqueue(_ request: Request, _ timeout: Duration?) {
         var request = request
         if let timeout { request.deadline = MonotonicTime.now + timeout }
         inbox.withLock { $0.requests.append(request) }
-        empty()
     }
+
+    func sendEnqueued() { empty() }
 
     // MARK: Leases
 
@@ -119,22 +133,28 @@ final class PooledConnection: PolledSource {
     }
 
     var condition: Condition {
-        state.withLock { state in
-            guard state.handle != nil, state.isQuiet, let isInTransaction = state.isInTransaction else {
-                return .unusable
-            }
-            return isInTransaction ? .inTransaction : state.isTainted ? .tainted : .clean
+        var condition = Condition.unusable
+        update { state, _ in
+            guard state.handle != nil, state.isQuiet, let isInTransaction = state.isInTransaction else { return }
+            condition = isInTransaction ? .inTransaction : state.isTainted ? .tainted : .clean
         }
+        return condition
     }
 
     /// Whether the server has not ended the session, as far as has arrived here.
     var isAlive: Bool {
-        update { state, effects in state.socketIsReady(&effects) }
-        return state.withLock { $0.handle != nil }
+        var isAlive = false
+        update { state, effects in
+            state.socketIsReady(&effects)
+            isAlive = state.handle != nil
+        }
+        return isAlive
     }
 
     /// Makes the session what it was when it began; throws if it cannot be.
     func reset() async throws {
+        // A request to cancel may still be on its way to the server; what is sent now waits for it.
+        if condition == .unusable { try await test() }
         if condition == .inTransaction { try await clean("ROLLBACK") }
         if condition == .tainted {
             try await clean("DISCARD ALL")
@@ -229,6 +249,7 @@ final class PooledConnection: PolledSource {
         }
         if mail.hasInput { state.socketIsReady(&effects) }
         for request in mail.requests { state.submit(request, &effects) }
+        for id in mail.cancelled { state.stop(id, .cancelled, &effects) }
     }
 
     private func perform(_ effects: ConnectionState.Effects) {

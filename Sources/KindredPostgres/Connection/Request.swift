@@ -31,6 +31,8 @@ struct Request: Sendable {
     var copy: CopyOperation?
     /// The share of a connection to give back with the answer.
     var lease: ConnectionPool.Lease?
+    /// The scope that the first statements open, and perhaps those around it.
+    var scope: PostgresTransaction?
     /// How many statements at the beginning are not the caller's, who does not see their results.
     private(set) var hiddenCount = 0
     /// When the statement is cancelled.
@@ -99,12 +101,23 @@ struct Request: Sendable {
 struct Completion {
     let request: Request
     let result: Result<[QueryResult], any Error>
+    /// How many of its statements the server has executed.
+    var executedCount = 0
+
+    /// How many statements that open scopes took effect; all of them, as long as that is not known to be otherwise.
+    private var openedCount: Int {
+        if case .failure(let error) = result, !(error is ConnectionGone) {
+            return min(executedCount, request.hiddenCount)
+        }
+        return request.hiddenCount
+    }
 
     /// Gives the connection back, if the request had only a share of it, and then the answer to the caller.
     ///
     /// In this order and on this thread, so that the next in the queue does not depend on the caller's task.
     func finish() {
         if let lease = request.lease { lease.pool.release(lease) }
+        request.scope?.openingEnded(openedCount, of: request.hiddenCount)
         request.waiter?.resume(with: result)
         request.copy?.finish(result)
     }

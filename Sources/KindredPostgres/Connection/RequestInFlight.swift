@@ -44,6 +44,9 @@ final class RequestInFlight {
         failedPosition = position
     }
 
+    /// How many statements were executed; of a script that is no COPY it is not known, and taken to be all.
+    var executedCount: Int { request.script != nil && request.copy == nil ? .max : results.count }
+
     /// What the caller gets once everything has been answered.
     var outcome: Result<[QueryResult], any Error> {
         guard let error else {

@@ -37,8 +37,6 @@ enum CopyPlace {
 
     func giveBack() async {
         guard case .own(let client, let lease) = self else { return }
-        // A request to cancel may still be on its way to the server; what is sent now waits for it.
-        if lease.connection.condition == .unusable { try? await lease.connection.test() }
         await client.pool.releaseExclusive(lease)
     }
 

@@ -55,7 +55,7 @@ final class CopySession: Sendable {
 
     private func stop() {
         if place.cancelWaiting(id) { return }
-        place.connection.update { [id] state, effects in state.stop(id, .cancelled, &effects) }
+        place.connection.cancel(id)
     }
 
     /// Waits for the server; returns early when the COPY is over, and throws if it has failed.

@@ -64,10 +64,12 @@ final class ConnectionPool: PolledSource {
                 wait(continuation, Machine.Waiter(id: id, use: use, deadline: deadline), isNested)
             }
         } onCancel: {
-            let continuation = change { state, actions in
-                state.machine.cancel(id, now: .now, actions: &actions) ? state.waiters.removeValue(forKey: id) : nil
+            Poller.shared.later {
+                let continuation = self.change { state, actions in
+                    state.machine.cancel(id, now: .now, actions: &actions) ? state.waiters.removeValue(forKey: id) : nil
+                }
+                continuation?.resume(throwing: CancellationError())
             }
-            continuation?.resume(throwing: CancellationError())
         }
     }
 

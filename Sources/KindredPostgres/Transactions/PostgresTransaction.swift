@@ -76,32 +76,80 @@ public final class PostgresTransaction: Sendable {
 
     /// Sends a request with whatever opens the scope before it; or keeps it while a savepoint is open inside.
     func send(_ request: Request, _ timeout: Duration?) {
-        state.withLock { state in
+        perform { state, effects in
             switch state.admit(request, timeout) {
             case .wait: break
-            case .refuse: request.refuse(TransactionState.ended)
-            case .send: submit(request, timeout, &state)
+            case .refuse: effects.refused.append(.request(request, timeout: timeout))
+            case .send: submit(request, timeout, &state, &effects)
             }
         }
     }
 
-    /// Submits under the scope's mutex, so that nothing comes between the opening and the statement.
-    private func submit(_ request: Request, _ timeout: Duration?, _ state: inout TransactionState) {
+    /// What follows from a change of the state, once the mutex is free.
+    ///
+    /// Nobody is resumed and no connection is used under a mutex that handlers of cancellations take.
+    private struct Effects {
+        var openings: [Statement] = []
+        var isSending = false
+        var refused: [TransactionState.Waiting] = []
+        var turns: [CheckedContinuation<Void, any Error>] = []
+    }
+
+    private func perform<T: Sendable>(_ body: (inout TransactionState, inout Effects) -> T) -> T {
+        var effects = Effects()
+        let result = state.withLock { body(&$0, &effects) }
+        for opening in effects.openings { client.observe([opening], rows: [0], kind: .transactionControl) }
+        if effects.isSending { connection.sendEnqueued() }
+        for waiting in effects.refused { waiting.refuse(TransactionState.ended) }
+        for turn in effects.turns { turn.resume() }
+        return result
+    }
+
+    /// Gives a request its place under the scope's mutex, so that nothing comes between the opening and the statement.
+    private func submit(
+        _ request: Request, _ timeout: Duration?, _ state: inout TransactionState, _ effects: inout Effects
+    ) {
         var request = request
-        request.prefix(with: takeOpening(&state))
-        connection.submit(request, timeout)
+        let openings = takeOpening(&state)
+        if !openings.isEmpty { request.scope = self }
+        request.prefix(with: openings)
+        connection.enqueue(request, timeout)
+        effects.openings += openings
+        effects.isSending = true
     }
 
     /// The statements that open this scope and those around it, as far as they have not been sent.
     private func takeOpening(_ state: inout TransactionState) -> [Statement] {
-        guard !state.isOpened else { return [] }
-        state.isOpened = true
+        guard state.opening == .unsent else { return [] }
+        state.opening = .sent
         var statements: [Statement] = []
         // From the inside to the outside: nobody locks in the other direction.
         if depth > 0, let outer { statements = outer.state.withLock { outer.takeOpening(&$0) } }
         statements.append(opening)
-        client.observe([opening], rows: [0], kind: .transactionControl)
         return statements
+    }
+
+    /// The request that opens this scope was answered, or was not sent: `count` of its `total` openings took effect.
+    ///
+    /// The last is this scope's, those before it are of the scopes around it.
+    func openingEnded(_ count: Int, of total: Int) {
+        if total > 1 { outer?.openingEnded(min(count, total - 1), of: total - 1) }
+        perform { state, effects in
+            state.opening = count == total ? .done : .unsent
+            sendWaiting(&state, &effects)
+        }
+    }
+
+    /// Lets those go on who wait, in their order, up to the next who holds up the others.
+    private func sendWaiting(_ state: inout TransactionState, _ effects: inout Effects) {
+        while !state.isHeldUp, let next = state.waiting.popFirst() {
+            switch next {
+            case .request(let request, let timeout): submit(request, timeout, &state, &effects)
+            case .savepoint(_, let turn):
+                state.hasSavepoint = true
+                effects.turns.append(turn)
+            }
+        }
     }
 
     /// Takes a request out that waits for its turn; false if it does not wait.
@@ -119,13 +167,15 @@ public final class PostgresTransaction: Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (turn: CheckedContinuation<Void, any Error>) in
                 if Task.isCancelled { return turn.resume(throwing: CancellationError()) }
-                state.withLock { state in
+                perform { state, effects in
                     switch state.admitSavepoint(id, turn) {
                     case .wait: break
-                    case .refuse: turn.resume(throwing: TransactionState.ended)
-                    case .send: turn.resume()
+                    case .refuse: effects.refused.append(.savepoint(id, turn))
+                    case .send: effects.turns.append(turn)
                     }
                 }
+                // The handler may have looked just before the turn was asked for.
+                if Task.isCancelled { _ = cancel(id) }
             }
         } onCancel: {
             _ = cancel(id)
@@ -134,26 +184,19 @@ public final class PostgresTransaction: Sendable {
 
     /// Lets those go on who wait for the end of a savepoint, in their order, up to the next savepoint.
     func endSavepoint() {
-        state.withLock { state in
+        perform { state, effects in
             state.hasSavepoint = false
-            while !state.hasSavepoint, let next = state.waiting.popFirst() {
-                switch next {
-                case .request(let request, let timeout): submit(request, timeout, &state)
-                case .savepoint(_, let turn):
-                    state.hasSavepoint = true
-                    turn.resume()
-                }
-            }
+            sendWaiting(&state, &effects)
         }
     }
 
     /// Refuses everything from now on; returns whether anything was sent, and the first error.
     func end() -> (isOpened: Bool, firstError: PostgresError?) {
-        state.withLock { state in
+        perform { state, effects in
             state.isOver = true
-            for waiting in state.waiting { waiting.refuse(TransactionState.ended) }
+            effects.refused += state.waiting
             state.waiting = []
-            return (state.isOpened, state.firstError)
+            return (state.opening != .unsent, state.firstError)
         }
     }
 }

@@ -27,8 +27,16 @@ struct TransactionState {
     }
 
     var isOver = false
-    /// Whether BEGIN or SAVEPOINT was sent.
-    var isOpened = false
+    /// How far BEGIN or SAVEPOINT is.
+    enum Opening {
+        case unsent
+        /// It is on its way with a request, whose cancellation may undo it: until then no other statement is sent, which
+        /// would otherwise be executed outside.
+        case sent
+        case done
+    }
+
+    var opening = Opening.unsent
     /// Whether a savepoint is open inside.
     var hasSavepoint = false
     var waiting: Deque<Waiting> = []
@@ -39,16 +47,19 @@ struct TransactionState {
         PostgresError(.transactionEnded, "The transaction has ended; a task that outlives it cannot use it any more")
     }
 
+    /// Whether requests have to wait, for the opening or for a savepoint's end.
+    var isHeldUp: Bool { hasSavepoint || opening == .sent }
+
     mutating func admit(_ request: Request, _ timeout: Duration?) -> Admission {
         if isOver { return .refuse }
-        guard hasSavepoint else { return .send }
+        guard isHeldUp else { return .send }
         waiting.append(.request(request, timeout: timeout))
         return .wait
     }
 
     mutating func admitSavepoint(_ id: Request.ID, _ turn: CheckedContinuation<Void, any Error>) -> Admission {
         if isOver { return .refuse }
-        guard hasSavepoint else {
+        guard isHeldUp else {
             hasSavepoint = true
             return .send
         }
