@@ -90,7 +90,10 @@ let package = Package(
         .testTarget(name: "KindredTests", dependencies: ["Kindred"]),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["Kindred", "KindredTesting", "EmbeddedPostgres", "KindredCommand", "TestSupport"],
+            dependencies: [
+                "Kindred", "KindredTesting", "EmbeddedPostgres", "KindredCommand", "TestSupport",
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ],
             exclude: ["Faults/README.md"]
         ),
         .testTarget(

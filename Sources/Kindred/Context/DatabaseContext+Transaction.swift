@@ -12,6 +12,8 @@ extension DatabaseContext {
     ///   - isolation: the isolation level; nil is the server's default. Ignored by savepoints.
     ///   - readOnly: whether writes are refused; nil is the server's default. Ignored by savepoints.
     ///   - deferrable: for serializable read-only transactions: wait for a moment at which nothing can fail.
+    ///   - tracksCommit: whether `PostgresClient.resolveCommit` can find out what became of the transaction if the answer
+    ///     to COMMIT is lost; one statement more, no round trip more. Ignored by savepoints.
     ///   - retry: whether the closure runs again, on objects put back as they were, after a serialization failure or a
     ///     deadlock.
     /// - Throws: `PostgresError` `.commitUnknown` if the answer to COMMIT was lost, `.transactionAborted` if `body` swallowed
@@ -20,20 +22,23 @@ extension DatabaseContext {
         isolation: IsolationLevel? = nil,
         readOnly: Bool? = nil,
         deferrable: Bool? = nil,
+        tracksCommit: Bool = false,
         retry: RetryPolicy = .none,
         _ body: () async throws -> T
     ) async throws -> T {
         try await database.transaction(
-            isolation: isolation, readOnly: readOnly, deferrable: deferrable, retry: retry, body)
+            isolation: isolation, readOnly: readOnly, deferrable: deferrable, tracksCommit: tracksCommit, retry: retry,
+            body)
     }
 }
 
 extension Database {
-    /// Runs `body` in a transaction, as ``DatabaseContext/transaction(isolation:readOnly:deferrable:retry:_:)`` does.
+    /// Runs `body` in a transaction, as ``DatabaseContext/transaction(isolation:readOnly:deferrable:tracksCommit:retry:_:)`` does.
     public func transaction<T>(
         isolation: IsolationLevel? = nil,
         readOnly: Bool? = nil,
         deferrable: Bool? = nil,
+        tracksCommit: Bool = false,
         retry: RetryPolicy = .none,
         _ body: () async throws -> T
     ) async throws -> T {
@@ -57,7 +62,8 @@ extension Database {
         var journal = TransactionJournal()
         do {
             let result = try await client.withTransaction(
-                isolation: isolation, readOnly: readOnly, deferrable: deferrable, retry: retry
+                isolation: isolation, readOnly: readOnly, deferrable: deferrable, tracksCommit: tracksCommit,
+                retry: retry
             ) { _ in
                 // A second attempt begins with the objects as they were before the first.
                 let attempt = TransactionJournal()

@@ -61,5 +61,6 @@ public final class PostgresClient: Sendable {
         listener.close()
         await pool.close(timeout: timeout)
         pool.context.notices.finish()
+        pool.context.parameterChanges.finish()
     }
 }

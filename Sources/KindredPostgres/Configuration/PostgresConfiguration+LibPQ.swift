@@ -27,7 +27,7 @@ extension PostgresConfiguration {
                 "\(variable) is set in the environment and libpq would obey it instead of the configuration; unset it"
             )
         }
-        var parameters = passedOn
+        var parameters = keepAliveParameters.merging(passedOn) { _, own in own }
         var hosts: [String] = []
         var addresses: [String] = []
         var ports: [String] = []

@@ -31,6 +31,16 @@ public struct PostgresConfiguration: Sendable {
     public var statementTimeout: Duration? = .seconds(30)
     /// How many statements a connection keeps prepared; 0 behind poolers that lend connections by transaction.
     public var statementCacheCapacity = 256
+    /// How much memory one result may take up, in bytes; a statement that gives more fails with `.resultTooLarge`.
+    ///
+    /// Streams and COPY hold less than a megabyte at a time and have no such limit. A gibibyte by default.
+    public var maximumResultSize = 1 << 30
+    /// How much may be on its way to the server over one connection, in bytes, before further statements wait their turn.
+    ///
+    /// A single statement may be larger; it then goes alone. Four mebibytes by default.
+    public var maximumBytesInFlight = 4 << 20
+    /// How a line is found out that is dead without a word.
+    public var keepAlive = KeepAlive()
     /// How connections are kept.
     public var pool = PoolOptions()
     /// Whether libpq may read its environment variables, because the configuration itself came from there.
@@ -204,14 +214,15 @@ extension PostgresConfiguration {
         if pool.minimumConnections < 0 || pool.minimumConnections > pool.maximumConnections {
             throw invalid("The pool's minimum lies outside of 0 to \(pool.maximumConnections)")
         }
-        if pool.pipelineDepth < 1 || pool.connectConcurrency < 1 || pool.maximumWaiters < 0
-            || statementCacheCapacity < 0
+        if keepAlive.count < 1 || pool.pipelineDepth < 1 || pool.connectConcurrency < 1 || pool.maximumWaiters < 0
+            || statementCacheCapacity < 0 || maximumResultSize < 1 || maximumBytesInFlight < 1
         {
             throw invalid("A number of the configuration is too small")
         }
         let durations = [
             connectTimeout, statementTimeout ?? .seconds(1), pool.acquireTimeout, pool.idleTimeout,
-            pool.maximumLifetime,
+            pool.maximumLifetime, keepAlive.idle ?? .seconds(1), keepAlive.interval,
+            keepAlive.userTimeout ?? .seconds(1),
         ]
         if durations.contains(where: { $0 <= .zero }) {
             throw invalid("A time limit of the configuration is not positive")

@@ -5,7 +5,8 @@ final class ConnectionContext: Sendable {
     let configuration: PostgresConfiguration
     let types: TypeRegistry
     let logger: Logger?
-    let notices = NoticeObservers()
+    let notices = StreamObservers<ServerMessage>()
+    let parameterChanges = StreamObservers<ServerParameterChange>()
     init(configuration: PostgresConfiguration, types: TypeRegistry, logger: Logger?) {
         self.configuration = configuration
         self.types = types

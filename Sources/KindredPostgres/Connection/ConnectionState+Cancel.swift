@@ -17,7 +17,7 @@ extension ConnectionState {
     }
 
     /// How long the server may take to stop a statement.
-    private static let patience = Duration.seconds(5)
+    static let patience = Duration.seconds(5)
 
     /// Stops a request whose caller no longer wants the answer, or may no longer wait for it.
     mutating func stop(_ id: Request.ID, _ stop: Request.Stop, _ effects: inout Effects) {
@@ -29,6 +29,7 @@ extension ConnectionState {
         guard let index = inFlight.firstIndex(where: { $0.request.id == id }), inFlight[index].request.stop == nil
         else { return }
         inFlight[index].request.stop = stop
+        inFlight[index].request.maximumResultSize = context.configuration.maximumResultSize
         inFlight[index].request.deadline = .never
         var request = inFlight[index].request
         if index == 0 {
@@ -50,11 +51,11 @@ extension ConnectionState {
             flight.request.stop != nil || (flight.request.copy != nil && flight.error != nil)
         else { return nil }
         let request = flight.request
-        guard let key = PQgetCancel(handle) else { return nil }
+        guard let key = CancelKey(for: handle) else { return nil }
         let giveUpAt = cancellation.flatMap { $0.target == request.id ? $0.giveUpAt : nil } ?? now + Self.patience
         cancellation = Cancellation(target: request.id, giveUpAt: giveUpAt)
         effects.deadline = min(effects.deadline, giveUpAt)
-        return CancelKey(handle: key)
+        return key
     }
 
     /// The server has taken the request: what is sent from now on cannot be hit.
@@ -89,23 +90,5 @@ extension ConnectionState {
         }
         let own = cancellation.map { min($0.giveUpAt, $0.isSending ? .never : max($0.repeatAt, now)) } ?? .never
         return (inFlight.map(\.request) + held).reduce(own) { min($0, $1.deadline) }
-    }
-}
-
-/// libpq's key to cancel what a session does, usable while the connection itself is in use elsewhere.
-struct CancelKey: Sendable {
-    // Used by one thread only: the one that sends the request, and frees it.
-    nonisolated(unsafe) let handle: OpaquePointer
-
-    /// Sends the request; blocks until the server has taken it.
-    func send() {
-        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { message in
-            _ = PQcancel(handle, message.baseAddress, 256)
-        }
-        free()
-    }
-
-    func free() {
-        PQfreeCancel(handle)
     }
 }

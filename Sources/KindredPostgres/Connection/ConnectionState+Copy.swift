@@ -17,6 +17,9 @@ extension ConnectionState {
         guard let copy = flight.request.copy, status != PGRES_COPY_BOTH else { return false }
         let isInput = status == PGRES_COPY_IN
         flight.copyPhase = isInput ? .input : .output
+        // What else is sent in the transaction is refused from here on, instead of waiting for the end of this.
+        effects.opened = flight.request
+        flight.request.scope = nil
         let isAsked = isInput == (copy.direction == .input)
         if !isAsked {
             flight.fail(

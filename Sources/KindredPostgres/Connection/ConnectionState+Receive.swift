@@ -10,10 +10,12 @@ extension ConnectionState {
         guard let handle else { return }
         let noticeCount = notices.count
         let hasInputDuringCopy = hasInputDuringCopy
+        let (waiting, completeCount) = (countedInput, arriving.completeCount)
         let isAlive = PQconsumeInput(handle) == 1
         heardAt = .now
         receive(&effects)
         guard self.handle != nil else { return }
+        count(waiting, completeBefore: completeCount, &effects)
         if !isAlive || PQstatus(handle) != CONNECTION_OK {
             return end(lastWords ?? LibPQ.connectionLost(LibPQ.message(of: handle)), &effects)
         }
@@ -22,6 +24,7 @@ extension ConnectionState {
             // look after the server's last words, which it takes for a notice.
             _ = PQisBusy(handle)
             if let lastWords { return end(lastWords, &effects) }
+            tellParameterChanges()
             // They must not pile up.
             notices.takeNotifications(of: handle)
         }
@@ -51,6 +54,7 @@ extension ConnectionState {
                 inFlight[0].step += 1
                 continue
             }
+            arriving.end()
             switch PQresultStatus(result) {
             case PGRES_PIPELINE_SYNC:
                 PQclear(result)
@@ -95,6 +99,9 @@ extension ConnectionState {
     private mutating func accept(_ result: OpaquePointer) {
         switch inFlight[0].currentStep {
         case .prepare?, .discard?:
+            PQclear(result)
+        case .execute(_, let position)? where objection(toSizeOf: result) != nil:
+            objection(toSizeOf: result).map { inFlight[0].fail($0, at: position) }
             PQclear(result)
         case .execute(let entry, _)?:
             let isBinary = PQfformat(result, 0) == 1
@@ -158,7 +165,9 @@ extension ConnectionState {
                 at: nil)
             return end(PostgresError(.connectionLost, "The session's client_encoding changed"), &effects)
         }
+        tellParameterChanges()
         guard let flight = inFlight.popFirst() else { return }
+        bytesInFlight = inFlight.isEmpty ? 0 : max(0, bytesInFlight - flight.request.size)
         if cancellation?.target == flight.request.id, cancellation?.isSending == false { cancellation = nil }
         if mayRepeat(flight) {
             var request = flight.request
@@ -170,7 +179,11 @@ extension ConnectionState {
                     request: flight.request, result: flight.outcome, executedCount: flight.executedCount))
         }
         if inFlight.first?.request.stop != nil, cancellation == nil { effects.sendsCancel = true }
-        if inFlight.isEmpty, !held.isEmpty, cancellation?.isSending != true { sendHeld(&effects) }
+        if let next = held.first, cancellation?.isSending != true, !isInScript,
+            inFlight.isEmpty || (next.script == nil && hasRoom(for: next))
+        {
+            sendHeld(&effects)
+        }
     }
 
     private mutating func finishScript(_ handle: OpaquePointer, _ effects: inout Effects) {

@@ -22,6 +22,7 @@ extension ConnectionState {
         }
         let isSent = PQpipelineSync(handle) == 1
         inFlight.append(flight)
+        bytesInFlight += request.size
         if isSent && PQstatus(handle) == CONNECTION_OK {
             flush(&effects)
         } else {

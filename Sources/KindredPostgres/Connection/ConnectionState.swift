@@ -11,6 +11,8 @@ struct ConnectionState: @unchecked Sendable {
     /// What to do after the mutex is released.
     struct Effects {
         var completions: [Completion] = []
+        /// The request whose openings of scopes took effect, though it is not answered yet.
+        var opened: Request?
         /// Ask the server to cancel the first request.
         var sendsCancel = false
         /// The connection has ended: free it and tell why.
@@ -26,13 +28,17 @@ struct ConnectionState: @unchecked Sendable {
     var cache: StatementCache
     /// Requests that were sent, in the order in which their answers come.
     var inFlight: Deque<RequestInFlight> = []
-    /// Requests that wait until no cancellation can hit them.
+    /// Requests that wait until no cancellation can hit them, or until less is on its way.
     var held: Deque<Request> = []
+    /// The size of the requests on their way.
+    var bytesInFlight = 0
     var cancellation: Cancellation?
     var wantsWrite = false
     var wantsRead = true
     /// When it is certain that the server has answered a COPY from here before its end.
     var copyAnsweredAt = MonotonicTime.never
+    var arriving = ArrivingResult()
+    var parameters: ReportedParameters
     /// When the server last sent something.
     var heardAt = MonotonicTime.now
     /// Whether statements have left traces in the session that the next user should not find.
@@ -41,6 +47,7 @@ struct ConnectionState: @unchecked Sendable {
     init(_ opened: Connector.Opened, context: ConnectionContext) {
         handle = opened.handle
         notices = opened.notices
+        parameters = ReportedParameters(opened.handle)
         socket = PQsocket(opened.handle)
         self.context = context
         cache = StatementCache(capacity: context.configuration.statementCacheCapacity)
@@ -64,7 +71,7 @@ struct ConnectionState: @unchecked Sendable {
             return
         }
         if cancellation?.isSending == true || isInScript || !held.isEmpty
-            || (request.script != nil && !inFlight.isEmpty)
+            || (!inFlight.isEmpty && (request.script != nil || !hasRoom(for: request)))
         {
             held.append(request)
             return
@@ -90,6 +97,11 @@ struct ConnectionState: @unchecked Sendable {
         case PQTRANS_INTRANS, PQTRANS_INERROR: return true
         default: return nil
         }
+    }
+
+    /// Whether a request goes on its way without too much being there already.
+    func hasRoom(for request: Request) -> Bool {
+        bytesInFlight + request.size <= context.configuration.maximumBytesInFlight
     }
 
     /// Sends what was held back, as far as it may go now.

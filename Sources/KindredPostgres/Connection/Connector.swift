@@ -29,7 +29,7 @@ enum Connector {
     /// When the time is up the task goes on with an error, and the thread ends the attempt by itself.
     static func open(
         _ configuration: PostgresConfiguration, logger: Logger?,
-        notices: NoticeObservers? = nil,
+        notices: StreamObservers<ServerMessage>? = nil,
         onNotification: (@Sendable (PostgresNotification) -> Void)? = nil
     ) async throws -> Opened {
         let parameters = try configuration.libpqParameters(

@@ -12,10 +12,10 @@ final class NoticeSink: Sendable {
 
     private let onNotification: (@Sendable (PostgresNotification) -> Void)?
 
-    private let observers: NoticeObservers?
+    private let observers: StreamObservers<ServerMessage>?
 
     init(
-        logger: Logger?, observers: NoticeObservers? = nil,
+        logger: Logger?, observers: StreamObservers<ServerMessage>? = nil,
         onNotification: (@Sendable (PostgresNotification) -> Void)? = nil
     ) {
         self.logger = logger

@@ -186,7 +186,7 @@ final class PooledConnection: PolledSource {
     func abort(_ reason: PostgresError) {
         var key: CancelKey?
         update { state, effects in
-            if !state.inFlight.isEmpty { key = state.handle.flatMap(PQgetCancel).map(CancelKey.init) }
+            if !state.inFlight.isEmpty { key = state.handle.flatMap { CancelKey(for: $0) } }
             state.end(reason, &effects)
         }
         guard let key else { return }
@@ -261,6 +261,7 @@ final class PooledConnection: PolledSource {
             PQfinish(death.handle)
             onEnd(death.reason)
         }
+        if let opened = effects.opened { opened.scope?.openingEnded(opened.hiddenCount, of: opened.hiddenCount) }
         for completion in effects.completions { completion.finish() }
         if effects.sendsCancel { sendCancel() }
     }

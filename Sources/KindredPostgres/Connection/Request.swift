@@ -20,6 +20,8 @@ struct Request: Sendable {
     /// Why the caller no longer wants the answer.
     enum Stop {
         case cancelled, timedOut
+        /// The result is larger than allowed.
+        case tooLarge
     }
 
     let id: ID
@@ -35,10 +37,14 @@ struct Request: Sendable {
     var scope: PostgresTransaction?
     /// How many statements at the beginning are not the caller's, who does not see their results.
     private(set) var hiddenCount = 0
+    /// The ceiling on a result, for the error that says so.
+    var maximumResultSize = 0
     /// When the statement is cancelled.
     var deadline = MonotonicTime.never
     /// Who waits for the answer; nil once the caller gave up, and for what the connection does for itself.
     var waiter: CheckedContinuation<[QueryResult], any Error>?
+    /// Is told the answer, before those of the requests behind it; for what nobody waits for.
+    var onAnswer: (@Sendable (Result<[QueryResult], any Error>) -> Void)?
     var stop: Stop?
     /// How often it was sent before.
     var attempts = 0
@@ -79,6 +85,9 @@ struct Request: Sendable {
         return statements.indices.contains(position) ? statements[position].text.text : nil
     }
 
+    /// How many bytes it takes to send the request, about.
+    var size: Int { statements.reduce(script?.utf8.count ?? 0) { $0 + $1.bindings.totalBytes } }
+
     /// Tells the caller that the request was not sent.
     func refuse(_ error: any Error) {
         waiter?.resume(throwing: error)
@@ -88,6 +97,7 @@ struct Request: Sendable {
     /// What the caller gets if the request was stopped, because of an error that the server may have given for it.
     func stopped(_ stop: Stop, _ error: PostgresError?) -> any Error {
         switch stop {
+        case .tooLarge: Self.tooLarge(limit: maximumResultSize, isExecuted: false).of(statement: text())
         case .cancelled: CancellationError()
         case .timedOut:
             PostgresError(
@@ -118,6 +128,7 @@ struct Completion {
     func finish() {
         if let lease = request.lease { lease.pool.release(lease) }
         request.scope?.openingEnded(openedCount, of: request.hiddenCount)
+        request.onAnswer?(result)
         request.waiter?.resume(with: result)
         request.copy?.finish(result)
     }

@@ -40,6 +40,8 @@ extension PostgresError {
         public static let copyInProgress = Code("copyInProgress")
         /// The block sends more statements than it may; this one was not sent.
         public static let statementLimitExceeded = Code("statementLimitExceeded")
+        /// A result takes up more memory than the configuration allows; the server was stopped, or had finished already.
+        public static let resultTooLarge = Code("resultTooLarge")
         /// The server's answer breaks the protocol.
         public static let protocolViolation = Code("protocolViolation")
     }

@@ -23,6 +23,8 @@ public struct PostgresError: Error, Sendable {
     public let statement: String?
     /// The reasons behind this error, such as one for each address that was tried.
     public let underlying: [String]
+    /// The transaction whose fate is unknown, if it was tracked; `PostgresClient.resolveCommit` finds out what became of it.
+    public let transactionID: PostgresTransactionID?
 
     package init(
         _ code: Code,
@@ -30,7 +32,8 @@ public struct PostgresError: Error, Sendable {
         sqlState: SQLState? = nil,
         server: ServerMessage? = nil,
         statement: String? = nil,
-        underlying: [String] = []
+        underlying: [String] = [],
+        transactionID: PostgresTransactionID? = nil
     ) {
         self.code = code
         self.message = message
@@ -38,12 +41,14 @@ public struct PostgresError: Error, Sendable {
         self.server = server
         self.statement = statement
         self.underlying = underlying
+        self.transactionID = transactionID
     }
 
     /// Returns the same error with the text of the statement it belongs to, unless it names one already.
     package func of(statement: String?) -> PostgresError {
         guard self.statement == nil, let statement else { return self }
         return PostgresError(
-            code, message, sqlState: sqlState, server: server, statement: statement, underlying: underlying)
+            code, message, sqlState: sqlState, server: server, statement: statement, underlying: underlying,
+            transactionID: transactionID)
     }
 }

@@ -165,7 +165,7 @@ final class ConnectionPool: PolledSource {
             if state.connections.removeValue(forKey: id) != nil {
                 if reason.code == .closed { state.counters.closed += 1 } else { state.counters.lost += 1 }
             }
-            state.machine.ended(id, now: .now, actions: &actions)
+            state.machine.ended(id, reason.endOfConnection, now: .now, actions: &actions)
         }
     }
 
@@ -335,6 +335,16 @@ final class ConnectionPool: PolledSource {
 }
 
 extension PostgresError {
+    /// What this, as the reason for a connection's end, says of the others.
+    fileprivate var endOfConnection: PoolStateMachine.End {
+        guard code == .connectionLost else { return .own }
+        return switch sqlState {
+        case .idleSessionTimeout?, .idleInTransactionTimeout?: .own
+        case .crashShutdown?: .crash
+        default: .loss
+        }
+    }
+
     /// Whether trying again is of no use until somebody changes the configuration or the server.
     fileprivate var isPermanent: Bool {
         code == .invalidConfiguration || sqlState?.class == .invalidAuthorizationSpecification

@@ -44,12 +44,35 @@ extension PoolStateMachine {
         open(now, &actions)
     }
 
+    /// How a connection came to its end.
+    enum End {
+        /// By the client's will, or by a limit of the server's on this session.
+        case own
+        /// The server or the line ended it, perhaps this one alone.
+        case loss
+        /// The server said that it ends all sessions.
+        case crash
+    }
+
     /// A connection ended by itself, whatever it was doing.
-    mutating func ended(_ id: ConnectionID, now: MonotonicTime, actions: inout Actions) {
+    mutating func ended(_ id: ConnectionID, _ end: End = .own, now: MonotonicTime, actions: inout Actions) {
         guard let index = index(id) else { return }
         connections.remove(at: index)
         idle.removeAll { $0 == id }
+        // One alone may have been singled out; two within a second are the server's end, or the line's.
+        if end == .crash || (end == .loss && now.since(lastLoss) < .seconds(1)) { retireAll(&actions) }
+        if end != .own { lastLoss = now }
         serve(now, &actions)
+    }
+
+    /// Lets nobody have a connection any more that is open now: they belong to a server that is gone.
+    private mutating func retireAll(_ actions: inout Actions) {
+        actions.close += idle
+        connections.removeAll { if case .idle = $0.state { true } else { false } }
+        idle = []
+        for index in connections.indices where connections[index].state != .connecting {
+            connections[index].isDoomed = true
+        }
     }
 
     // MARK: Time

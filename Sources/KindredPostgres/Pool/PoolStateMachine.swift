@@ -83,6 +83,8 @@ struct PoolStateMachine {
     var retryAt = MonotonicTime(nanoseconds: 0)
     /// Until then callers are refused at once if there is no connection at all.
     var refusesUntil = MonotonicTime(nanoseconds: 0)
+    /// When a connection was lost last.
+    var lastLoss = MonotonicTime(nanoseconds: 0)
     private var lastID = 0
 
     init(options: PostgresConfiguration.PoolOptions) {

@@ -8,6 +8,9 @@ extension PostgresClient {
     ///   - isolation: the isolation level; nil is the server's default. Ignored by savepoints.
     ///   - readOnly: whether writes are refused; nil is the server's default. Ignored by savepoints.
     ///   - deferrable: for serializable read-only transactions: wait for a moment at which nothing can fail.
+    ///   - tracksCommit: whether the server is asked for the transaction's number on the way to COMMIT, so that
+    ///     `resolveCommit` can find out what became of it if the answer is lost. One statement more, no round trip more.
+    ///     Ignored by savepoints.
     ///   - retry: whether `body` runs again after a serialization failure or a deadlock. Ignored by savepoints.
     /// - Throws: `PostgresError`: `.commitUnknown` if the answer to COMMIT was lost, `.transactionAborted` if `body` swallowed
     ///   an error that had failed the transaction.
@@ -16,6 +19,7 @@ extension PostgresClient {
         isolation: IsolationLevel? = nil,
         readOnly: Bool? = nil,
         deferrable: Bool? = nil,
+        tracksCommit: Bool = false,
         retry: RetryPolicy = .none,
         _ body: (PostgresTransaction) async throws -> T
     ) async throws -> T {
@@ -23,7 +27,7 @@ extension PostgresClient {
         var attempt = 1
         while true {
             do {
-                return try await transaction(Self.begin(isolation, readOnly, deferrable), body)
+                return try await transaction(Self.begin(isolation, readOnly, deferrable), tracksCommit, body)
             } catch let error where attempt < retry.attempts && RetryPolicy.mayRetry(error) {
                 try await Task.sleep(for: RetryPolicy.pause(after: attempt))
                 attempt += 1
@@ -49,14 +53,19 @@ extension PostgresClient {
         return text
     }
 
-    private func transaction<T>(_ begin: String, _ body: (PostgresTransaction) async throws -> T) async throws -> T {
-        if let lease = currentLease { return try await transaction(on: lease.lent.connection, begin, body) }
-        return try await withExclusive { try await transaction(on: $0.connection, begin, body) }
+    private func transaction<T>(
+        _ begin: String, _ tracksCommit: Bool, _ body: (PostgresTransaction) async throws -> T
+    ) async throws -> T {
+        if let lease = currentLease {
+            return try await transaction(on: lease.lent.connection, begin, tracksCommit, body)
+        }
+        return try await withExclusive { try await transaction(on: $0.connection, begin, tracksCommit, body) }
     }
 
     private func transaction<T>(
         on connection: PooledConnection,
         _ begin: String,
+        _ tracksCommit: Bool,
         _ body: (PostgresTransaction) async throws -> T
     ) async throws -> T {
         let scope = PostgresTransaction(
@@ -69,13 +78,19 @@ extension PostgresClient {
             throw error
         }
         let (isOpened, firstError) = scope.end()
-        if isOpened { try await commit(connection, firstError) }
+        if isOpened { try await commit(connection, firstError, isTracked: tracksCommit) }
         return result
     }
 
     /// Commits, whether the task is cancelled or not: from here on the truth about the commit counts.
-    private func commit(_ connection: PooledConnection, _ firstError: PostgresError?) async throws {
+    private func commit(
+        _ connection: PooledConnection, _ firstError: PostgresError?, isTracked: Bool
+    ) async throws {
         let tag: String?
+        let tracked = TrackedID()
+        if isTracked {
+            ask(for: tracked, on: connection)
+        }
         do {
             tag = try await control(["COMMIT"], on: connection).first?.commandTag
         } catch let error as PostgresError where error.code == .connectionLost {
@@ -83,13 +98,23 @@ extension PostgresClient {
             throw PostgresError(
                 .commitUnknown,
                 "The connection ended before the answer to COMMIT came: the transaction may have taken effect or not",
-                sqlState: error.sqlState, server: error.server, underlying: [error.description])
+                sqlState: error.sqlState, server: error.server, underlying: [error.description],
+                transactionID: tracked.id)
         } catch is ConnectionGone {
             // COMMIT was never sent, so the server has rolled back.
             throw firstError
                 ?? PostgresError(.connectionLost, "The connection ended before COMMIT; the transaction was rolled back")
         }
         guard tag == "COMMIT" else { throw Self.aborted(firstError) }
+    }
+
+    /// Asks for the transaction's number under a Sync of its own, so that the answer is on its way before the COMMIT begins.
+    private func ask(for tracked: TrackedID, on connection: PooledConnection) {
+        observe([PostgresTransactionID.question], rows: [1], kind: .transactionControl)
+        var request = Request(
+            id: Request.nextID(), statements: [PostgresTransactionID.question], traits: .init(), waiter: nil)
+        request.onAnswer = { tracked.take($0) }
+        connection.submit(request, configuration.statementTimeout)
     }
 
     private static func aborted(_ firstError: PostgresError?) -> PostgresError {

@@ -30,7 +30,7 @@ import Testing
     @Test("C4: a handshake that stalls at any byte meets the deadline") func stalledHandshake() async throws {
         let proxy = try FaultProxy()
         defer { proxy.stop() }
-        var configuration = try proxy.configuration
+        var configuration = proxy.configuration
         configuration.connectTimeout = .milliseconds(250)
         for limit in [0, 1, 5, 8, 9, 13, 14, 50, 200, 300] {
             let seen = Atomic(0)

@@ -11,7 +11,7 @@ import Testing
     ) async throws {
         let proxy = try FaultProxy()
         defer { proxy.stop() }
-        var configuration = try proxy.configuration
+        var configuration = proxy.configuration
         configuration.pool.maximumConnections = 1
         change(&configuration)
         let client = try await PostgresClient.connect(configuration)
@@ -107,7 +107,7 @@ import Testing
         try await withClient(maximumConnections: 1, configure: { $0.settings["idle_session_timeout"] = "100ms" }) {
             client in
             try await expectUsable(client)
-            try await eventually("the idle session has ended") { client.metrics.lost == 1 }
+            try await eventually("the idle session has ended") { client.metrics.lost >= 1 }
             try await expectUsable(client)
         }
         try await withClient(

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import KindredPostgres
@@ -51,6 +52,8 @@ import Testing
         for seed in 1_000..<1_100 as Range<UInt64> {
             var world = PoolWorld(seed: seed)
             for _ in 0..<200 { world.step() }
+            // The server is back: nothing has to wait for the next attempt.
+            world.machine.retryAt = world.now
             for _ in 0..<200 where !world.queue.isEmpty {
                 world.now = world.now + .milliseconds(2)
                 while world.uses.contains(where: { !$0.value.isEmpty }) { world.release() }
@@ -180,5 +183,51 @@ import Testing
         actions = .init()
         machine.connected(1, jitter: 0, now: later, actions: &actions)
         #expect(actions.assign == [.init(waiter: 1, connection: 1)])
+    }
+
+    @Test func afterACrashEverythingOpenIsReplacedWithoutBeingTried() {
+        var machine = opened(4)
+        var actions = Machine.Actions()
+        _ = machine.acquire(.exclusive, waiter: nil, isNested: false, now: start, actions: &actions)
+        machine.ended(1, .crash, now: start, actions: &actions)
+        #expect(actions.close == [2, 3])
+        actions = .init()
+        machine.release(4, now: start, actions: &actions)
+        #expect(actions.close == [4])
+        #expect(machine.connections.isEmpty)
+    }
+
+    @Test(arguments: [(Machine.End.loss, 500, true), (.loss, 1_500, false), (.own, 1, false)])
+    func oneLossAloneLeavesTheOthersAndTwoCloseTogetherDoNot(end: Machine.End, pause: Int, isAll: Bool) {
+        var machine = opened(4)
+        var actions = Machine.Actions()
+        machine.ended(1, .loss, now: start, actions: &actions)
+        #expect(actions.close.isEmpty)
+        machine.ended(2, end, now: start + .milliseconds(pause), actions: &actions)
+        #expect(actions.close == (isAll ? [3, 4] : []))
+    }
+
+    /// Every step hands a connection over, and most cancel somebody at the same time.
+    @Test func cancellationsAndHandOffsAtRandomLoseNothing() {
+        let isLong = ProcessInfo.processInfo.environment["KINDRED_LONG_TESTS"] == "1"
+        var races = 0
+        var seed: UInt64 = 50_000
+        while races < (isLong ? 1_000_000 : 20_000) {
+            seed += 1
+            var world = PoolWorld(seed: seed)
+            for _ in 0..<2_000 {
+                world.acquire()
+                if Bool.random(using: &world.dice) { world.release() }
+                if Bool.random(using: &world.dice) {
+                    if !world.queue.isEmpty { races += 1 }
+                    world.cancel()
+                }
+                if Int.random(in: 0..<8, using: &world.dice) == 0 { world.connect(succeeds: true) }
+                if !world.testing.isEmpty { world.finishTest() }
+                world.check()
+            }
+            #expect(world.broken.isEmpty, "seed \(seed)")
+            if !world.broken.isEmpty { break }
+        }
     }
 }

@@ -115,7 +115,8 @@ struct PoolWorld {
         guard let id = uses.keys.sorted().randomElement(using: &dice) else { return }
         uses[id] = nil
         testing.remove(id)
-        act { machine, now, actions in machine.ended(id, now: now, actions: &actions) }
+        let kind = [Machine.End.own, .loss, .crash].randomElement(using: &dice) ?? .own
+        act { machine, now, actions in machine.ended(id, kind, now: now, actions: &actions) }
     }
 
     mutating func tick() {

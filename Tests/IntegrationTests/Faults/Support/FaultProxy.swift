@@ -16,8 +16,12 @@ final class FaultProxy: Sendable {
         case drop
         /// Keeps them and reads no more in this direction.
         case stall
+        /// Lets so many through, keeps the others and reads no more in this direction.
+        case stallAfter(Int)
         /// Ends the connection without them.
         case cut
+        /// Lets so many through and ends the connection.
+        case cutAfter(Int)
         /// Ends the connection without them, by a reset on both sides.
         case reset
     }
@@ -31,10 +35,13 @@ final class FaultProxy: Sendable {
     private let pause: Mutex<UInt32?>
     private let isOver = Atomic(false)
 
-    /// A proxy that forwards everything, until it is told something else.
-    init() throws {
-        let configuration = try PostgresConfiguration(uri: TestDatabase.current.uri)
-        guard case .socket(let folder, let port)? = configuration.endpoints.first else { throw TestSocket.Failure() }
+    private let target: PostgresConfiguration
+
+    /// A proxy that forwards everything, until it is told something else; by default to the test's database.
+    init(to target: PostgresConfiguration? = nil) throws {
+        let target = try target ?? PostgresConfiguration(uri: TestDatabase.current.uri)
+        self.target = target
+        guard case .socket(let folder, let port)? = target.endpoints.first else { throw TestSocket.Failure() }
         path = "\(folder)/.s.PGSQL.\(port)"
         rule = Mutex { _, _ in .forward }
         pause = Mutex(nil)
@@ -52,15 +59,13 @@ final class FaultProxy: Sendable {
         listener.stopListening()
     }
 
-    /// A configuration for the test's database over the proxy.
+    /// A configuration for the same database over the proxy.
     var configuration: PostgresConfiguration {
-        get throws {
-            var configuration = try PostgresConfiguration(uri: TestDatabase.current.uri)
-            configuration.endpoints = [.tcp(host: "127.0.0.1", port: port)]
-            configuration.tls.mode = .disable
-            configuration.pool.acquireTimeout = .seconds(20)
-            return configuration
-        }
+        var configuration = target
+        configuration.endpoints = [.tcp(host: "127.0.0.1", port: port)]
+        configuration.tls.mode = .disable
+        configuration.pool.acquireTimeout = .seconds(20)
+        return configuration
     }
 
     /// Applies to all connections, from now on.
@@ -97,7 +102,13 @@ final class FaultProxy: Sendable {
                 case .forward: if !to.write(bytes) { return }
                 case .drop: break
                 case .stall: stalled.insert(direction)
+                case .stallAfter(let count):
+                    to.write(Array(bytes.prefix(count)))
+                    stalled.insert(direction)
                 case .cut: return
+                case .cutAfter(let count):
+                    to.write(Array(bytes.prefix(count)))
+                    return
                 case .reset:
                     client.resetOnClose()
                     server.resetOnClose()

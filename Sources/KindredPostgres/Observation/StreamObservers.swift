@@ -1,0 +1,46 @@
+import Synchronization
+
+/// Who wants to know of what a client's connections notice.
+final class StreamObservers<Element: Sendable>: Sendable {
+    private struct State {
+        var streams: [Int: AsyncStream<Element>.Continuation] = [:]
+        var lastID = 0
+    }
+
+    private let state = Mutex(State())
+    /// Kept beside the streams so that asking costs nothing when there are none.
+    private let count = Atomic(0)
+
+    var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
+
+    func stream() -> AsyncStream<Element> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: Element.self, bufferingPolicy: .bufferingNewest(1_000))
+        let id = state.withLock { state in
+            state.lastID += 1
+            state.streams[state.lastID] = continuation
+            count.store(state.streams.count, ordering: .relaxed)
+            return state.lastID
+        }
+        continuation.onTermination = { [weak self] _ in self?.remove(id) }
+        return stream
+    }
+
+    /// Called with the connection locked, so it only leaves it for others.
+    func tell(_ element: Element) {
+        for stream in state.withLock({ Array($0.streams.values) }) { stream.yield(element) }
+    }
+
+    func finish() {
+        for stream in state.withLock({ Array($0.streams.values) }) { stream.finish() }
+    }
+
+    private func remove(_ id: Int) {
+        // The stream is freed after the mutex, because that may call back.
+        let removed = state.withLock { state in
+            defer { count.store(state.streams.count, ordering: .relaxed) }
+            return state.streams.removeValue(forKey: id)
+        }
+        withExtendedLifetime(removed) {}
+    }
+}

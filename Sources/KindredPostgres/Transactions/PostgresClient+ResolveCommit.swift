@@ -1,0 +1,81 @@
+/// What became of a transaction whose answer to COMMIT was lost.
+public enum CommitFate: Sendable, Hashable {
+    /// It took effect as a whole.
+    case committed
+    /// It has left no trace, and never will.
+    case rolledBack
+    /// The server cannot tell, or not yet: it was out of reach, fell back to an earlier state, or is another one now.
+    case unknown
+}
+
+extension PostgresClient {
+    /// Finds out what became of a transaction that ended with `PostgresError` `.commitUnknown`.
+    ///
+    /// ```swift
+    /// do {
+    ///     try await client.withTransaction(tracksCommit: true) { … }
+    /// } catch let error as PostgresError where error.code == .commitUnknown {
+    ///     guard let id = error.transactionID, try await client.resolveCommit(id) == .committed else { throw error }
+    /// }
+    /// ```
+    ///
+    /// Sends one query, again and again while the transaction still runs or no connection can be made. An answer other
+    /// than `.unknown` is definite. Throws `CancellationError`, and `PostgresError` `.closed` if the client is closed.
+    ///
+    /// - Parameters:
+    ///   - id: what the error names.
+    ///   - timeout: how long to ask at most.
+    public func resolveCommit(_ id: PostgresTransactionID, timeout: Duration = .seconds(5)) async throws -> CommitFate {
+        try await withThrowingTaskGroup(of: CommitFate.self) { group in
+            group.addTask {
+                while true {
+                    if let fate = try await self.fate(of: id) { return fate }
+                    try await Task.sleep(for: .milliseconds(50))
+                }
+            }
+            // Whoever waits for a connection meanwhile does not wait longer.
+            group.addTask {
+                try await Task.sleep(for: timeout)
+                return .unknown
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? .unknown
+        }
+    }
+
+    /// What the server says now; nil if it may say more later.
+    private func fate(of id: PostgresTransactionID) async throws -> CommitFate? {
+        let rows: QueryResult
+        do {
+            // Neither in the task's own transaction, which may have failed, nor over the connection it was lent.
+            rows = try await PostgresTransaction.$current.withValue(nil) {
+                try await ConnectionLease.$current.withValue(nil) { try await query(Self.question(id)) }
+            }
+        } catch let error as PostgresError {
+            switch error.code {
+            case .closed: throw error
+            // A number that lies in the server's future: it was restored, or is another one.
+            case .server where error.sqlState?.rawValue == "22023": return .unknown
+            default: return nil
+            }
+        }
+        guard let row = rows.first else { return nil }
+        // A standby has not heard of everything yet, and after a failover the number may be another transaction's.
+        guard let timeline = try row.decode(1, as: String.self) else { return nil }
+        guard timeline == id.timeline else { return .unknown }
+        switch try row.decode(0, as: String.self) {
+        case "committed": return .committed
+        case "aborted": return .rolledBack
+        case "in progress": return nil
+        // So old that the server has forgotten it.
+        default: return .unknown
+        }
+    }
+
+    private static func question(_ id: PostgresTransactionID) -> SQL {
+        """
+        SELECT pg_catalog.pg_xact_status(\(String(id.number))::text::xid8), CASE WHEN pg_catalog.pg_is_in_recovery() \
+        THEN NULL ELSE pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8) END
+        """
+    }
+}

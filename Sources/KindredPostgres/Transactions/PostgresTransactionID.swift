@@ -1,0 +1,44 @@
+import Synchronization
+
+/// The server's number of a transaction, with which its fate can be found out after its connection was lost.
+public struct PostgresTransactionID: Sendable, Hashable, CustomStringConvertible {
+    /// The number, unlike that of any other transaction of the same server and timeline.
+    public let number: UInt64
+    /// The server's timeline at that time, as in the names of its log files; after a failover it is another one.
+    public let timeline: String
+
+    /// The number and the timeline, such as `7423 on 00000001`; safe to log.
+    public var description: String { "\(number) on \(timeline)" }
+}
+
+extension PostgresTransactionID {
+    /// Asks for the current transaction's number, which only a transaction that has written has.
+    static let question = Statement(
+        text: StatementText(
+            """
+            SELECT pg_catalog.pg_current_xact_id_if_assigned()::text, CASE WHEN pg_catalog.pg_is_in_recovery() THEN NULL \
+            ELSE pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8) END
+            """),
+        resultFormat: .text)
+
+    /// Reads the answer to `question`; nil if the transaction has no number.
+    init?(answer: QueryResult?) {
+        guard let row = answer?.first, let number = try? row.decode(0, as: String.self).flatMap({ UInt64($0) }),
+            let timeline = try? row.decode(1, as: String.self)
+        else { return nil }
+        self.init(number: number, timeline: timeline)
+    }
+}
+
+/// The number of a transaction that is about to be committed, once the server has told it.
+final class TrackedID: Sendable {
+    private let value = Mutex<PostgresTransactionID?>(nil)
+
+    var id: PostgresTransactionID? { value.withLock { $0 } }
+
+    func take(_ answer: Result<[QueryResult], any Error>) {
+        guard case .success(let results) = answer else { return }
+        let id = PostgresTransactionID(answer: results.last)
+        value.withLock { $0 = id }
+    }
+}

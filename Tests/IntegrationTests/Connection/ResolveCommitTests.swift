@@ -1,0 +1,74 @@
+import KindredPostgres
+import KindredTesting
+import Testing
+
+@Suite(.database("CREATE TABLE note (id bigint PRIMARY KEY)")) struct ResolveCommitTests {
+    /// Runs a transaction over a proxy that does something to its COMMIT; returns the error's transaction.
+    private func transactionThatIsCut(_ rule: @escaping FaultProxy.Rule) async throws -> PostgresTransactionID? {
+        let proxy = try FaultProxy()
+        defer { proxy.stop() }
+        var configuration = proxy.configuration
+        configuration.pool.maximumConnections = 1
+        let client = try await PostgresClient.connect(configuration)
+        proxy.set(rule)
+        let error = await expectPostgresError(.commitUnknown) {
+            try await client.withTransaction(tracksCommit: true) { _ in
+                _ = try await client.query("INSERT INTO note VALUES (1)")
+            }
+        }
+        await client.close(timeout: .zero)
+        return error?.transactionID
+    }
+
+    @Test("T1: a commit whose answer was lost is found to be committed") func lostAnswer() async throws {
+        let id = try await transactionThatIsCut { direction, bytes in
+            guard direction == .toClient, let tag = position(of: "COMMIT", in: bytes) else { return .forward }
+            return .cutAfter(tag - 5)
+        }
+        try await withClient { client in
+            let fate = try await client.resolveCommit(try #require(id), timeout: .seconds(120))
+            #expect(fate == .committed)
+            let count = try await client.query("SELECT count(*) FROM note")
+            #expect(try count[0][0] == 1)
+        }
+    }
+
+    @Test("T2: a commit that was lost itself is found to be rolled back") func lostRequest() async throws {
+        let id = try await transactionThatIsCut { direction, bytes in
+            // The question for the number goes through, its answer too, and nothing afterwards.
+            if direction == .toServer { return position(of: "COMMIT", in: bytes).map { .stallAfter($0) } ?? .forward }
+            return contains(bytes, "0000") ? .cutAfter(bytes.count) : .forward
+        }
+        try await withClient { client in
+            let fate = try await client.resolveCommit(try #require(id), timeout: .seconds(120))
+            #expect(fate == .rolledBack)
+            let count = try await client.query("SELECT count(*) FROM note")
+            #expect(try count[0][0] == 0)
+        }
+    }
+
+    @Test func trackingCostsOneStatementAndNothingWithoutAWrite() async throws {
+        try await withClient { client in
+            let (_, recorder) = try await recordingStatements {
+                try await client.withTransaction(tracksCommit: true) {
+                    try await $0.query("INSERT INTO note VALUES (1)")
+                }
+                try await client.withTransaction { try await $0.query("INSERT INTO note VALUES (2)") }
+            }
+            let statements = recorder.all.map(\.sql)
+            #expect(statements.count == 7)
+            #expect(statements[2].contains("pg_current_xact_id_if_assigned"))
+            #expect(statements[3] == "COMMIT" && statements[6] == "COMMIT")
+        }
+    }
+
+    @Test func theNumberAndItsTimelineCanBeLogged() async throws {
+        let id = try await transactionThatIsCut { direction, bytes in
+            guard direction == .toClient, let tag = position(of: "COMMIT", in: bytes) else { return .forward }
+            return .cutAfter(tag - 5)
+        }
+        let known = try #require(id)
+        #expect("\(known)" == "\(known.number) on \(known.timeline)")
+        #expect(known.timeline.count == 8 && known.number > 0)
+    }
+}

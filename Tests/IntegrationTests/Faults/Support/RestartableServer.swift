@@ -1,0 +1,83 @@
+import EmbeddedPostgres
+import Foundation
+import KindredPostgres
+import Subprocess
+
+/// A server of a test's own, which it may stop, kill and start again.
+final class RestartableServer: Sendable {
+    struct Failure: Error {
+        let script: String
+    }
+
+    enum StopMode: String {
+        case fast, immediate
+    }
+
+    private let folder = "/tmp/kindred-restart-\(UInt32.random(in: 0..<UInt32.max))"
+    private let programs: String
+
+    /// Makes a cluster; a watchdog removes it when this process is gone.
+    init() async throws {
+        programs = try await EmbeddedPostgres.shared().installation.binFolder
+        try await run(
+            """
+            mkdir -m 700 \(folder)
+            \(programs)/initdb -D \(folder)/data -U postgres --auth=trust --encoding=UTF8 --locale=C --no-sync \
+                --no-instructions
+            printf "listen_addresses = ''\\nfsync = off\\nunix_socket_directories = '\(folder)'\\n" \
+                >>\(folder)/data/postgresql.conf
+            (
+                while [ -d \(folder) ] && ps -p \(ProcessInfo.processInfo.processIdentifier); do sleep 2; done
+                \(programs)/pg_ctl -D \(folder)/data -m immediate stop
+                rm -rf \(folder)
+            ) &
+            """)
+    }
+
+    var configuration: PostgresConfiguration {
+        var configuration = PostgresConfiguration(
+            endpoints: [.socket(folder: folder)], user: "postgres", database: "postgres")
+        configuration.pool.acquireTimeout = .seconds(120)
+        configuration.statementTimeout = .seconds(120)
+        return configuration
+    }
+
+    /// Starts the server, again and again while processes of the one before still live.
+    func start() async throws {
+        try await run(
+            """
+            for attempt in 1 2 3 4 5 6 7 8 9 10; do
+                \(programs)/pg_ctl -D \(folder)/data -l \(folder)/log -w -t 120 start && exit 0
+                sleep 0.2
+            done
+            exit 1
+            """)
+    }
+
+    func stop(_ mode: StopMode) async throws {
+        try await run("\(programs)/pg_ctl -D \(folder)/data -m \(mode) -w -t 120 stop")
+    }
+
+    /// Sends a signal to the process that all others come from.
+    func signal(_ signal: Int32) async throws {
+        try await run("kill -\(signal) $(head -n 1 \(folder)/data/postmaster.pid)")
+    }
+
+    /// Sends a signal to one process of the server.
+    func signal(_ signal: Int32, process: Int32) async throws {
+        try await run("kill -\(signal) \(process)")
+    }
+
+    /// Stops the server and removes everything.
+    func remove() async throws {
+        try await run("\(programs)/pg_ctl -D \(folder)/data -m immediate -w stop; rm -rf \(folder)")
+    }
+
+    private func run(_ script: String) async throws {
+        // The server refuses to run as root.
+        let words = (getuid() == 0 ? ["runuser", "-u", "postgres", "--"] : []) + ["sh", "-c", "cd /\n" + script]
+        let result = try await Subprocess.run(
+            .name("env"), arguments: Arguments(words), input: .none, output: .discarded, error: .discarded)
+        guard result.terminationStatus.isSuccess else { throw Failure(script: script) }
+    }
+}
