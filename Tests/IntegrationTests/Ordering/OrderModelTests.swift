@@ -3,7 +3,7 @@ import KindredTesting
 import TestSupport
 import Testing
 
-/// Ordered sets against plain Swift arrays: random calls, transactions undone, and other sessions' changes.
+/// Ordered sets against plain Swift arrays: random calls, and transactions that are undone.
 @Suite struct OrderModelTests {
     private struct Undone: Error {}
 

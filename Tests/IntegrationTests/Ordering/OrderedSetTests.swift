@@ -200,6 +200,59 @@ import Testing
         }
     }
 
+    @Test(.database(.sql(OrderedKind.schema)), arguments: [OrderedKind.oneToMany, .oneToManyUnique, .manyToMany])
+    func aRefusedChangeLeavesTheOrderAsItWas(_ kind: OrderedKind) async throws {
+        try await withDatabase { database, context, other in
+            let table = kind.isHelper ? "entry" : "item"
+            _ = try await other.query(
+                """
+                ALTER TABLE \(identifier: kind.rawValue).\(identifier: table)
+                ADD CONSTRAINT few CHECK (list_id = 2 OR position < 6)
+                """)
+            let items = try await kind.items(context)
+            let set = try await kind.list(1, context).set(forKey: "items")
+            #expect(try await set.numbers == [1, 2, 3, 4, 5])
+            for index in [0, 3, 5] {
+                let error = await expectError(.constraintViolation) { () async throws in
+                    try await set.insert(items[8], at: index)
+                }
+                #expect(error?.constraint == "few")
+                #expect(try await set.numbers == [1, 2, 3, 4, 5])
+                #expect(try await kind.stored(1, other) == [1, 2, 3, 4, 5])
+            }
+            try await context.transaction {
+                await expectError(.constraintViolation) { try await set.append(items[8]) }
+                try await set.remove(at: 0)
+                try await set.append(contentsOf: [])
+            }
+            try await set.insert(items[8], at: 0)
+            #expect(try await set.numbers == [9, 2, 3, 4, 5])
+            #expect(try await kind.stored(1, other) == [9, 2, 3, 4, 5])
+        }
+    }
+
+    @Test(.database(.sql(OrderedKind.schema)), arguments: [OrderedKind.manyToMany, .manyToManyUnique])
+    func aHelpersOwnRowsHaveTheSameOrder(_ kind: OrderedKind) async throws {
+        try await withDatabase { database, context, other in
+            let list = try await kind.list(1, context)
+            let (items, entries) = (try await list.set(forKey: "items"), try await list.set(forKey: "entrySet"))
+            func numbers() async throws -> [PostgresValue?] { try await entries.objects.map { $0["item_id"] } }
+            #expect(entries.isOrdered)
+            #expect(try await items.numbers == [1, 2, 3, 4, 5])
+            #expect(try await numbers() == [1, 2, 3, 4, 5])
+            try await items.move(from: 4, to: 0)
+            #expect(try await numbers() == [5, 1, 2, 3, 4])
+            let held = try await entries.objects
+            try await entries.move(from: 0, to: 2)
+            #expect(try await numbers() == [1, 2, 5, 3, 4])
+            #expect(try await items.numbers == [1, 2, 5, 3, 4])
+            try await items.move(from: 0, to: 4)
+            #expect(try await numbers() == [2, 5, 3, 4, 1])
+            #expect(try await kind.stored(1, other) == [2, 5, 3, 4, 1])
+            #expect(held.compactMap { $0["position"] }.count == 5)
+        }
+    }
+
     @Test(.database(.sql(OrderedKind.schema)))
     func prefetchedSetsAreInOrderToo() async throws {
         try await withDatabase { database, context, other in
