@@ -43,11 +43,11 @@ extension Database {
         _ body: () async throws -> T
     ) async throws -> T {
         guard client.isInTransaction, let outer = TransactionJournal.current else {
-            return try await transaction(within: nil, isolation, readOnly, deferrable, retry, body)
+            return try await transaction(within: nil, isolation, readOnly, deferrable, tracksCommit, retry, body)
         }
         // A sibling's write that waited for the savepoint's end with the gate in its hands would never let this one write.
         return try await outer.writeLock.withLock {
-            try await transaction(within: outer, isolation, readOnly, deferrable, retry, body)
+            try await transaction(within: outer, isolation, readOnly, deferrable, tracksCommit, retry, body)
         }
     }
 
@@ -56,6 +56,7 @@ extension Database {
         _ isolation: IsolationLevel?,
         _ readOnly: Bool?,
         _ deferrable: Bool?,
+        _ tracksCommit: Bool,
         _ retry: RetryPolicy,
         _ body: () async throws -> T
     ) async throws -> T {
