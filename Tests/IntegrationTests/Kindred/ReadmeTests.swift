@@ -95,7 +95,48 @@ import Testing
         }
     }
 
-    @Test func everySnippetIsRunByTheTestAbove() throws {
+    @Test(.database(.file("../../../sql/demo.sql"))) func writersAtTheSameTimeAndManyRows() async throws {
+        try await withDatabase { database, _, other in
+            _ = try await other.query(#"COMMENT ON TABLE stock IS '@kindred {"optimisticLocking": "xmin"}'"#)
+            try await database.refreshSchema()
+            let context = database.makeContext()
+            let stock = try await context.fetch("stock").sorted("copies").limit(1).one()
+            let before = try stock.value(forKey: "copies", as: Int64.self) ?? 0
+            _ = try await other.query("UPDATE stock SET copies = copies + 10")
+            try await context.save(retry: .attempts(5)) {
+                let copies = try stock.value(forKey: "copies", as: Int64.self) ?? 0
+                stock["copies"] = .integer(copies + 1)
+            }
+            #expect(stock["copies"] == .integer(before + 11))
+
+            let person = try await context.fetch("person").where("surname = %@", "Smith").one()
+            do {
+                try await context.transaction(tracksCommit: true) {
+                    try await person.setValue("Jo", forKey: "firstname")
+                }
+            } catch let error as PostgresError where error.code == .commitUnknown {
+                guard let id = error.transactionID, try await database.client.resolveCommit(id) == .committed else {
+                    throw error
+                }
+            }
+            #expect(person["firstname"] == "Jo")
+
+            let observation = database.client.addObserver { event in
+                print(event.sql, event.duration, event.rows ?? 0, event.place?.description ?? "")
+            }
+            defer { withExtendedLifetime(observation) {} }
+
+            // One UPDATE … WHERE; objects in memory follow.
+            let cheaper = try await context.fetch("book").where("category.name = %@", "Poetry")
+                .update(["price": Formula("price - %@", 1)])
+
+            // One INSERT … ON CONFLICT, for any number of rows.
+            let poet = try await context.create("title", ["name": "Poet"], onConflict: .keep("name"))
+            #expect(cheaper > 0 && poet["name"] == "Poet")
+        }
+    }
+
+    @Test func everySnippetIsRunByTheTestsAbove() throws {
         let here = URL(filePath: #filePath)
         let readme = try String(
             contentsOf: here.appending(path: "../../../../README.md").standardizedFileURL, encoding: .utf8)
