@@ -10,9 +10,10 @@ extension DatabaseContext {
     /// ```
     ///
     /// Another attempt follows a stale write (`.staleObject`), a serialization failure and a deadlock. It begins with rows
-    /// and objects as they were before, and with the objects concerned read again: those in conflict and those that `body`
-    /// had changed, by one SELECT for each entity. So `body` has to compute from what the objects show when it runs, and to
-    /// do nothing that cannot be repeated.
+    /// and objects as they were before, and with the objects concerned locked and read again: those in conflict and those
+    /// that `body` had changed, by one SELECT … FOR UPDATE for each entity. The lock lets a second attempt succeed however
+    /// many others write the same rows. So `body` has to compute from what the objects show when it runs, and to do nothing
+    /// that cannot be repeated.
     ///
     /// What is staged already is saved with it. Inside another transaction it is a savepoint, and only stale writes are
     /// tried again.
@@ -36,7 +37,7 @@ extension DatabaseContext {
             do {
                 return try await transaction(isolation: isolation) {
                     journal = TransactionJournal.current
-                    try await refresh(concerned)
+                    try await refreshAndLock(concerned)
                     let result = try await body()
                     try await save(fileID: fileID, line: line)
                     return result

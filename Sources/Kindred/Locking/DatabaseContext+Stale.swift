@@ -46,14 +46,14 @@ extension DatabaseContext {
         return missing.isEmpty ? refusedByTrigger(kept) : gone(missing)
     }
 
-    /// Reads objects' rows again, and takes them for what changes are made on: one SELECT for each entity.
+    /// Locks objects' rows, reads them again, and takes them for what changes are made on: one SELECT for each entity.
     ///
     /// Objects whose rows are gone say so in `isDeleted`.
-    func refresh(_ objects: [DatabaseObject]) async throws {
+    func refreshAndLock(_ objects: [DatabaseObject]) async throws {
         let live = objects.filter { !$0.isGone && !$0.isInserted && $0.key != nil && !$0.runtime.key.isEmpty }
         for (entity, objects) in grouped(live) {
             let askedAt = now
-            let rows = try await currentRows(of: objects, entity)
+            let rows = try await currentRows(of: objects, entity, isLocked: true)
             for object in objects {
                 guard let row = try rows[requireKey(object)] else {
                     try applyDelete(object)
@@ -72,11 +72,12 @@ extension DatabaseContext {
     /// The rows as the database has them now, by key.
     private func currentRows(
         of objects: [DatabaseObject],
-        _ entity: EntityRuntime
+        _ entity: EntityRuntime,
+        isLocked: Bool = false
     ) async throws -> [ObjectKey: Row] {
         let statements = DeletionStatements(runtime: runtime)
         let batch = try objects.map(requireKey).slices().map {
-            try statements.rows(entity, $0, columns: Array(entity.attributeColumns), isLocked: false)
+            try statements.rows(entity, $0, columns: Array(entity.attributeColumns), isLocked: isLocked)
         }
         var rows: [ObjectKey: Row] = [:]
         for result in try await send(batch, entity) {

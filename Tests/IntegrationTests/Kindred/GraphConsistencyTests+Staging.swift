@@ -10,7 +10,7 @@ extension GraphConsistencyTests {
     private struct Undone: Error {}
 
     /// How many sequences each of the databases sees, short ones most of them.
-    private static let sequences = LongTests.areOn ? UInt64(2_000) : 125
+    private static let sequences = LongTests.areOn ? UInt64(2_000) : 250
 
     /// Staged and written changes, saves, refusals and rollbacks: memory and a fresh context are what a model says.
     ///
