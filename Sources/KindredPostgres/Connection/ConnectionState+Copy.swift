@@ -107,9 +107,10 @@ extension ConnectionState {
         guard let flight = inFlight.first, flight.copyPhase == .input else { return }
         // Looks at notices.
         _ = PQisBusy(handle)
-        if notices.count == noticesBefore, copyAnsweredAt == .never {
-            // It may be the first part of a notice; then the rest follows soon.
-            copyAnsweredAt = .now + .milliseconds(50)
+        if notices.count == noticesBefore {
+            // It may be the first part of a notice; then the rest follows soon. An answer comes in parts too: what follows
+            // it does not put off its time.
+            copyAnsweredAt = min(copyAnsweredAt, .now + .milliseconds(50))
         } else {
             copyAnsweredAt = .never
         }

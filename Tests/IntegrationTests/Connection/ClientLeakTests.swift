@@ -11,7 +11,7 @@ import Testing
     @Suite(.database) struct ClientLeakTests {
         private static let count = LongTests.areOn ? 1_000 : 20
 
-        @Test("Clients that were closed or dropped leave no session, descriptor or thread", .timeLimit(.minutes(10)))
+        @Test("Clients that were closed or dropped leave no session, descriptor or thread", .timeLimit(.minutes(15)))
         func nothingIsLeft() async throws {
             let threads = Self.threadCount
             let files = LongTests.openFileCount ?? 0

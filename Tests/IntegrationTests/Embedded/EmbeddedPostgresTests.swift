@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct EmbeddedPostgresTests {
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(15)))
     func listensOnASocketOfItsOwnAndLeavesNothing() async throws {
         let server = try await EmbeddedPostgres.start()
         #expect(server.isRunning)
@@ -16,7 +16,7 @@ import Testing
         await server.stop()
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(15)))
     func serversOfOneProcessAreIndependent() async throws {
         try await EmbeddedPostgres.withServer { first in
             try await EmbeddedPostgres.withServer { second in
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(15)))
     func aClosureThatThrowsStopsTheServer() async throws {
         struct Stop: Error {}
         var folder = ""
@@ -41,7 +41,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder))
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(15)))
     func theLastReferenceStopsTheServer() async throws {
         var server: EmbeddedPostgres? = try await EmbeddedPostgres.start()
         let folder = try #require(server?.folder)
@@ -49,7 +49,7 @@ import Testing
         while FileManager.default.fileExists(atPath: folder) { try await Task.sleep(for: .milliseconds(10)) }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(15)))
     func aCrashIsNoticedAndCleanedUp() async throws {
         let server = try await EmbeddedPostgres.start()
         let pidFile = try String(contentsOfFile: server.dataFolder + "/postmaster.pid", encoding: .utf8)
@@ -59,7 +59,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: server.folder))
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(15)))
     func aCancelledStartEndsAtOnce() async throws {
         let task = Task { try await EmbeddedPostgres.start() }
         try await Task.sleep(for: .milliseconds(50))
@@ -67,7 +67,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(15)))
     func theSharedServerIsOne() async throws {
         async let first = EmbeddedPostgres.shared()
         async let second = EmbeddedPostgres.shared()

@@ -33,7 +33,7 @@ import Testing
         return count
     }
 
-    @Test("L8, L10: answers that never come are a timeout, and the connection is replaced", .timeLimit(.minutes(10)))
+    @Test("L8, L10: answers that never come are a timeout, and the connection is replaced", .timeLimit(.minutes(15)))
     func lostAnswers() async throws {
         try await withProxy { proxy, client in
             proxy.set { direction, _ in direction == .toClient ? .drop : .forward }

@@ -68,7 +68,7 @@ import Testing
 
     @Test(
         "L3, L4, L5: connections of a server that ended are replaced, and nobody who was idle notices",
-        .timeLimit(.minutes(10)))
+        .timeLimit(.minutes(15)))
     func restarts() async throws {
         try await withServer { server in
             try await withWarmClient(server.configuration) { client in
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("L4: whoever asks while the server is away is served when it is back", .timeLimit(.minutes(10)))
+    @Test("L4: whoever asks while the server is away is served when it is back", .timeLimit(.minutes(15)))
     func outage() async throws {
         try await withServer { server in
             try await withWarmClient(server.configuration) { client in
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test("T3: a commit whose answer is lost with the server is known once that is back", .timeLimit(.minutes(10)))
+    @Test("T3: a commit whose answer is lost with the server is known once that is back", .timeLimit(.minutes(15)))
     func commitOfALostServer() async throws {
         try await withServer { server in
             let proxy = try FaultProxy(to: server.configuration)
@@ -152,7 +152,7 @@ import Testing
 
     @Test(
         "L6: while the server's first process stands still, sessions go on and new ones meet the deadline",
-        .timeLimit(.minutes(10)))
+        .timeLimit(.minutes(15)))
     func frozenServer() async throws {
         try await withServer { server in
             try await withWarmClient(server.configuration) { client in
@@ -175,7 +175,7 @@ import Testing
 
     @Test(
         "L7: a session that stands still meets its deadline and is replaced", .enabled(if: LongTests.areOn),
-        .timeLimit(.minutes(10)))
+        .timeLimit(.minutes(15)))
     func frozenSession() async throws {
         try await withServer { server in
             var configuration = server.configuration
