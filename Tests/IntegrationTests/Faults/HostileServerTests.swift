@@ -1,3 +1,4 @@
+import Foundation
 import KindredPostgres
 import Synchronization
 import Testing
@@ -150,7 +151,7 @@ import Testing
             session.readMessage()
             let fields = [("S", "ERROR"), ("V", "ERROR"), ("C", "22P02"), ("M", "wrong")]
             session.socket.write(session.message("E", fields.flatMap { Array($0.utf8) + session.text($1) } + [0]))
-            for _ in 0..<5 { session.readMessage() }
+            usleep(10_000)
             session.socket.write(session.ready)
             while session.readMessage() != nil {}
         }

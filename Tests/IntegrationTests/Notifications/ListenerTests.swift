@@ -86,7 +86,8 @@ import Testing
             let first = try await listener.listen(to: "first")
             let second = try await listener.listen(to: "second")
             for round in 0..<3 {
-                #expect(try await killListeners(client) == 1)
+                // The one of the round before may still be on its way out.
+                #expect(try await killListeners(client) >= 1)
                 var iterator = first.makeAsyncIterator()
                 #expect(await iterator.next() == .missed(.reconnected))
                 try await client.notify("first", payload: "\(round)")
