@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// What a statement does to what, for people and for grouping: `SELECT public.book`.
 ///
 /// Made from the text alone, so that it never holds a value: operations and tables in their order, names without quotes.
@@ -60,7 +62,7 @@ struct StatementSummary: Sendable, Equatable {
     }
 }
 
-/// The words of a statement outside of quotes and comments.
+/// The words of a statement.
 private struct SummaryWords {
     enum Word {
         case word(String)
@@ -73,7 +75,7 @@ private struct SummaryWords {
     private var index = 0
 
     init(_ sql: String) {
-        bytes = Array(sql.utf8)
+        bytes = Array(SQLScanner.withoutTexts(sql).utf8)
     }
 
     private func byte(_ distance: Int = 0) -> UInt8? {
@@ -91,21 +93,11 @@ private struct SummaryWords {
         while let byte = byte() {
             if byte <= 32 {
                 index += 1
-            } else if byte == UInt8(ascii: "-"), self.byte(1) == byte {
-                skip { $0.byte() != 10 }
-            } else if byte == UInt8(ascii: "/"), self.byte(1) == UInt8(ascii: "*") {
-                index += 2
-                skip { !($0.byte() == UInt8(ascii: "*") && $0.byte(1) == UInt8(ascii: "/")) }
-                index = min(index + 2, bytes.count)
-            } else if byte == UInt8(ascii: "'") {
-                _ = quoted(byte)
-            } else if byte == UInt8(ascii: "$"), !skipDollarQuotes() {
-                index += 1
             } else if byte == UInt8(ascii: "\"") || Self.isLetter(byte) {
                 return name()
-            } else if byte != UInt8(ascii: "$") {
+            } else {
                 index += 1
-                return .symbol(byte)
+                if byte != UInt8(ascii: "$") { return .symbol(byte) }
             }
         }
         return nil
@@ -113,10 +105,6 @@ private struct SummaryWords {
 
     private static func isLetter(_ byte: UInt8) -> Bool {
         (65...90).contains(byte) || (97...122).contains(byte) || byte == UInt8(ascii: "_") || byte >= 128
-    }
-
-    private mutating func skip(while condition: (Self) -> Bool) {
-        while index < bytes.count, condition(self) { index += 1 }
     }
 
     /// The text between two quotes, of which two mean one.
@@ -132,18 +120,6 @@ private struct SummaryWords {
             text.append(byte)
         }
         return text
-    }
-
-    /// Skips `$tag$ … $tag$`; false where none begins.
-    private mutating func skipDollarQuotes() -> Bool {
-        var end = index + 1
-        while end < bytes.count, Self.isLetter(bytes[end]) { end += 1 }
-        guard end < bytes.count, bytes[end] == UInt8(ascii: "$") else { return false }
-        let tag = bytes[index...end]
-        index = end + 1
-        while index < bytes.count, !bytes[index...].starts(with: tag) { index += 1 }
-        index = min(index + tag.count, bytes.count)
-        return true
     }
 
     private mutating func name() -> Word {

@@ -17,6 +17,10 @@ import Testing
             "/* from me */ -- from you\nSELECT $$ FROM secret $$, $a$ FROM $$ secret $a$, 'it''s FROM secret'",
             "SELECT", "SELECT"
         ),
+        (
+            #"SELECT E'it\'s FROM secret', $a1$ FROM secret $a1$ /* a /* b */ FROM secret */ FROM a"#, "SELECT",
+            "SELECT a"
+        ),
         (#"SELECT 1 FROM "a ""quoted"" one""#, "SELECT", #"SELECT a "quoted" one"#),
         ("SELECT EXISTS (SELECT 1 FROM a WHERE (SELECT count(*) FROM b) > 1)", "SELECT", "SELECT SELECT a SELECT b"),
         ("BEGIN", "BEGIN", "BEGIN"), ("", "", ""), ("'", "", ""), ("SELECT \"", "SELECT", "SELECT"),

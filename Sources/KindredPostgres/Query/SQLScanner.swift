@@ -1,6 +1,6 @@
 /// Follows quotes and comments through the pieces of a statement, as the server's scanner does, to know where a parameter
 /// may stand.
-struct SQLScanner {
+package struct SQLScanner {
     private enum State: Equatable {
         case plain
         /// Between single quotes, where a backslash may take the next character with it.
@@ -26,6 +26,26 @@ struct SQLScanner {
         case .lineComment, .blockComment: "A value stands inside a comment, where the server does not see it"
         }
     }
+
+    /// A statement without its comments and the texts between quotes, which may be values; quoted names stay.
+    package static func withoutTexts(_ text: String) -> String {
+        var scanner = SQLScanner()
+        var kept: [UInt8] = []
+        var (text, hasNumbered) = (text, false)
+        text.withUTF8 { bytes in
+            var position = 0
+            while position < bytes.count {
+                let wasKept = scanner.isInStatement
+                let end = min(position + scanner.step(bytes[position...], &hasNumbered), bytes.count)
+                // What begins a text or a comment stands for all of it, so that its neighbours stay apart.
+                if wasKept { kept += scanner.isInStatement ? Array(bytes[position..<end]) : [UInt8(ascii: " ")] }
+                position = end
+            }
+        }
+        return String(decoding: kept, as: UTF8.self)
+    }
+
+    private var isInStatement: Bool { state == .plain || state == .identifier }
 
     /// Goes on with a piece of text; returns whether it holds a numbered parameter such as `$1`.
     mutating func scan(_ text: String) -> Bool {
