@@ -15,11 +15,7 @@ extension DatabaseContext {
         return try await client.called(at: fileID, line) {
             let entity = try runtime.entity(named: entityName)
             guard !entity.entity.isReadOnly else {
-                throw KindredError(
-                    .readOnly,
-                    "\(entity.name) cannot be written: it has no primary key, or the role may only read it",
-                    entity: entity.name.description
-                )
+                throw entity.notWritable
             }
             var assignments = Assignments(entity)
             for (key, value) in values.sorted(by: { $0.key < $1.key }) {

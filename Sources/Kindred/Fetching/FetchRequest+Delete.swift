@@ -11,11 +11,7 @@ extension FetchRequest {
     public func delete(fileID: String = #fileID, line: Int = #line) async throws -> Int {
         return try await context.client.called(at: fileID, line) {
             guard !entity.entity.isReadOnly, !entity.key.isEmpty else {
-                throw KindredError(
-                    .readOnly,
-                    "\(entity.name) cannot be written: it has no primary key, or the role may only read it",
-                    entity: entity.name.description
-                )
+                throw entity.notWritable
             }
             guard DeletionRun.current(in: context) == nil else {
                 let objects = try await all()

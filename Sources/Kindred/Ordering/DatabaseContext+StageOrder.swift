@@ -4,16 +4,12 @@ import Synchronization
 
 // Orders of which an end is new: positions are staged with the members, or follow from the order of the staged pairs.
 extension DatabaseContext {
-    /// Makes objects the only members of a new owner, in their order.
+    /// Gives the members of a new owner their order, if it has one.
     func stageOrder(
         _ members: [DatabaseObject],
         of owner: DatabaseObject,
         _ relationship: RelationshipRuntime
     ) throws {
-        let known = stagedMembers(of: relationship, owner)
-        let (wanted, old) = (Set(members), Set(known))
-        try stageLeave(known.filter { !wanted.contains($0) }, from: owner, relationship)
-        try stageJoin(members.filter { !old.contains($0) }, to: owner, relationship)
         guard let position = relationship.position else { return }
         if case .helper = relationship.link {
             for member in members { restage(StagedPair(owner, relationship, member)) }

@@ -56,7 +56,7 @@ extension ToMany {
             try requireIndex(index, through: others.count)
             guard !all.isEmpty else { return }
             if owner.isInserted {
-                return try context.stageOrder(
+                return try context.stageReplace(
                     others.prefix(index) + all + others.dropFirst(index), of: owner, relationship)
             }
             let next = try key(of: others, at: index)
@@ -78,7 +78,7 @@ extension ToMany {
             let others = current.filter { $0 !== member }
             if owner.isInserted {
                 let order = others.prefix(destination) + [member] + others.dropFirst(destination)
-                return try context.stageOrder(Array(order), of: owner, relationship)
+                return try context.stageReplace(Array(order), of: owner, relationship)
             }
             try requireStored([member])
             let next = try key(of: others, at: destination)
@@ -113,7 +113,7 @@ extension ToMany {
 
     /// Makes objects the only members, in their order.
     func setOrder(_ all: [DatabaseObject]) async throws {
-        if owner.isInserted { return try context.stageOrder(all, of: owner, relationship) }
+        if owner.isInserted { return try context.stageReplace(all, of: owner, relationship) }
         try requireStored(all)
         try await context.reorder(owner, relationship, .set, all)
         let kept = Set(all)

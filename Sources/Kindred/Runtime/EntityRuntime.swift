@@ -126,6 +126,15 @@ package final class EntityRuntime: Sendable {
         return order.count == key.count ? order : nil
     }
 
+    /// The error for a write of an entity whose rows cannot be told apart, or may only be read.
+    var notWritable: KindredError {
+        KindredError(
+            .readOnly,
+            "\(name) cannot be written: it has no primary key, or the role may only read it",
+            entity: name.description
+        )
+    }
+
     /// The error for a key that the entity does not have, with the nearest keys.
     package func unknownKey(_ key: String) -> KindredError {
         let names = entity.attributes.map(\.name) + entity.relationships.flatMap { [$0.name] + $0.aliases }

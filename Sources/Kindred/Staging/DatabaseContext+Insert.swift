@@ -27,11 +27,7 @@ extension DatabaseContext {
     /// A new object of an entity, without values.
     package func insert(_ entity: EntityRuntime) throws -> DatabaseObject {
         guard !entity.entity.isReadOnly, !entity.key.isEmpty else {
-            throw KindredError(
-                .readOnly,
-                "\(entity.name) cannot be written: it has no primary key, or the role may only read it",
-                entity: entity.name.description
-            )
+            throw entity.notWritable
         }
         let number = TemporaryKey.next()
         let row = entity.emptyRow(client.types)
@@ -129,17 +125,17 @@ extension DatabaseContext {
         return found
     }
 
-    /// Makes objects the only staged members of a relationship.
+    /// Makes objects the only staged members of a relationship; those of a new owner in their order.
     func stageReplace(
         _ members: [DatabaseObject],
         of owner: DatabaseObject,
         _ relationship: RelationshipRuntime
     ) throws {
-        if relationship.position != nil, owner.isInserted { return try stageOrder(members, of: owner, relationship) }
         let known = stagedMembers(of: relationship, owner)
         let (wanted, old) = (Set(members), Set(known))
         try stageLeave(known.filter { !wanted.contains($0) }, from: owner, relationship)
         try stageJoin(members.filter { !old.contains($0) }, to: owner, relationship)
+        if owner.isInserted { try stageOrder(members, of: owner, relationship) }
     }
 }
 

@@ -94,11 +94,7 @@ extension DatabaseContext {
 
     func requireKey(_ object: DatabaseObject) throws -> ObjectKey {
         if object.entity.isReadOnly || object.runtime.key.isEmpty {
-            throw KindredError(
-                .readOnly,
-                "\(object.runtime.name) cannot be written: it has no primary key, or the role may only read it",
-                entity: object.runtime.name.description
-            )
+            throw object.runtime.notWritable
         }
         guard !object.isInserted else { throw object.notStored }
         guard let key = object.key else {

@@ -22,11 +22,7 @@ extension FetchRequest {
     {
         return try await context.client.called(at: fileID, line) {
             guard !entity.entity.isReadOnly, !entity.key.isEmpty else {
-                throw KindredError(
-                    .readOnly,
-                    "\(entity.name) cannot be written: it has no primary key, or the role may only read it",
-                    entity: entity.name.description
-                )
+                throw entity.notWritable
             }
             let update = try RequestUpdate(values, of: entity, in: context)
             guard !update.columns.isEmpty else {
