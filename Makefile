@@ -1,6 +1,6 @@
 SWIFT_FORMAT = swift format $(1) --recursive --parallel --configuration .swift-format Package.swift Sources Tests
 
-.PHONY: all demo test test-integration lint format bench
+.PHONY: all demo test test-integration lint format bench bench-counts
 
 all: lint test
 
@@ -21,3 +21,6 @@ format:
 
 bench:
 	swift run --configuration release --package-path Benchmarks
+
+bench-counts:
+	swift run --configuration release --package-path Benchmarks Benchmarks --counts

@@ -4,6 +4,7 @@ import PackageDescription
 // A package of its own, so that nobody who uses Kindred builds it:
 //
 //     make bench                                                          (from the repository's root)
+//     make bench-counts
 //     swift run -c release --package-path Benchmarks Benchmarks --pin
 let package = Package(
     name: "kindred-benchmarks",
@@ -19,9 +20,11 @@ let package = Package(
             providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
         ),
         .target(name: "CFloor", dependencies: ["CFloorLibPQ"]),
+        .target(name: "CCounters"),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
+                "CCounters",
                 "CFloor",
                 .product(name: "Kindred", package: "kindred"),
                 .product(name: "EmbeddedPostgres", package: "kindred"),

@@ -55,24 +55,14 @@ extension Suite {
         return [
             Measurement(name: "10,000 rows to objects", unit: "objects", goal: .ofFloor(0.35), floor: floor) {
                 try await rate(of: count * Int(Workload.books)) {
-                    for _ in 0..<count {
-                        let books = try await database.makeContext().fetch("book").all()
-                        guard books.count == Workload.books else { throw UnexpectedResult() }
-                    }
+                    for _ in 0..<count { try await readBooks(database) }
                 }
             },
             Measurement(
                 name: "10,000 rows, all attributes read typed", unit: "objects", goal: .ofFloor(0.2), floor: floor
             ) {
                 try await rate(of: count * Int(Workload.books)) {
-                    for _ in 0..<count {
-                        var sum = 0
-                        for book in try await typed.makeContext().fetch(Book.self).all() {
-                            sum += book.id + book.authorID + book.title.utf8.count + (book.year ?? 0)
-                            guard book.price != nil else { throw UnexpectedResult() }
-                        }
-                        guard sum > 0 else { throw UnexpectedResult() }
-                    }
+                    for _ in 0..<count { try await readBooksTyped(typed) }
                 }
             },
             Measurement(name: "10,000 rows", unit: "rows", goal: nil, floor: floor) {
@@ -148,7 +138,21 @@ extension Suite {
             })
     }
 
-    private static func find(_ step: Int, _ keys: Keys, _ database: Database) async throws {
+    static func readBooks(_ database: Database) async throws {
+        let books = try await database.makeContext().fetch("book").all()
+        guard books.count == Workload.books else { throw UnexpectedResult() }
+    }
+
+    static func readBooksTyped(_ database: Database) async throws {
+        var sum = 0
+        for book in try await database.makeContext().fetch(Book.self).all() {
+            sum += book.id + book.authorID + book.title.utf8.count + (book.year ?? 0)
+            guard book.price != nil else { throw UnexpectedResult() }
+        }
+        guard sum > 0 else { throw UnexpectedResult() }
+    }
+
+    static func find(_ step: Int, _ keys: Keys, _ database: Database) async throws {
         let id = keys.objectIDs[step % keys.objectIDs.count]
         // A context of its own, as for each request of a server: nothing comes from memory.
         _ = try await database.makeContext().object(with: id)

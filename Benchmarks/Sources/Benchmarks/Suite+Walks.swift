@@ -5,13 +5,7 @@ extension Suite {
     /// Loops over objects that follow their relationships, one object at a time, with nothing said beforehand.
     static func walks(_ shop: BenchmarkDatabase, _ database: Database) -> [Measurement] {
         let loop: Measurement.Run = {
-            try await rate(of: 1) {
-                var count = 0
-                for author in try await database.makeContext().fetch("author").all() {
-                    count += try await author.set(forKey: "bookSet").objects.count
-                }
-                guard count == Workload.books else { throw UnexpectedResult() }
-            }
+            try await rate(of: 1) { try await walkAuthors(database) }
         }
         return [
             Measurement(
@@ -34,16 +28,28 @@ extension Suite {
                 name: "10,000 books with author and tags", unit: "times", goal: .ofFloor(1 / 3.0),
                 floor: { try perSecond([Workload.allBooks, Workload.allAuthors, Workload.tagsOfBooks], shop) }
             ) {
-                try await rate(of: 1) {
-                    var count = 0
-                    for book in try await database.makeContext().fetch("book").all() {
-                        guard try await book.object(forKey: "author") != nil else { throw UnexpectedResult() }
-                        count += try await book.set(forKey: "tagSet").objects.count
-                    }
-                    guard count == 3 * Workload.books else { throw UnexpectedResult() }
-                }
+                try await rate(of: 1) { try await walkBooks(database) }
             },
         ]
+    }
+
+    static func walkAuthors(_ database: Database) async throws {
+        var count = 0
+        for author in try await database.makeContext().fetch("author").all() {
+            count += try await author.set(forKey: "bookSet").objects.count
+        }
+        guard count == Workload.books else { throw UnexpectedResult() }
+    }
+
+    static func walkBooks(_ database: Database, prefetching relationships: [String] = []) async throws {
+        var count = 0
+        var request = try database.makeContext().fetch("book")
+        for relationship in relationships { request = try request.prefetch(relationship) }
+        for book in try await request.all() {
+            guard try await book.object(forKey: "author") != nil else { throw UnexpectedResult() }
+            count += try await book.set(forKey: "tagSet").objects.count
+        }
+        guard count == 3 * Workload.books else { throw UnexpectedResult() }
     }
 
     /// How often a second libpq can read the rows of some queries.

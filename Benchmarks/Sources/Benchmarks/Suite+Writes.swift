@@ -7,8 +7,7 @@ extension Suite {
     static func saves(_ shop: BenchmarkDatabase, _ database: Database) async throws -> [Measurement] {
         let count = 10_000
         let value = Counter()
-        let context = database.makeContext()
-        let books = try await context.fetch("book").sorted("id").all()
+        let books = try await database.makeContext().fetch("book").sorted("id").all()
         return [
             Measurement(
                 name: "10,000 new objects in one save, keys back", unit: "objects", goal: .ofFloor(0.7),
@@ -22,19 +21,7 @@ extension Suite {
                 },
                 kindred: {
                     try shop.empty("review")
-                    let context = database.makeContext()
-                    return try await rate(of: count) {
-                        for row in 0..<count {
-                            try context.insert(
-                                "review",
-                                [
-                                    "book_id": row % Int(Workload.books) + 1,
-                                    "text": "The review with the number \(row)",
-                                    "stars": row % 5,
-                                ])
-                        }
-                        try await context.save()
-                    }
+                    return try await rate(of: count) { try await insertReviews(count, database) }
                 }),
             Measurement(
                 name: "10,000 changed objects in one save", unit: "objects", goal: .ofFloor(1),
@@ -46,17 +33,33 @@ extension Suite {
                 },
                 kindred: {
                     let year = Int(value.next())
-                    return try await rate(of: count) {
-                        for book in books { book["year"] = .integer(Int64(year)) }
-                        try await context.save()
-                    }
+                    return try await rate(of: count) { try await change(books, year: year) }
                 }),
         ]
+    }
+
+    static func insertReviews(_ count: Int, _ database: Database) async throws {
+        let context = database.makeContext()
+        for row in 0..<count {
+            try context.insert(
+                "review",
+                [
+                    "book_id": row % Int(Workload.books) + 1,
+                    "text": "The review with the number \(row)",
+                    "stars": row % 5,
+                ])
+        }
+        try await context.save()
+    }
+
+    static func change(_ books: [DatabaseObject], year: Int) async throws {
+        for book in books { book["year"] = .integer(Int64(year)) }
+        try await books.first?.context.save()
     }
 }
 
 /// Numbers that do not come twice, so that each round changes every row.
-private final class Counter: Sendable {
+final class Counter: Sendable {
     private let number = Mutex<Int32>(1_000)
 
     func next() -> Int32 {

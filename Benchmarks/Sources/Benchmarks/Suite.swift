@@ -12,11 +12,13 @@ struct Suite: Sendable {
     // Not on the main actor, as in a server: its thread would be another hop for each answer.
     @concurrent
     func run() async throws {
-        if let uri = ProcessInfo.processInfo.environment["DATABASE_URL"] {
-            try await run(on: uri)
-        } else {
-            try await EmbeddedPostgres.withServer { try await run(on: $0.uri) }
-        }
+        try await Self.onServer { try await run(on: $0) }
+    }
+
+    /// Lends the server that DATABASE_URL names, or a private one.
+    static func onServer<T: Sendable>(_ body: (String) async throws -> T) async throws -> T {
+        if let uri = ProcessInfo.processInfo.environment["DATABASE_URL"] { return try await body(uri) }
+        return try await EmbeddedPostgres.withServer { try await body($0.uri) }
     }
 
     private func run(on serverURI: String) async throws {

@@ -1,7 +1,9 @@
 /// The results as lines of text.
 struct Table {
     let isPinned: Bool
-    private var lines: [[String]] = [["what", "libpq in C", "Kindred", "ratio", "goal", "noise", "work, libpq", "Kindred"]]
+    private var lines: [[String]] = [
+        ["what", "libpq in C", "Kindred", "ratio", "goal", "noise", "work, libpq", "Kindred"]
+    ]
 
     init(isPinned: Bool) {
         self.isPinned = isPinned
@@ -50,14 +52,7 @@ struct Table {
     }
 
     func write() {
-        let widths = lines[0].indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
-        for line in lines {
-            let cells = line.enumerated().map { column, cell in
-                let padding = String(repeating: " ", count: widths[column] - cell.count)
-                return column == 0 ? cell + padding : padding + cell
-            }
-            print(cells.joined(separator: "  "))
-        }
+        writeColumns(lines)
         print("Medians of interleaved rounds; noise is how far libpq's own rounds lie apart.")
         print("Work is processor time that one takes in this process, without the server's.")
         if isPinned {

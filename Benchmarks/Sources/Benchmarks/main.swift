@@ -1,5 +1,7 @@
 import CFloor
 import Dispatch
+import Foundation
+import Synchronization
 
 let usage = """
     Measures Kindred against libpq in C, on a private server that it starts and removes, or on the one that
@@ -9,11 +11,18 @@ let usage = """
         --rounds N     how often each is measured (7)
         --only TEXT    those whose name holds the text
         --alone        without libpq's side, for profilers
+
+        --counts       counts statements, allocations and instructions instead, and fails if one has grown
+        --growth       counts what an object costs while other things grow
+        --update       with --counts: saves them as those that the next are compared with
     """
 var rounds = 7
 var only = ""
 var isPinned = false
 var isAlone = false
+var counts = false
+var growth = false
+var updates = false
 var arguments = CommandLine.arguments.dropFirst()
 while let argument = arguments.popFirst() {
     switch argument {
@@ -21,24 +30,38 @@ while let argument = arguments.popFirst() {
     case "--alone": isAlone = true
     case "--rounds": rounds = arguments.popFirst().flatMap { Int($0) } ?? rounds
     case "--only": only = arguments.popFirst() ?? ""
+    case "--counts": counts = true
+    case "--growth": growth = true
+    case "--update": updates = true
     default:
         print(usage)
-        rounds = 0
+        exit(argument == "--help" ? 0 : 2)
     }
 }
-if rounds > 0 {
-    // Before anything else: threads and servers inherit it.
-    if isPinned && floor_pin() == 0 { print("This system cannot bind a process to a processor") }
-    let suite = Suite(rounds: rounds, only: only, isPinned: isPinned, isAlone: isAlone)
-    // The main thread waits rather than become an executor: valgrind does not survive how that is done.
-    let end = DispatchSemaphore(value: 0)
-    Task.detached {
-        defer { end.signal() }
-        do {
+// Before anything else: threads and servers inherit it.
+if isPinned && floor_pin() == 0 { print("This system cannot bind a process to a processor") }
+let suite = Suite(rounds: rounds, only: only, isPinned: isPinned, isAlone: isAlone)
+let countSuite = CountSuite(only: only, updates: updates)
+let growthSuite = GrowthSuite(only: only)
+let (isCounting, isGrowing) = (counts, growth)
+let isSuccess = Mutex(false)
+// The main thread waits rather than become an executor: valgrind does not survive how that is done.
+let end = DispatchSemaphore(value: 0)
+Task.detached {
+    defer { end.signal() }
+    do {
+        var result = true
+        if isCounting {
+            result = try await countSuite.run()
+        } else if isGrowing {
+            try await growthSuite.run()
+        } else {
             try await suite.run()
-        } catch {
-            print("\(error)")
         }
+        isSuccess.withLock { $0 = result }
+    } catch {
+        print("\(error)")
     }
-    end.wait()
 }
+end.wait()
+exit(isSuccess.withLock { $0 } ? 0 : 1)

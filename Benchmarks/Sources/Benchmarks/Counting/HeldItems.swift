@@ -1,0 +1,41 @@
+import Kindred
+import Synchronization
+
+/// A context of which a number of objects is held, for works that want to know what that makes of their cost.
+final class HeldItems: Sendable {
+    private let database: Database
+    private let held = Mutex<(context: DatabaseContext, items: [DatabaseObject])?>(nil)
+
+    init(_ database: Database) {
+        self.database = database
+    }
+
+    /// The context, once it holds exactly as many objects.
+    func context(holding count: Int) async throws -> DatabaseContext {
+        if let (context, items) = held.withLock({ $0 }), items.count == count { return context }
+        held.withLock { $0 = nil }
+        let context = database.makeContext()
+        let items = try await Self.items(count, context)
+        held.withLock { $0 = (context, items) }
+        return context
+    }
+
+    func items(_ count: Int) -> [DatabaseObject] {
+        held.withLock { Array($0?.items.prefix(count) ?? []) }
+    }
+
+    func release() {
+        held.withLock { $0 = nil }
+    }
+
+    /// The first items, read 1,000 at a time.
+    static func items(_ count: Int, _ context: DatabaseContext) async throws -> [DatabaseObject] {
+        var items: [DatabaseObject] = []
+        items.reserveCapacity(count)
+        for start in stride(from: 0, to: count, by: 1_000) {
+            items += try await context.fetch("item").where("id > %@ AND id <= %@", start, start + 1_000).all()
+        }
+        guard items.count == count else { throw UnexpectedResult() }
+        return items
+    }
+}
