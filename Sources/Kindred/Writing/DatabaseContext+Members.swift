@@ -16,18 +16,10 @@ extension DatabaseContext {
 
     /// The objects that a to-many relationship was given, each once.
     func members(_ value: (any PropertyValue)?, of relationship: RelationshipRuntime) async throws -> [DatabaseObject] {
-        switch try value?.propertyContent {
-        case nil, .value(nil): return []
-        case .collection(let contents):
-            let objects = try contents.map { content in
-                guard case .object(let object) = content else { throw wrongMember(relationship, "a plain value") }
-                return object
-            }
-            return try distinctMembers(objects, of: relationship)
-        case .set(let set): return try distinctMembers(try await set.objects, of: relationship)
-        case .object: throw wrongMember(relationship, "a single object; give a collection")
-        case .value: throw wrongMember(relationship, "a plain value")
+        if case .set(let set)? = try value?.propertyContent {
+            return try distinctMembers(try await set.objects, of: relationship)
         }
+        return try stageableMembers(value, of: relationship)
     }
 
     /// The objects that a to-many relationship of a new object was given, each once, without I/O.
