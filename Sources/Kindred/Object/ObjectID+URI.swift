@@ -10,15 +10,12 @@ extension ObjectID {
     /// Host and database are not part of it, so that an ID survives a move of the database [B]. A temporary ID ends in
     /// `#new-` and a number, and cannot be read back.
     public var uri: String {
-        if isTemporary {
-            let number = values.first?.description ?? ""
-            return "\(Self.scheme)/\(Self.encode(entity.schema))/\(Self.encode(entity.name))#new-\(number)"
-        }
+        let path = "\(Self.scheme)/\(PercentCoding.encode(entity.schema))/\(PercentCoding.encode(entity.name))"
+        if isTemporary { return path + "#new-\(values.first?.description ?? "")" }
         let pairs = zip(attributes, values).map { name, value in
-            "\(Self.encode(name))=\(Self.encode(value.description))"
+            "\(PercentCoding.encode(name))=\(PercentCoding.encode(value.description))"
         }
-        return
-            "\(Self.scheme)/\(Self.encode(entity.schema))/\(Self.encode(entity.name))?\(pairs.joined(separator: "&"))"
+        return path + "?" + pairs.joined(separator: "&")
     }
 
     /// Reads an ID from its URI form, checking entity, attributes and value types against the schema.
@@ -34,8 +31,8 @@ extension ObjectID {
         let parts = uri.dropFirst(Self.scheme.count + 1).split(
             separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let path = parts[0].split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, path.count == 2, let schemaName = Self.decode(path[0]),
-            let tableName = Self.decode(path[1])
+        guard parts.count == 2, path.count == 2, let schemaName = PercentCoding.decode(path[0]),
+            let tableName = PercentCoding.decode(path[1])
         else {
             throw invalid("it has not the form \(Self.scheme)/schema/table?key=value")
         }
@@ -45,7 +42,9 @@ extension ObjectID {
         var given: [String: String] = [:]
         for pair in parts[1].split(separator: "&", omittingEmptySubsequences: false) {
             let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard halves.count == 2, let name = Self.decode(halves[0]), let value = Self.decode(halves[1]) else {
+            guard halves.count == 2, let name = PercentCoding.decode(halves[0]),
+                let value = PercentCoding.decode(halves[1])
+            else {
                 throw invalid("a part after the question mark is not attribute=value")
             }
             guard given.updateValue(value, forKey: name) == nil else { throw invalid("\"\(name)\" stands twice") }
@@ -63,37 +62,5 @@ extension ObjectID {
             }
         }
         self.init(entity, ObjectKey(values))
-    }
-
-    /// RFC 3986's unreserved characters stay, everything else is percent-encoded.
-    private static func encode(_ text: String) -> String {
-        var result = ""
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let digits = String(byte, radix: 16, uppercase: true)
-                result += byte < 16 ? "%0\(digits)" : "%\(digits)"
-            }
-        }
-        return result
-    }
-
-    private static func decode(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard rest.count >= 2, let value = UInt8(String(Substring(rest.prefix(2))), radix: 16) else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
     }
 }

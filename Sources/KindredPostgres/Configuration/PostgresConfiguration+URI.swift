@@ -34,7 +34,9 @@ extension PostgresConfiguration {
         guard authority.count <= 2 else { throw invalid("it holds several @; write %40 inside names and passwords") }
         var parameters: [String: String] = [:]
         func add(_ name: String, _ encoded: Substring) throws {
-            guard let value = Self.decode(encoded) else { throw invalid("\(name) is not percent-encoded correctly") }
+            guard let value = PercentCoding.decode(encoded) else {
+                throw invalid("\(name) is not percent-encoded correctly")
+            }
             guard parameters.updateValue(value, forKey: name) == nil else { throw invalid("\(name) is given twice") }
         }
         if authority.count == 2 {
@@ -59,7 +61,7 @@ extension PostgresConfiguration {
         if halves.count == 2 && !halves[1].isEmpty {
             for pair in halves[1].split(at: "&") {
                 let parts = pair.split(at: "=")
-                guard parts.count == 2, let name = Self.decode(parts[0]), !name.isEmpty else {
+                guard parts.count == 2, let name = PercentCoding.decode(parts[0]), !name.isEmpty else {
                     throw invalid("a part after the question mark is not parameter=value")
                 }
                 try add(name, parts[1])
@@ -95,7 +97,9 @@ extension PostgresConfiguration {
                 port = part[part.index(after: colon)...]
                 guard !port.contains(":") else { throw invalid("an IPv6 address has to stand in brackets") }
             }
-            guard let decoded = decode(name) else { throw invalid("a host is not percent-encoded correctly") }
+            guard let decoded = PercentCoding.decode(name) else {
+                throw invalid("a host is not percent-encoded correctly")
+            }
             guard !decoded.contains(",") else { throw invalid("a host holds a comma") }
             names.append(decoded)
             ports.append(String(port))
@@ -108,25 +112,6 @@ extension PostgresConfiguration {
         let address = text.split(at: "%", maxSplits: 1)[0]
         var bytes = in6_addr()
         return inet_pton(AF_INET6, String(address), &bytes) == 1
-    }
-
-    /// Decodes percent-encoded text; nil for a bad sequence, a NUL or invalid UTF-8.
-    private static func decode(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = rest.prefix(2)
-            guard digits.count == 2, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
-                let value = UInt8(String(Substring(digits)), radix: 16), value != 0
-            else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
     }
 }
 

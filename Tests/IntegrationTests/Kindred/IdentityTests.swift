@@ -96,7 +96,7 @@ import Testing
                 "", "http://x", "kindred:/public/nothing?id=1", "kindred:/public/purchase",
                 "kindred:/public/purchase?id=1",
                 "kindred:/public/purchase?tenant=1&id=x", "kindred:/public/purchase?tenant=1&id=1&id=2",
-                "kindred:/public/purchase?tenant=1&id=%zz",
+                "kindred:/public/purchase?tenant=1&id=%zz", "kindred:/public/purchase?tenant=1&id=%+1",
             ] {
                 await expectError(.invalidObjectID) { _ = try await context.object(with: bad) }
             }
