@@ -92,7 +92,7 @@ extension DatabaseContext {
         let keys = try entity.keys(of: result)
         // What follows the attributes belongs to the request.
         let width = entity.entity.attributes.count
-        let group = result.count > 1 ? keys.map { LoadGroup(.keys($0)) } : nil
+        let group = result.count > 1 ? keys.map(LoadGroup.init) : nil
         var known: [(object: DatabaseObject, position: Int)] = []
         let objects = withMap { map in
             if keys != nil { map.makeRoom(for: result.count, of: entity, deaths: deaths.load(ordering: .relaxed)) }
@@ -110,7 +110,7 @@ extension DatabaseContext {
                         )
                     )
                 }
-                guard let key = keys?[position] else {
+                guard let key = keys?.key(at: position) else {
                     objects.append(make())
                     continue
                 }
@@ -182,15 +182,22 @@ extension DatabaseContext {
 }
 
 extension EntityRuntime {
-    /// The keys of a result's rows, nil where a part is NULL; nil if the entity has no key.
-    fileprivate func keys(of result: QueryResult) throws -> [ObjectKey?]? {
+    /// The keys of a result's rows; nil if the entity has no key.
+    fileprivate func keys(of result: QueryResult) throws -> LoadGroup.Elements? {
         if key.isEmpty { return nil }
-        if hasIntegerKey {
-            return try (0..<result.count).map { row in
-                try result.integer(row: row, column: key[0]).map(ObjectKey.integer)
-            }
+        if hasIntegerKey, let integers = try integerKeys(of: result) { return .integers(integers) }
+        return .keys(try (0..<result.count).map { try ObjectKey(result, $0, key) })
+    }
+
+    /// The keys of a result's rows, each one integer; nil if one is NULL.
+    private func integerKeys(of result: QueryResult) throws -> [Int64]? {
+        var integers: [Int64] = []
+        integers.reserveCapacity(result.count)
+        for row in 0..<result.count {
+            guard let integer = try result.integer(row: row, column: key[0]) else { return nil }
+            integers.append(integer)
         }
-        return try (0..<result.count).map { try ObjectKey(result, $0, key) }
+        return integers
     }
 }
 

@@ -13,6 +13,33 @@ final class TransactionJournal: Sendable {
         var groups: [LoadGroup] = []
         var rows: [(context: DatabaseContext, entity: Int, key: ObjectKey, row: Row?)] = []
         var pairs: [StagedPair: (context: DatabaseContext, wasStaged: Bool, payload: Assignments?)] = [:]
+
+        /// Takes in what came later, which counts less, and leaves it undefined.
+        ///
+        /// The fewer entries go to the more, so that deep nesting does not move each of them once for every scope.
+        mutating func append(_ later: inout Entries) {
+            Self.merge(&before, &later.before)
+            Self.merge(&pairs, &later.pairs)
+            Self.join(&created, &later.created)
+            Self.join(&fetched, &later.fetched)
+            Self.join(&groups, &later.groups)
+            // These are undone in the order in which they came.
+            rows += later.rows
+        }
+
+        private static func merge<Key, Value>(_ entries: inout [Key: Value], _ later: inout [Key: Value]) {
+            if entries.count < later.count {
+                swap(&entries, &later)
+                entries.merge(later) { _, earlier in earlier }
+            } else {
+                entries.merge(later) { earlier, _ in earlier }
+            }
+        }
+
+        private static func join<Element>(_ entries: inout [Element], _ later: inout [Element]) {
+            if entries.count < later.count { swap(&entries, &later) }
+            entries += later
+        }
     }
 
     private struct WeakObject {
@@ -68,16 +95,11 @@ final class TransactionJournal: Sendable {
         }
     }
 
-    /// Passes everything on to the enclosing scope, whose own earlier memories count more.
+    /// Passes everything on to the enclosing scope, whose own earlier memories count more, and forgets it here.
     func merge(into outer: TransactionJournal) {
-        let inner = entries.withLock { $0 }
-        outer.entries.withLock { entries in
-            entries.before.merge(inner.before) { earlier, _ in earlier }
-            entries.created += inner.created
-            entries.fetched += inner.fetched
-            entries.groups += inner.groups
-            entries.rows += inner.rows
-            entries.pairs.merge(inner.pairs) { earlier, _ in earlier }
+        entries.withLock { inner in
+            outer.entries.withLock { $0.append(&inner) }
+            inner = Entries()
         }
     }
 

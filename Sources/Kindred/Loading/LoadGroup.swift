@@ -10,12 +10,24 @@ import Synchronization
 package final class LoadGroup: Sendable {
     /// What was read together.
     enum Elements: Sendable {
+        /// Rows that somebody may hold objects of, by their keys, each one integer.
+        case integers([Int64])
         /// Rows that somebody may hold objects of, by their keys; nil for one whose key has a NULL.
         case keys([ObjectKey?])
         /// Objects without keys that somebody may hold.
         case objects([WeakObject])
         /// Rows that a loaded relationship holds.
         case members([Member])
+
+        /// The key at a position; nil where there is none.
+        func key(at position: Int) -> ObjectKey? {
+            switch self {
+            case .integers(let integers): .integer(integers[position])
+            case .keys(let keys): keys[position]
+            case .members(let members): members[position].key
+            case .objects: nil
+            }
+        }
     }
 
     struct WeakObject: Sendable {
@@ -79,6 +91,7 @@ package final class LoadGroup: Sendable {
 
     var count: Int {
         switch elements {
+        case .integers(let integers): integers.count
         case .keys(let keys): keys.count
         case .objects(let objects): objects.count
         case .members(let members): members.count
@@ -193,6 +206,7 @@ package final class LoadGroup: Sendable {
 
     private func element(at position: Int) -> Element? {
         switch elements {
+        case .integers(let integers): .key(.integer(integers[position]))
         case .keys(let keys): keys[position].map(Element.key)
         case .objects(let objects): objects[position].object.map(Element.object)
         case .members(let members): .member(members[position])
