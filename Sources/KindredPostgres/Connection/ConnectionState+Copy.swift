@@ -53,29 +53,43 @@ extension ConnectionState {
         }
     }
 
-    /// Writes data to be copied.
+    /// Writes data to be copied, as much as there is room for.
     ///
-    /// - Returns: false if the server takes no more.
-    mutating func writeCopyData(_ id: Request.ID, _ bytes: UnsafeRawBufferPointer, _ effects: inout Effects) -> Bool {
+    /// Only then does libpq not begin to read by itself, where the encryption hides from the meter what it reads.
+    ///
+    /// - Returns: how many bytes were taken; nil if the server takes no more.
+    mutating func writeCopyData(_ id: Request.ID, _ bytes: UnsafeRawBufferPointer, _ effects: inout Effects) -> Int? {
         guard let handle, let flight = inFlight.first, flight.request.id == id, flight.copyPhase == .input,
             let copy = flight.request.copy
-        else { return false }
-        // The server says nothing while it copies, except notices; libpq does not show an error until the end.
-        if copyAnsweredAt < .now { return false }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let part = UnsafeRawBufferPointer(rebasing: rest.prefix(1 << 20))
+        else { return nil }
+        copyAnswer?.didRead()
+        copyAnswer?.look(handle, notices)
+        if copyAnswer?.isThere == true { return nil }
+        var count = 0
+        while count < bytes.count, hasRoomToWrite {
+            let part = UnsafeRawBufferPointer(rebasing: bytes[count...].prefix(8 << 10))
             let start = part.baseAddress?.assumingMemoryBound(to: CChar.self)
             guard PQputCopyData(handle, start, Int32(part.count)) == 1 else {
                 end(LibPQ.connectionLost(LibPQ.message(of: handle)), &effects)
-                return false
+                return nil
             }
-            rest = rest.dropFirst(part.count)
+            count += part.count
         }
-        flush(&effects)
+        if count == bytes.count {
+            flush(&effects)
+        } else if !wantsWrite {
+            wantsWrite = true
+            Poller.shared.setInterest(reads: wantsRead, writes: true, socket: socket)
+        }
         let isFlushed = !wantsWrite
         copy.change { $0.isFlushed = isFlushed }
-        return true
+        return count
+    }
+
+    private var hasRoomToWrite: Bool {
+        var polled = pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)
+        // An error is for libpq to find out.
+        return poll(&polled, 1, 0) != 0
     }
 
     /// Ends the data to be copied; with a reason, the server undoes what it has copied.
@@ -84,7 +98,7 @@ extension ConnectionState {
             return
         }
         flight.copyPhase = nil
-        copyAnsweredAt = .never
+        copyAnswer = nil
         guard PQputCopyEnd(handle, failure) == 1 else {
             return end(LibPQ.connectionLost(LibPQ.message(of: handle)), &effects)
         }
@@ -100,27 +114,6 @@ extension ConnectionState {
         case .output?: setReads(true)
         case nil: break
         }
-    }
-
-    /// Notes that the server has said something during a COPY from here that is no notice.
-    mutating func noteInput(during handle: OpaquePointer, noticesBefore: Int) {
-        guard let flight = inFlight.first, flight.copyPhase == .input else { return }
-        // Looks at notices.
-        _ = PQisBusy(handle)
-        if notices.count == noticesBefore {
-            // It may be the first part of a notice; then the rest follows soon. An answer comes in parts too: what follows
-            // it does not put off its time.
-            copyAnsweredAt = min(copyAnsweredAt, .now + .milliseconds(50))
-        } else {
-            copyAnsweredAt = .never
-        }
-    }
-
-    /// Whether data is copied from here and the server has sent something all the same.
-    var hasInputDuringCopy: Bool {
-        guard inFlight.first?.copyPhase == .input else { return false }
-        var byte: UInt8 = 0
-        return recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
     }
 
     /// Reads on after a pause.

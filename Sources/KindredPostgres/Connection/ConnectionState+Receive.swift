@@ -8,10 +8,10 @@ extension ConnectionState {
     /// Takes in what the server sent and hands out complete answers.
     mutating func socketIsReady(_ effects: inout Effects) {
         guard let handle else { return }
-        let noticeCount = notices.count
-        let hasInputDuringCopy = hasInputDuringCopy
         let (waiting, completeCount) = (countedInput, arriving.completeCount)
+        copyAnswer?.willRead()
         let isAlive = PQconsumeInput(handle) == 1
+        copyAnswer?.didRead()
         heardAt = .now
         receive(&effects)
         guard self.handle != nil else { return }
@@ -28,7 +28,7 @@ extension ConnectionState {
             // They must not pile up.
             notices.takeNotifications(of: handle)
         }
-        if hasInputDuringCopy { noteInput(during: handle, noticesBefore: noticeCount) }
+        if inFlight.first?.copyPhase == .input { copyAnswer?.look(handle, notices) }
         if wantsWrite { flush(&effects) }
     }
 
@@ -70,9 +70,11 @@ extension ConnectionState {
                 return end(error, &effects)
             case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
                 inFlight[0].hasAnswer = true
+                copyAnswer?.wasShown(result)
                 accept(result)
             case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
                 let status = PQresultStatus(result)
+                copyAnswer?.wasShown(result)
                 PQclear(result)
                 if beginCopy(status, &effects) { continue }
                 inFlight[0].fail(
@@ -168,6 +170,7 @@ extension ConnectionState {
         tellParameterChanges()
         guard let flight = inFlight.popFirst() else { return }
         bytesInFlight = inFlight.isEmpty ? 0 : max(0, bytesInFlight - flight.request.size)
+        if let error = flight.error, isMisfit(error) { effects.isMisfit = true }
         if cancellation?.target == flight.request.id, cancellation?.isSending == false { cancellation = nil }
         if mayRepeat(flight) {
             var request = flight.request
@@ -187,6 +190,7 @@ extension ConnectionState {
     }
 
     private mutating func finishScript(_ handle: OpaquePointer, _ effects: inout Effects) {
+        copyAnswer = nil
         guard PQenterPipelineMode(handle) == 1 else {
             return end(LibPQ.connectionLost(LibPQ.message(of: handle)), &effects)
         }

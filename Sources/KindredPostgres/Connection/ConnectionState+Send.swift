@@ -53,7 +53,7 @@ extension ConnectionState {
         guard let handle else { return }
         if request.copy == nil { isTainted = true }
         inFlight.append(RequestInFlight(request))
-        copyAnsweredAt = .never
+        copyAnswer = request.copy?.direction == .input ? CopyAnswer(handle, notices) : nil
         let text = (request.statements.map(\.text.text) + [script]).joined(separator: "; ")
         if PQexitPipelineMode(handle) == 1, PQsendQuery(handle, text) == 1 {
             flush(&effects)

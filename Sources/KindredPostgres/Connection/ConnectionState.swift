@@ -18,6 +18,8 @@ struct ConnectionState: @unchecked Sendable {
         /// The connection has ended: free it and tell why.
         var death: (handle: OpaquePointer, reason: PostgresError)?
         var deadline = MonotonicTime.never
+        /// The server takes no writes, and one that does is wanted.
+        var isMisfit = false
     }
 
     /// nil once the connection has ended.
@@ -35,8 +37,8 @@ struct ConnectionState: @unchecked Sendable {
     var cancellation: Cancellation?
     var wantsWrite = false
     var wantsRead = true
-    /// When it is certain that the server has answered a COPY from here before its end.
-    var copyAnsweredAt = MonotonicTime.never
+    /// Watches for an answer while data is copied from here.
+    var copyAnswer: CopyAnswer?
     var arriving = ArrivingResult()
     var parameters: ReportedParameters
     /// When the server last sent something.
@@ -88,6 +90,21 @@ struct ConnectionState: @unchecked Sendable {
 
     /// Whether the connection is out of pipeline mode; nothing else can be sent then.
     var isInScript: Bool { inFlight.first?.request.script != nil }
+
+    /// Whether the server takes no writes where one that does is wanted: it became a standby, or stands in for one.
+    ///
+    /// A server or pooler that does not say so is believed to be one: to connect once more costs little.
+    func isMisfit(_ error: PostgresError) -> Bool {
+        guard error.sqlState == .readOnlyTransaction, let handle else { return false }
+        func isOn(_ name: String) -> Bool? {
+            PQparameterStatus(handle, name).map { String(cString: $0) == "on" }
+        }
+        return switch context.configuration.targetSession {
+        case .any, .readOnly, .standby, .preferStandby: false
+        case .primary: isOn("in_hot_standby") ?? true
+        case .readWrite: isOn("in_hot_standby") ?? true || isOn("default_transaction_read_only") ?? true
+        }
+    }
 
     /// Whether a transaction is open or failed; nil while something is on its way.
     var isInTransaction: Bool? {

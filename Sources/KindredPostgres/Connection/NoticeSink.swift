@@ -2,13 +2,21 @@ import CLibPQ
 import Logging
 import Synchronization
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// Where a connection's notices go: to the log, never to standard error.
 ///
 /// A server that ends an idle session says why in a notice, so the last such words are kept.
 final class NoticeSink: Sendable {
     private let logger: Logger?
     private let fatal = Mutex<ServerMessage?>(nil)
-    private let received = Atomic<Int>(0)
+    private let bytes = Atomic<Int>(0)
 
     private let onNotification: (@Sendable (PostgresNotification) -> Void)?
 
@@ -26,8 +34,8 @@ final class NoticeSink: Sendable {
     /// Why the server ended the session, if it said so.
     var lastWords: ServerMessage? { fatal.withLock { $0 } }
 
-    /// How many notices have come so far.
-    var count: Int { received.load(ordering: .relaxed) }
+    /// How many bytes notices and notifications have taken up so far.
+    var byteCount: Int { bytes.load(ordering: .relaxed) }
 
     /// Sends the connection's notices here.
     ///
@@ -36,8 +44,10 @@ final class NoticeSink: Sendable {
         PQsetNoticeReceiver(
             connection,
             { argument, result in
-                guard let argument, let result, let message = LibPQ.serverMessage(result) else { return }
-                Unmanaged<NoticeSink>.fromOpaque(argument).takeUnretainedValue().receive(message)
+                guard let argument, let result else { return }
+                let sink = Unmanaged<NoticeSink>.fromOpaque(argument).takeUnretainedValue()
+                sink.bytes.add(LibPQ.messageSize(result), ordering: .relaxed)
+                if let message = LibPQ.serverMessage(result) { sink.receive(message) }
             },
             Unmanaged.passUnretained(self).toOpaque()
         )
@@ -47,6 +57,8 @@ final class NoticeSink: Sendable {
     func takeNotifications(of connection: OpaquePointer) {
         while let notification = PQnotifies(connection) {
             defer { PQfreemem(notification) }
+            let texts = [notification.pointee.relname, notification.pointee.extra].compactMap { $0.map { strlen($0) } }
+            bytes.add(texts.reduce(11, +), ordering: .relaxed)
             guard let onNotification, let name = notification.pointee.relname,
                 let channel = String(validatingCString: name)
             else { continue }
@@ -58,7 +70,6 @@ final class NoticeSink: Sendable {
     }
 
     private func receive(_ message: ServerMessage) {
-        received.add(1, ordering: .relaxed)
         // A crash of another session is told as a warning, just before the server ends this one.
         if message.isFatal || message.sqlState == .crashShutdown { fatal.withLock { $0 = message } }
         observers?.tell(message)

@@ -98,12 +98,20 @@ final class CopySession: Sendable {
 
     /// Writes data and waits until it has left the process; false if the server takes no more.
     func write(_ bytes: [UInt8]) async throws -> Bool {
-        var isTaken = false
-        place.connection.update { [id] state, effects in
-            isTaken = bytes.withUnsafeBytes { state.writeCopyData(id, $0, &effects) }
+        var count = 0
+        while count < bytes.count {
+            var taken: Int?
+            place.connection.update { [id] state, effects in
+                taken = bytes.withUnsafeBytes { data in
+                    state.writeCopyData(id, UnsafeRawBufferPointer(rebasing: data[count...]), &effects)
+                }
+            }
+            guard let taken else { return false }
+            count += taken
+            try await wait { $0.isFlushed }
+            if operation.result != nil { return false }
         }
-        if isTaken { try await wait { $0.isFlushed } }
-        return isTaken && operation.result == nil
+        return operation.result == nil
     }
 
     /// Says that there is no more data, or why it is to be undone; returns the number of rows.

@@ -1,5 +1,13 @@
 import CLibPQ
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// Reads what libpq tells beyond its plain functions: errors and notices with their fields.
 enum LibPQ {
     /// The version of the library, such as 150018.
@@ -29,6 +37,16 @@ enum LibPQ {
     /// This text is shown and never becomes data, so what is not UTF-8 in it may be replaced.
     static func field(_ letter: Unicode.Scalar, of result: OpaquePointer) -> String? {
         PQresultErrorField(result, Int32(letter.value)).map { String(String(cString: $0).prefix(65_536)) }
+    }
+
+    /// How many bytes a server's error or notice had on its way: type, length, each field's letter and text, an end.
+    static func messageSize(_ result: OpaquePointer) -> Int {
+        let letters = [
+            UnicodeScalar("A").value...UnicodeScalar("Z").value, UnicodeScalar("a").value...UnicodeScalar("z").value,
+        ]
+        let fields = letters.joined().compactMap { PQresultErrorField(result, Int32($0)).map { 2 + strlen($0) } }
+        // libpq makes notices of its own, which have no code.
+        return PQresultErrorField(result, Int32(UnicodeScalar("C").value)) == nil ? 0 : fields.reduce(6, +)
     }
 
     /// The error of a failed result.

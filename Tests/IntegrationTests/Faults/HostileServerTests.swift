@@ -141,30 +141,4 @@ import Testing
         }
         #expect(throws: (any Error).self) { try result.get() }
     }
-
-    @Test("An error in the middle of a COPY is noticed before the data's end, also if the answer comes in parts")
-    func copyErrorInParts() async throws {
-        let server = try ScriptedServer { session in
-            session.welcome()
-            session.readMessage()
-            session.socket.write(session.message("G", [0] + session.short(0)))
-            session.readMessage()
-            let fields = [("S", "ERROR"), ("V", "ERROR"), ("C", "22P02"), ("M", "wrong")]
-            session.socket.write(session.message("E", fields.flatMap { Array($0.utf8) + session.text($1) } + [0]))
-            usleep(10_000)
-            session.socket.write(session.ready)
-            while session.readMessage() != nil {}
-        }
-        let client = try await PostgresClient.connect(server.configuration)
-        let sent = Atomic(0)
-        let pieces = AsyncStream<[UInt8]> {
-            let isEnough = sent.add(1, ordering: .relaxed).newValue > 20_000
-            try? await Task.sleep(for: .milliseconds(1))
-            return isEnough ? nil : Array("1\n".utf8)
-        }
-        let error = await expectPostgresError(.server) { try await client.copyIn("COPY note FROM STDIN", from: pieces) }
-        #expect(error?.sqlState == .invalidTextRepresentation)
-        #expect(sent.load(ordering: .relaxed) < 20_000)
-        await client.close(timeout: .zero)
-    }
 }

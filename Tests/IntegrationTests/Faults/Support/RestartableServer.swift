@@ -13,19 +13,40 @@ final class RestartableServer: Sendable {
         case fast, immediate
     }
 
-    private let folder = "/tmp/kindred-restart-\(UInt32.random(in: 0..<UInt32.max))"
+    let folder = "/tmp/kindred-restart-\(UInt32.random(in: 0..<UInt32.max))"
     private let programs: String
 
     /// Makes a cluster; a watchdog removes it when this process is gone.
-    init() async throws {
+    ///
+    /// - Parameters:
+    ///   - primary: a running server that the new one copies and then follows.
+    ///   - settings: lines of the server's configuration.
+    ///   - hasCertificate: whether to make a certificate, for which `openssl` has to be installed.
+    init(following primary: RestartableServer? = nil, settings: [String] = [], hasCertificate: Bool = false)
+        async throws
+    {
         programs = try await EmbeddedPostgres.shared().installation.binFolder
+        let make =
+            if let primary {
+                "pg_basebackup -D \(folder)/data -h \(primary.folder) -U postgres -R -X stream -c fast --no-sync"
+            } else {
+                """
+                initdb -D \(folder)/data -U postgres --auth=trust --encoding=UTF8 --locale=C --no-sync --no-instructions
+                """
+            }
+        let certificate = """
+            cd \(folder)/data && openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost \
+                -keyout server.key -out server.crt && chmod 600 server.key || exit 1
+            """
+        let lines = ["listen_addresses = ''", "fsync = off", "unix_socket_directories = '\(folder)'"] + settings
         try await run(
             """
             mkdir -m 700 \(folder)
-            \(programs)/initdb -D \(folder)/data -U postgres --auth=trust --encoding=UTF8 --locale=C --no-sync \
-                --no-instructions
-            printf "listen_addresses = ''\\nfsync = off\\nunix_socket_directories = '\(folder)'\\n" \
-                >>\(folder)/data/postgresql.conf
+            \(programs)/\(make) || exit 1
+            \(hasCertificate ? certificate : "")
+            cat >>\(folder)/data/postgresql.conf <<'END'
+            \(lines.joined(separator: "\n"))
+            END
             (
                 while [ -d \(folder) ] && ps -p \(ProcessInfo.processInfo.processIdentifier); do sleep 2; done
                 \(programs)/pg_ctl -D \(folder)/data -m immediate stop
@@ -56,6 +77,11 @@ final class RestartableServer: Sendable {
 
     func stop(_ mode: StopMode) async throws {
         try await run("\(programs)/pg_ctl -D \(folder)/data -m \(mode) -w -t 120 stop")
+    }
+
+    /// Makes a server that follows another one take writes.
+    func promote() async throws {
+        try await run("\(programs)/pg_ctl -D \(folder)/data -w -t 120 promote")
     }
 
     /// Sends a signal to the process that all others come from.
