@@ -1,6 +1,12 @@
 SWIFT_FORMAT = swift format $(1) --recursive --parallel --configuration .swift-format Package.swift Sources Tests
 
-.PHONY: all demo test test-integration lint format bench bench-counts
+# Optimized, where millions of values are made.
+RELEASE = --configuration release -Xswiftc -enable-testing --scratch-path .build/release-tests
+SANITIZED = --filter KindredPostgresTests \
+	--filter 'IntegrationTests\.(Client|Cancellation|Connecti|Copy|Hostile|Listener|LostConnection|Observation)' \
+	--filter 'IntegrationTests\.(Parameter|Pooler|Query|Resolve|Result|RowStream|SchemaAndData|ServerEnd|Standby)'
+
+.PHONY: all demo test test-integration lint format bench bench-counts long round-trips fuzz sanitize-thread sanitize-address
 
 all: lint test
 
@@ -12,6 +18,22 @@ test:
 
 test-integration:
 	@bin/test --filter IntegrationTests
+
+long:
+	KINDRED_LONG_TESTS=1 bin/test --no-parallel --filter StreamMemory --filter CancellationRace --filter ClientLeak \
+		--filter ServerEnd --filter Standby --filter PoolStateMachine
+
+round-trips:
+	KINDRED_ROUND_TRIPS=1000000 bin/test $(RELEASE) --filter RoundTripTests
+
+fuzz:
+	KINDRED_FUZZ=10000000 bin/test $(RELEASE) --filter 'Fuzz|HostileBytes'
+
+sanitize-thread:
+	bin/test --sanitize=thread --scratch-path .build/thread $(SANITIZED)
+
+sanitize-address:
+	bin/test --sanitize=address --scratch-path .build/address $(SANITIZED)
 
 lint:
 	$(call SWIFT_FORMAT,lint --strict)

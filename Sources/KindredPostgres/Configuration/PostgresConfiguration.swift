@@ -130,11 +130,11 @@ extension PostgresConfiguration {
     public enum TargetSession: String, Sendable, Hashable, CaseIterable {
         /// Every server.
         case any
-        /// One that takes writes.
+        /// One that takes writes; a connection whose server ceases to is replaced after the first write that it refuses.
         case readWrite = "read-write"
         /// One that takes none.
         case readOnly = "read-only"
-        /// No standby.
+        /// No standby; a connection whose server has become one is replaced after the first write that it refuses.
         case primary
         /// A standby.
         case standby

@@ -28,16 +28,20 @@ final class PooledConnection: PolledSource {
     /// Whether there is something in the inbox.
     private let hasMail = Atomic(false)
     private let onEnd: @Sendable (PostgresError) -> Void
+    private let onMisfit: @Sendable () -> Void
 
-    /// Takes over an open connection; `onEnd` is called once when it has ended, whoever ended it.
+    /// Takes over an open connection; `onEnd` is called once when it has ended, whoever ended it, and `onMisfit` when its
+    /// server turns out not to take writes, where such a one is wanted.
     init(
         _ opened: Connector.Opened,
         context: ConnectionContext,
-        onEnd: @escaping @Sendable (PostgresError) -> Void
+        onEnd: @escaping @Sendable (PostgresError) -> Void,
+        onMisfit: @escaping @Sendable () -> Void = {}
     ) throws(PostgresError) {
         processID = PQbackendPID(opened.handle)
         socket = PQsocket(opened.handle)
         self.onEnd = onEnd
+        self.onMisfit = onMisfit
         state = Mutex(ConnectionState(opened, context: context))
         do {
             try Poller.shared.add(self, socket: socket)
@@ -261,6 +265,7 @@ final class PooledConnection: PolledSource {
             PQfinish(death.handle)
             onEnd(death.reason)
         }
+        if effects.isMisfit { onMisfit() }
         if let opened = effects.opened { opened.scope?.openingEnded(opened.hiddenCount, of: opened.hiddenCount) }
         for completion in effects.completions { completion.finish() }
         if effects.sendsCancel { sendCancel() }

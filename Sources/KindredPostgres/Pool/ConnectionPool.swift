@@ -141,7 +141,11 @@ final class ConnectionPool: PolledSource {
         do {
             let opened = try await Connector.open(
                 context.configuration, logger: context.logger, notices: context.notices)
-            let connection = try PooledConnection(opened, context: context) { self.ended(id, $0) }
+            let connection = try PooledConnection(opened, context: context) {
+                self.ended(id, $0)
+            } onMisfit: {
+                self.change { state, actions in state.machine.retire(id, now: .now, actions: &actions) }
+            }
             change { state, actions in
                 state.counters.opened += 1
                 state.connections[id] = connection

@@ -65,6 +65,17 @@ extension PoolStateMachine {
         serve(now, &actions)
     }
 
+    /// A connection's server turned out not to be what is wanted: it goes as soon as nobody uses it.
+    mutating func retire(_ id: ConnectionID, now: MonotonicTime, actions: inout Actions) {
+        guard let index = index(id), connections[index].state != .connecting else { return }
+        connections[index].isDoomed = true
+        guard case .idle = connections[index].state else { return }
+        connections.remove(at: index)
+        idle.removeAll { $0 == id }
+        actions.close.append(id)
+        serve(now, &actions)
+    }
+
     /// Lets nobody have a connection any more that is open now: they belong to a server that is gone.
     private mutating func retireAll(_ actions: inout Actions) {
         actions.close += idle

@@ -47,6 +47,7 @@ struct PoolWorld {
         case 82..<86: finishTest()
         case 86..<90: cancel()
         case 90..<94: end()
+        case 94..<95: retire()
         default: tick()
         }
         check()
@@ -117,6 +118,11 @@ struct PoolWorld {
         testing.remove(id)
         let kind = [Machine.End.own, .loss, .crash].randomElement(using: &dice) ?? .own
         act { machine, now, actions in machine.ended(id, kind, now: now, actions: &actions) }
+    }
+
+    mutating func retire() {
+        guard let id = uses.keys.sorted().randomElement(using: &dice) else { return }
+        act { machine, now, actions in machine.retire(id, now: now, actions: &actions) }
     }
 
     mutating func tick() {
