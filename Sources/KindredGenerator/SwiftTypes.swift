@@ -101,6 +101,7 @@ struct SwiftTypes {
         case .text, .varchar, .bpchar, .name, .char, .xml: "String"
         case .inet, .cidr: "PostgresInet"
         case .macaddr, .macaddr8: "PostgresMACAddress"
+        case .tsvector: "PostgresTSVector"
         case .int4range, .int8range: "PostgresRange<Int>"
         case .numrange: "PostgresRange<PostgresNumeric>"
         case .daterange: "PostgresRange<PostgresDate>"

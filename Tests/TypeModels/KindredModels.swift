@@ -7,6 +7,12 @@ public enum KindredModels {
     /// Every class, to be registered with a database.
     public static let all: [any TypedObject.Type] = [
         Größe.self,
+        Badge.self,
+        Club.self,
         House.self,
+        Keeper.self,
+        Membership.self,
+        Pet.self,
+        Visit.self,
     ]
 }

@@ -42,3 +42,49 @@ CREATE TABLE house (
     spot point,
     "case" uuid NOT NULL DEFAULT gen_random_uuid()
 );
+
+-- Columns of every type that conditions know operators for, and relationships of every kind.
+CREATE TABLE club (id integer PRIMARY KEY, name text COLLATE "C");
+
+CREATE TABLE keeper (
+    id integer PRIMARY KEY,
+    name text COLLATE "C",
+    code varchar(20) COLLATE "C" NOT NULL,
+    story text,
+    words tsvector,
+    age integer,
+    rank smallint NOT NULL,
+    size bigint NOT NULL,
+    score double precision,
+    ratio real,
+    price numeric,
+    active boolean,
+    visible boolean NOT NULL,
+    mood mood,
+    token uuid,
+    born date,
+    seen timestamp,
+    lasting interval,
+    tags text[] COLLATE "C",
+    numbers integer[] NOT NULL,
+    info jsonb,
+    notes json,
+    boss_id integer REFERENCES keeper,
+    club_id integer NOT NULL REFERENCES club
+);
+
+CREATE TABLE pet (
+    id bigint PRIMARY KEY,
+    name text COLLATE "C",
+    weight integer,
+    keeper_id integer REFERENCES keeper
+);
+CREATE TABLE badge (id integer PRIMARY KEY, label text COLLATE "C", keeper_id integer UNIQUE REFERENCES keeper);
+CREATE TABLE membership (
+    keeper_id integer CONSTRAINT clubs REFERENCES keeper,
+    club_id integer CONSTRAINT members REFERENCES club,
+    PRIMARY KEY (keeper_id, club_id)
+);
+
+-- For a class written by hand, with dates of Foundation's.
+CREATE TABLE visit (id integer PRIMARY KEY, began timestamptz NOT NULL, ended timestamptz);

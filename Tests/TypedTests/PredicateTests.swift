@@ -75,7 +75,7 @@ import Testing
         let ids = (0..<20).map { _ in generator.pick(people).id }
         let days = [born, nil, generator.pick(people).born]
         let count = Int.random(in: 0..<3, using: &generator)
-        switch Int.random(in: 0..<24, using: &generator) {
+        switch Int.random(in: 0..<26, using: &generator) {
         case 0: return #Predicate { $0.id == id }
         case 1: return #Predicate { $0.id * 2 - 7 > id }
         case 2: return #Predicate { $0.surname != surname }
@@ -102,6 +102,8 @@ import Testing
         case 20: return #Predicate { ($0.id < id) == ($0.born == nil) }
         case 21: return #Predicate { ($0.born == nil ? $0.id : -$0.id) < id - 250 }
         case 22: return #Predicate { ($0.managedStore.loaded?.city.contains("e") ?? true) != ($0.born == nil) }
+        case 23: return #Predicate { $0.id % 7 == count }
+        case 24: return #Predicate { $0.id / 100 <= count }
         default: return #Predicate { $0.managedStore.loaded?.city.contains("e") == true }
         }
     }
@@ -146,7 +148,6 @@ import Testing
                 }
                 #expect(recorder.statements.isEmpty)
             }
-            await expect(.invalidCondition, "IntRemainder", #Predicate { $0.id % 2 == 0 })
             await expect(.invalidCondition, "count", #Predicate { $0.surname.count == 3 })
             await expect(
                 .invalidCondition, "they belong to",

@@ -66,6 +66,7 @@ package indirect enum ConditionExpression: Sendable {
         case times = "*"
         case divide = "/"
         case power = "**"
+        case remainder = "%"
     }
 
     /// The keys from the object to an attribute, an object, or the members of a to-many relationship; none for the

@@ -1,5 +1,6 @@
 import Foundation
 import Kindred
+import TestSupport
 
 extension ConditionWriter {
     mutating func search(_ whole: RandomCondition.Term<String>, path: Bool) -> RandomCondition {
@@ -18,17 +19,13 @@ extension ConditionWriter {
             ) { whole.value($0).map(holds) ?? false }
         }
         switch Int.random(in: 0..<6, using: &random) {
-        case 0: return result("BEGINSWITH", part) { Array(folded($0).utf8).starts(with: folded(part).utf8) }
+        case 0: return result("BEGINSWITH", part) { folded($0).startsWithBytes(of: folded(part)) }
         case 1:
-            return result("ENDSWITH", part) {
-                Array(folded($0).utf8.reversed()).starts(with: folded(part).utf8.reversed())
-            }
-        case 2: return result("CONTAINS", part) { Self.contains(folded($0), folded(part)) }
+            return result("ENDSWITH", part) { folded($0).endsWithBytes(of: folded(part)) }
+        case 2: return result("CONTAINS", part) { folded($0).containsBytes(of: folded(part)) }
         case 3:
             let pattern = pick(["a*", "*b", "?nn", "*", "???", "a?b", #"A\*\?"#, #"a\\*"#, "*\n*", "a%b", ""])
-            return result("LIKE", pattern) {
-                Self.matches(Array(folded($0).unicodeScalars)[...], Array(folded(pattern).unicodeScalars)[...])
-            }
+            return result("LIKE", pattern) { folded($0).isLike(folded(pattern)) }
         case 4:
             let other = text()
             return RandomCondition(
@@ -36,7 +33,7 @@ extension ConditionWriter {
                 arguments: whole.arguments + other.arguments
             ) { person in
                 guard let whole = whole.value(person), let part = other.value(person) else { return false }
-                return Self.contains(folded(whole), folded(part))
+                return folded(whole).containsBytes(of: folded(part))
             }
         default:
             let value = pick(Zoo.names)
@@ -44,24 +41,6 @@ extension ConditionWriter {
                 format: "\(whole.format) ==\(option) %@",
                 arguments: whole.arguments + [value]
             ) { whole.value($0).map(folded) == folded(value) }
-        }
-    }
-
-    private static func contains(_ whole: String, _ part: String) -> Bool {
-        let (whole, part) = (Array(whole.utf8), Array(part.utf8))
-        guard whole.count >= part.count else { return false }
-        return (0...(whole.count - part.count)).contains { whole[$0...].starts(with: part) }
-    }
-
-    private static func matches(_ text: ArraySlice<Unicode.Scalar>, _ pattern: ArraySlice<Unicode.Scalar>) -> Bool {
-        guard let first = pattern.first else { return text.isEmpty }
-        let rest = pattern.dropFirst()
-        switch first {
-        case "*": return matches(text, rest) || !text.isEmpty && matches(text.dropFirst(), pattern)
-        case "?": return !text.isEmpty && matches(text.dropFirst(), rest)
-        case "\\" where rest.first.map { "*?\\".unicodeScalars.contains($0) } == true:
-            return text.first == rest.first && matches(text.dropFirst(), rest.dropFirst())
-        default: return text.first == first && matches(text.dropFirst(), rest)
         }
     }
 

@@ -40,7 +40,9 @@ extension ConditionRenderer {
                 )
             }
             let rendered = try renderer.condition(condition, at: place)
-            return quantifier == .allMembers ? renderer.negation(of: rendered) : rendered
+            // Who has none at the other end of a to-one relationship has no member there.
+            return try renderer.isThere(
+                place, and: quantifier == .allMembers ? renderer.negation(of: rendered) : rendered)
         }
         guard let exists = try exists(try target(of: path[...], from: root), member) else {
             throw KindredError(

@@ -26,6 +26,19 @@ extension ConditionRenderer {
         }
     }
 
+    /// The condition that a to-one path leads to a row, besides another; the other alone where there always is one.
+    mutating func isThere(_ row: Int, and condition: Rendered) throws -> Rendered {
+        guard let link = places[row].link, places[row].isOptional,
+            try link.relationship.destinationColumns.contains(where: { try keyColumn($0, of: row).mayBeNull })
+        else { return condition }
+        let isThere = negation(of: try isMissing(row))
+        return Rendered(
+            sql: "\(isThere.closed) AND \(condition.closed)",
+            isTwoValued: condition.isTwoValued,
+            isClosed: false
+        )
+    }
+
     /// Whether a to-one path leads to no row.
     private mutating func isMissing(_ row: Int) throws -> Rendered {
         guard let link = places[row].link, places[row].isOptional else { return .never }

@@ -16,8 +16,9 @@ extension ConditionRenderer {
         if left.isNull || right.isNull { return try equal(left, isNegated: operation == .notEqual, right) }
         let texts = (try lowered(left), try lowered(right))
         var (first, second) = try scalars(texts.0, texts.1, operation)
-        if first.sql.hasPrefix("$") { first.sql = "lower(\(first.sql))" }
-        if second.sql.hasPrefix("$") { second.sql = "lower(\(second.sql))" }
+        // What is no column is a parameter, which has been bound only now.
+        if !left.isScalar { first.sql = "lower(\(first.sql))" }
+        if !right.isScalar { second.sql = "lower(\(second.sql))" }
         return try equal(.scalar(first), isNegated: operation == .notEqual, .scalar(second))
     }
 

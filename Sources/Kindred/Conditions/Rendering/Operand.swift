@@ -11,6 +11,10 @@ enum Operand {
     case object(any ObjectReference)
     case objects([any ObjectReference])
 
+    var isScalar: Bool {
+        if case .scalar = self { true } else { false }
+    }
+
     var isNull: Bool {
         if case .value(nil) = self { true } else { false }
     }

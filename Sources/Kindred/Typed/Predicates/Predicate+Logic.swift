@@ -73,6 +73,24 @@ extension PredicateExpressions.Arithmetic: PredicateTerm {
     }
 }
 
+extension PredicateExpressions.IntDivision: PredicateTerm {
+    func operand(_ translator: inout PredicateTranslator) throws -> PredicateOperand {
+        try translator.operand(lhs).map(try translator.operand(rhs)) { .expression(.arithmetic(.divide, $0, $1)) }
+    }
+}
+
+extension PredicateExpressions.FloatDivision: PredicateTerm {
+    func operand(_ translator: inout PredicateTranslator) throws -> PredicateOperand {
+        try translator.operand(lhs).map(try translator.operand(rhs)) { .expression(.arithmetic(.divide, $0, $1)) }
+    }
+}
+
+extension PredicateExpressions.IntRemainder: PredicateTerm {
+    func operand(_ translator: inout PredicateTranslator) throws -> PredicateOperand {
+        try translator.operand(lhs).map(try translator.operand(rhs)) { .expression(.arithmetic(.remainder, $0, $1)) }
+    }
+}
+
 extension PredicateExpressions.UnaryMinus: PredicateTerm {
     func operand(_ translator: inout PredicateTranslator) throws -> PredicateOperand {
         try translator.operand(wrapped).map { .expression(.negative($0)) }

@@ -1,0 +1,42 @@
+// Written by `kindred generate`; changes to this file are lost.
+
+public import Kindred
+
+extension Badge: TypedObject {
+    /// The entity `public.badge`, and what stands behind each property.
+    public static let mapping = EntityMapping(
+        schema: "public",
+        name: "badge",
+        [
+            .attribute(\Badge.id, "id", "integer"),
+            .attribute(\Badge.label, "label", "text"),
+            .attribute(\Badge.keeperID, "keeper_id", "integer"),
+            .toOne(\Badge.keeper, "public_badge_badge_keeper_id_fkey"),
+        ]
+    )
+}
+
+extension Badge {
+    /// The column `id`.
+    public var id: Int {
+        get { readProperty(0) }
+        set { writeProperty(0, newValue) }
+    }
+
+    /// The column `label`.
+    public var label: String? {
+        get { readProperty(1) }
+        set { writeProperty(1, newValue) }
+    }
+
+    /// The column `keeper_id`.
+    public var keeperID: Int? {
+        get { readProperty(2) }
+        set { writeProperty(2, newValue) }
+    }
+
+    /// The relationship `keeper`.
+    public var keeper: ToOne<Keeper?> {
+        toOneProperty(3)
+    }
+}

@@ -1,0 +1,47 @@
+// Written by `kindred generate`; changes to this file are lost.
+
+public import Kindred
+
+extension Club: TypedObject {
+    /// The entity `public.club`, and what stands behind each property.
+    public static let mapping = EntityMapping(
+        schema: "public",
+        name: "club",
+        [
+            .attribute(\Club.id, "id", "integer"),
+            .attribute(\Club.name, "name", "text"),
+            .toMany(\Club.clubKeepers, "public_keeper_keeper_club_id_fkey"),
+            .toMany(\Club.members, "public_membership_members_clubs"),
+            .toMany(\Club.memberships, "public_membership_members"),
+        ]
+    )
+}
+
+extension Club {
+    /// The column `id`.
+    public var id: Int {
+        get { readProperty(0) }
+        set { writeProperty(0, newValue) }
+    }
+
+    /// The column `name`.
+    public var name: String? {
+        get { readProperty(1) }
+        set { writeProperty(1, newValue) }
+    }
+
+    /// The relationship `club_keeperSet`.
+    public var clubKeepers: ToMany<Keeper> {
+        toManyProperty(2)
+    }
+
+    /// The relationship `members`.
+    public var members: ToMany<Keeper> {
+        toManyProperty(3)
+    }
+
+    /// The relationship `membershipSet`.
+    public var memberships: ToMany<Membership> {
+        toManyProperty(4)
+    }
+}

@@ -1,0 +1,226 @@
+// Written by `kindred generate`; changes to this file are lost.
+
+public import Foundation
+public import Kindred
+
+extension Keeper: TypedObject {
+    /// The entity `public.keeper`, and what stands behind each property.
+    public static let mapping = EntityMapping(
+        schema: "public",
+        name: "keeper",
+        [
+            .attribute(\Keeper.id, "id", "integer"),
+            .attribute(\Keeper.name, "name", "text"),
+            .attribute(\Keeper.code, "code", "text"),
+            .attribute(\Keeper.story, "story", "text"),
+            .attribute(\Keeper.words, "words", "tsvector"),
+            .attribute(\Keeper.age, "age", "integer"),
+            .attribute(\Keeper.rank, "rank", "integer"),
+            .attribute(\Keeper.size, "size", "integer"),
+            .attribute(\Keeper.score, "score", "double precision"),
+            .attribute(\Keeper.ratio, "ratio", "real"),
+            .attribute(\Keeper.price, "price", "numeric"),
+            .attribute(\Keeper.active, "active", "boolean"),
+            .attribute(\Keeper.visible, "visible", "boolean"),
+            .attribute(\Keeper.mood, "mood", "enum"),
+            .attribute(\Keeper.token, "token", "uuid"),
+            .attribute(\Keeper.born, "born", "date"),
+            .attribute(\Keeper.seen, "seen", "timestamp without time zone"),
+            .attribute(\Keeper.lasting, "lasting", "interval"),
+            .attribute(\Keeper.tags, "tags", "text[]"),
+            .attribute(\Keeper.numbers, "numbers", "integer[]"),
+            .attribute(\Keeper.info, "info", "json"),
+            .attribute(\Keeper.notes, "notes", "json"),
+            .attribute(\Keeper.bossID, "boss_id", "integer"),
+            .attribute(\Keeper.clubID, "club_id", "integer"),
+            .toOne(\Keeper.badge, "public_badge_badge_keeper_id_fkey"),
+            .toOne(\Keeper.boss, "public_keeper_keeper_boss_id_fkey_2"),
+            .toOne(\Keeper.club, "public_keeper_keeper_club_id_fkey"),
+            .toMany(\Keeper.clubs, "public_membership_clubs_members"),
+            .toMany(\Keeper.keepers, "public_keeper_keeper_boss_id_fkey"),
+            .toMany(\Keeper.memberships, "public_membership_clubs"),
+            .toMany(\Keeper.pets, "public_pet_pet_keeper_id_fkey"),
+        ]
+    )
+}
+
+extension Keeper {
+    /// The column `id`.
+    public var id: Int {
+        get { readProperty(0) }
+        set { writeProperty(0, newValue) }
+    }
+
+    /// The column `name`.
+    public var name: String? {
+        get { readProperty(1) }
+        set { writeProperty(1, newValue) }
+    }
+
+    /// The column `code`.
+    public var code: String {
+        get { readProperty(2) }
+        set { writeProperty(2, newValue) }
+    }
+
+    /// The column `story`.
+    public var story: String? {
+        get { readProperty(3) }
+        set { writeProperty(3, newValue) }
+    }
+
+    /// The column `words`.
+    public var words: PostgresTSVector? {
+        get { readProperty(4) }
+        set { writeProperty(4, newValue) }
+    }
+
+    /// The column `age`.
+    public var age: Int? {
+        get { readProperty(5) }
+        set { writeProperty(5, newValue) }
+    }
+
+    /// The column `rank`.
+    public var rank: Int {
+        get { readProperty(6) }
+        set { writeProperty(6, newValue) }
+    }
+
+    /// The column `size`.
+    public var size: Int {
+        get { readProperty(7) }
+        set { writeProperty(7, newValue) }
+    }
+
+    /// The column `score`.
+    public var score: Double? {
+        get { readProperty(8) }
+        set { writeProperty(8, newValue) }
+    }
+
+    /// The column `ratio`.
+    public var ratio: Float? {
+        get { readProperty(9) }
+        set { writeProperty(9, newValue) }
+    }
+
+    /// The column `price`.
+    public var price: PostgresNumeric? {
+        get { readProperty(10) }
+        set { writeProperty(10, newValue) }
+    }
+
+    /// The column `active`.
+    public var active: Bool? {
+        get { readProperty(11) }
+        set { writeProperty(11, newValue) }
+    }
+
+    /// The column `visible`.
+    public var visible: Bool {
+        get { readProperty(12) }
+        set { writeProperty(12, newValue) }
+    }
+
+    /// The column `mood`.
+    public var mood: Mood? {
+        get { readProperty(13) }
+        set { writeProperty(13, newValue) }
+    }
+
+    /// The column `token`.
+    public var token: UUID? {
+        get { readProperty(14) }
+        set { writeProperty(14, newValue) }
+    }
+
+    /// The column `born`.
+    public var born: PostgresDate? {
+        get { readProperty(15) }
+        set { writeProperty(15, newValue) }
+    }
+
+    /// The column `seen`.
+    public var seen: PostgresTimestamp? {
+        get { readProperty(16) }
+        set { writeProperty(16, newValue) }
+    }
+
+    /// The column `lasting`.
+    public var lasting: PostgresInterval? {
+        get { readProperty(17) }
+        set { writeProperty(17, newValue) }
+    }
+
+    /// The column `tags`.
+    public var tags: [String?]? {
+        get { readArray(18) }
+        set { writeProperty(18, newValue) }
+    }
+
+    /// The column `numbers`.
+    public var numbers: [Int?] {
+        get { readArray(19) }
+        set { writeProperty(19, newValue) }
+    }
+
+    /// The column `info`.
+    public var info: PostgresJSON? {
+        get { readProperty(20) }
+        set { writeProperty(20, newValue) }
+    }
+
+    /// The column `notes`.
+    public var notes: PostgresJSON? {
+        get { readProperty(21) }
+        set { writeProperty(21, newValue) }
+    }
+
+    /// The column `boss_id`.
+    public var bossID: Int? {
+        get { readProperty(22) }
+        set { writeProperty(22, newValue) }
+    }
+
+    /// The column `club_id`.
+    public var clubID: Int {
+        get { readProperty(23) }
+        set { writeProperty(23, newValue) }
+    }
+
+    /// The relationship `badge`.
+    public var badge: ToOne<Badge?> {
+        toOneProperty(24)
+    }
+
+    /// The relationship `boss`.
+    public var boss: ToOne<Keeper?> {
+        toOneProperty(25)
+    }
+
+    /// The relationship `club`.
+    public var club: ToOne<Club> {
+        toOneProperty(26)
+    }
+
+    /// The relationship `clubs`.
+    public var clubs: ToMany<Club> {
+        toManyProperty(27)
+    }
+
+    /// The relationship `keeperSet`.
+    public var keepers: ToMany<Keeper> {
+        toManyProperty(28)
+    }
+
+    /// The relationship `membershipSet`.
+    public var memberships: ToMany<Membership> {
+        toManyProperty(29)
+    }
+
+    /// The relationship `petSet`.
+    public var pets: ToMany<Pet> {
+        toManyProperty(30)
+    }
+}

@@ -1,0 +1,41 @@
+// Written by `kindred generate`; changes to this file are lost.
+
+public import Kindred
+
+extension Membership: TypedObject {
+    /// The entity `public.membership`, and what stands behind each property.
+    public static let mapping = EntityMapping(
+        schema: "public",
+        name: "membership",
+        [
+            .attribute(\Membership.keeperID, "keeper_id", "integer"),
+            .attribute(\Membership.clubID, "club_id", "integer"),
+            .toOne(\Membership.clubs, "public_membership_clubs"),
+            .toOne(\Membership.members, "public_membership_members"),
+        ]
+    )
+}
+
+extension Membership {
+    /// The column `keeper_id`.
+    public var keeperID: Int {
+        get { readProperty(0) }
+        set { writeProperty(0, newValue) }
+    }
+
+    /// The column `club_id`.
+    public var clubID: Int {
+        get { readProperty(1) }
+        set { writeProperty(1, newValue) }
+    }
+
+    /// The relationship `clubs`.
+    public var clubs: ToOne<Keeper> {
+        toOneProperty(2)
+    }
+
+    /// The relationship `members`.
+    public var members: ToOne<Club> {
+        toOneProperty(3)
+    }
+}

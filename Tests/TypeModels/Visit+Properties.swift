@@ -1,0 +1,36 @@
+// Written by `kindred generate`; changes to this file are lost.
+
+public import Kindred
+
+extension Visit: TypedObject {
+    /// The entity `public.visit`, and what stands behind each property.
+    public static let mapping = EntityMapping(
+        schema: "public",
+        name: "visit",
+        [
+            .attribute(\Visit.id, "id", "integer"),
+            .attribute(\Visit.began, "began", "timestamp with time zone"),
+            .attribute(\Visit.ended, "ended", "timestamp with time zone"),
+        ]
+    )
+}
+
+extension Visit {
+    /// The column `id`.
+    public var id: Int {
+        get { readProperty(0) }
+        set { writeProperty(0, newValue) }
+    }
+
+    /// The column `began`.
+    public var began: PostgresTimestamp {
+        get { readProperty(1) }
+        set { writeProperty(1, newValue) }
+    }
+
+    /// The column `ended`.
+    public var ended: PostgresTimestamp? {
+        get { readProperty(2) }
+        set { writeProperty(2, newValue) }
+    }
+}
