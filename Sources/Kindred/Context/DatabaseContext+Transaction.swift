@@ -24,35 +24,42 @@ extension DatabaseContext {
         deferrable: Bool? = nil,
         tracksCommit: Bool = false,
         retry: RetryPolicy = .none,
+        fileID: String = #fileID,
+        line: Int = #line,
         _ body: () async throws -> T
     ) async throws -> T {
         try await database.transaction(
             isolation: isolation, readOnly: readOnly, deferrable: deferrable, tracksCommit: tracksCommit, retry: retry,
-            body)
+            fileID: fileID, line: line, body)
     }
 }
 
 extension Database {
-    /// Runs `body` in a transaction, as ``DatabaseContext/transaction(isolation:readOnly:deferrable:tracksCommit:retry:_:)`` does.
+    /// Runs `body` in a transaction, as ``DatabaseContext/transaction(isolation:readOnly:deferrable:tracksCommit:retry:fileID:line:_:)`` does.
     public func transaction<T>(
         isolation: IsolationLevel? = nil,
         readOnly: Bool? = nil,
         deferrable: Bool? = nil,
         tracksCommit: Bool = false,
         retry: RetryPolicy = .none,
+        fileID: String = #fileID,
+        line: Int = #line,
         _ body: () async throws -> T
     ) async throws -> T {
+        let place = SourcePlace(fileID: fileID, line: line)
         guard client.isInTransaction, let outer = TransactionJournal.current else {
-            return try await transaction(within: nil, isolation, readOnly, deferrable, tracksCommit, retry, body)
+            return try await transaction(
+                within: nil, at: place, isolation, readOnly, deferrable, tracksCommit, retry, body)
         }
         // A sibling's write that waited for the savepoint's end with the gate in its hands would never let this one write.
         return try await outer.writeLock.withLock {
-            try await transaction(within: outer, isolation, readOnly, deferrable, tracksCommit, retry, body)
+            try await transaction(within: outer, at: place, isolation, readOnly, deferrable, tracksCommit, retry, body)
         }
     }
 
     private func transaction<T>(
         within outer: TransactionJournal?,
+        at place: SourcePlace,
         _ isolation: IsolationLevel?,
         _ readOnly: Bool?,
         _ deferrable: Bool?,
@@ -64,18 +71,18 @@ extension Database {
         do {
             let result = try await client.withTransaction(
                 isolation: isolation, readOnly: readOnly, deferrable: deferrable, tracksCommit: tracksCommit,
-                retry: retry
+                retry: retry, fileID: place.fileID, line: place.line
             ) { _ in
                 // A second attempt begins with the objects as they were before the first.
                 let attempt = TransactionJournal()
-                try await Self.undo(journal)
+                try await client.called(at: place) { try await Self.undo(journal) }
                 journal = attempt
                 return try await TransactionJournal.$current.withValue(attempt, operation: body)
             }
             if let outer { journal.merge(into: outer) }
             return result
         } catch {
-            try? await Self.undo(journal)
+            try? await client.called(at: place) { try await Self.undo(journal) }
             throw error
         }
     }

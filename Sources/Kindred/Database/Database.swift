@@ -38,11 +38,14 @@ public final class Database: Sendable {
         _ uri: String? = nil,
         classes: [any TypedObject.Type] = [],
         overrides: [SchemaOverride] = [],
-        logger: Logger? = nil
+        logger: Logger? = nil,
+        fileID: String = #fileID,
+        line: Int = #line
     ) async throws -> Database {
         let configuration =
             try uri.map { try PostgresConfiguration(uri: $0) } ?? PostgresConfiguration.fromEnvironment()
-        return try await connect(configuration, classes: classes, overrides: overrides, logger: logger)
+        return try await connect(
+            configuration, classes: classes, overrides: overrides, logger: logger, fileID: fileID, line: line)
     }
 
     /// Connects with a configuration, and reads the catalog in one round trip.
@@ -50,11 +53,15 @@ public final class Database: Sendable {
         _ configuration: PostgresConfiguration,
         classes: [any TypedObject.Type] = [],
         overrides: [SchemaOverride] = [],
-        logger: Logger? = nil
+        logger: Logger? = nil,
+        fileID: String = #fileID,
+        line: Int = #line
     ) async throws -> Database {
         let client = try await PostgresClient.connect(configuration, logger: logger)
         do {
-            let schema = try await SchemaReader.read(from: client, overrides: overrides)
+            let schema = try await client.called(at: fileID, line) {
+                try await SchemaReader.read(from: client, overrides: overrides)
+            }
             let runtime = try SchemaRuntime(schema, classes: TypedClasses(classes)).checked()
             return Database(client: client, runtime: runtime, overrides: overrides)
         } catch {
@@ -71,8 +78,10 @@ public final class Database: Sendable {
     /// Contexts that exist keep the model they were made with. Throws `KindredError` `.classMismatch` where registered
     /// classes do not fit the new model, which is then not taken over.
     @discardableResult
-    public func refreshSchema() async throws -> DatabaseSchema {
-        let schema = try await SchemaReader.read(from: client, overrides: overrides)
+    public func refreshSchema(fileID: String = #fileID, line: Int = #line) async throws -> DatabaseSchema {
+        let schema = try await client.called(at: fileID, line) {
+            try await SchemaReader.read(from: client, overrides: overrides)
+        }
         try replaceRuntime { SchemaRuntime(schema, classes: $0.classes) }
         return schema
     }

@@ -36,15 +36,23 @@ public struct DeletionPlan: Sendable {
 
 extension DatabaseContext {
     /// What deleting an object would do; nothing is changed, and no hook is called.
-    public func deletionPlan(for object: DatabaseObject) async throws -> DeletionPlan {
-        try await deletionPlan(for: CollectionOfOne(object))
+    public func deletionPlan(
+        for object: DatabaseObject, fileID: String = #fileID, line: Int = #line
+    ) async throws -> DeletionPlan {
+        try await deletionPlan(for: CollectionOfOne(object), fileID: fileID, line: line)
     }
 
     /// What deleting objects would do; nothing is changed, and no hook is called.
     ///
     /// One SELECT for each relationship and level, in one transaction that sees one moment. Throws `KindredError`
     /// `.objectDeleted` if a row is gone.
-    public func deletionPlan(for objects: some Sequence<DatabaseObject>) async throws -> DeletionPlan {
+    public func deletionPlan(
+        for objects: some Sequence<DatabaseObject>, fileID: String = #fileID, line: Int = #line
+    ) async throws -> DeletionPlan {
+        try await client.called(at: fileID, line) { try await plan(for: objects) }
+    }
+
+    private func plan(for objects: some Sequence<DatabaseObject>) async throws -> DeletionPlan {
         let objects = Array(objects)
         for object in objects {
             try requireOwn(object)

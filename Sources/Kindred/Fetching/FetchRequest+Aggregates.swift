@@ -18,28 +18,28 @@ extension FetchRequest {
     ///
     /// One query.
     public func sum(_ keyPath: String, fileID: String = #fileID, line: Int = #line) async throws -> PostgresValue? {
-        return try await context.client.called(at: fileID, line) { try await aggregate(.sum(keyPath)) }
+        try await aggregate(.sum(keyPath), fileID: fileID, line: line)
     }
 
     /// The mean of an attribute's values; nil for no values.
     ///
     /// One query.
     public func average(_ keyPath: String, fileID: String = #fileID, line: Int = #line) async throws -> PostgresValue? {
-        return try await context.client.called(at: fileID, line) { try await aggregate(.average(keyPath)) }
+        try await aggregate(.average(keyPath), fileID: fileID, line: line)
     }
 
     /// The smallest of an attribute's values; nil for no values.
     ///
     /// One query.
     public func minimum(_ keyPath: String, fileID: String = #fileID, line: Int = #line) async throws -> PostgresValue? {
-        return try await context.client.called(at: fileID, line) { try await aggregate(.minimum(keyPath)) }
+        try await aggregate(.minimum(keyPath), fileID: fileID, line: line)
     }
 
     /// The greatest of an attribute's values; nil for no values.
     ///
     /// One query.
     public func maximum(_ keyPath: String, fileID: String = #fileID, line: Int = #line) async throws -> PostgresValue? {
-        return try await context.client.called(at: fileID, line) { try await aggregate(.maximum(keyPath)) }
+        try await aggregate(.maximum(keyPath), fileID: fileID, line: line)
     }
 
     /// Takes the rows together that have equal values at the given key paths.

@@ -99,29 +99,25 @@ extension FetchRequest {
     ///
     /// One query with LIMIT 1.
     public func first(fileID: String = #fileID, line: Int = #line) async throws -> Object? {
-        return try await context.client.called(at: fileID, line) {
-            try await limited(to: 1).all().first
-        }
+        try await limited(to: 1).all(fileID: fileID, line: line).first
     }
 
     /// The one object there is.
     ///
     /// One query with LIMIT 2. Throws `KindredError` `.notFound` if there is none, `.notUnique` if there are more.
     public func one(fileID: String = #fileID, line: Int = #line) async throws -> Object {
-        return try await context.client.called(at: fileID, line) {
-            let objects = try await limited(to: 2).all()
-            guard let object = objects.first else {
-                throw KindredError(.notFound, "No object of \(entity.name) matches", entity: entity.name.description)
-            }
-            guard objects.count == 1 else {
-                throw KindredError(
-                    .notUnique,
-                    "More than one object of \(entity.name) matches",
-                    entity: entity.name.description
-                )
-            }
-            return object
+        let objects = try await limited(to: 2).all(fileID: fileID, line: line)
+        guard let object = objects.first else {
+            throw KindredError(.notFound, "No object of \(entity.name) matches", entity: entity.name.description)
         }
+        guard objects.count == 1 else {
+            throw KindredError(
+                .notUnique,
+                "More than one object of \(entity.name) matches",
+                entity: entity.name.description
+            )
+        }
+        return object
     }
 
     /// How many objects there are, limit and offset included.

@@ -35,9 +35,9 @@ extension DatabaseContext {
         while true {
             var journal: TransactionJournal?
             do {
-                return try await transaction(isolation: isolation) {
+                return try await transaction(isolation: isolation, fileID: fileID, line: line) {
                     journal = TransactionJournal.current
-                    try await refreshAndLock(concerned)
+                    try await client.called(at: fileID, line) { try await refreshAndLock(concerned) }
                     let result = try await body()
                     try await save(fileID: fileID, line: line)
                     return result

@@ -34,6 +34,18 @@ public struct ToMany<Member: DatabaseObject>: Sendable {
 }
 
 extension ToMany {
+    /// The same set, which names the line of this call in statements of its properties and of loops over it.
+    ///
+    /// `author.books` cannot tell where it is; `for try await book in author.books()` can. Sends nothing.
+    public func callAsFunction(fileID: String = #fileID, line: Int = #line) -> ToMany {
+        ToMany(owner, relationship, at: SourcePlace(fileID: fileID, line: line))
+    }
+
+    /// The members, as ``objects`` gives them, by a call whose statement names its line.
+    public func all(fileID: String = #fileID, line: Int = #line) async throws -> [Member] {
+        try await self(fileID: fileID, line: line).objects
+    }
+
     /// The members, each once, in the order they were read.
     ///
     /// Sends one query the first time, nothing after that. Throws `KindredError` `.objectDeleted` for a deleted owner.
@@ -117,6 +129,6 @@ extension ToMany: CustomStringConvertible {
 extension ToMany: PropertyValue {
     /// The set, to be read when it is used: `setValue(other.emails, forKey: "emailSet")`.
     public var propertyContent: PropertyContent {
-        .set(ToMany<DatabaseObject>(owner, relationship))
+        .set(ToMany<DatabaseObject>(owner, relationship, at: place))
     }
 }

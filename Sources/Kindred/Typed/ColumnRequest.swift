@@ -19,15 +19,17 @@ public struct ColumnRequest<each Value: Sendable>: Sendable {
     /// The rows.
     ///
     /// One query. Throws `PostgresError` `.decodingFailed` where a column has changed since the model was read.
-    public func all() async throws -> [(repeat each Value)] {
-        try await request.context.client.execute(try request.statement()).map { row in
-            var column = 0
-            func next<Next>(_ type: Next.Type) throws -> Next {
-                defer { column += 1 }
-                return try property(try row[column], as: type)
+    public func all(fileID: String = #fileID, line: Int = #line) async throws -> [(repeat each Value)] {
+        let client = request.context.client
+        return try await client.called(at: fileID, line) { try await client.execute(try request.statement()) }
+            .map { row in
+                var column = 0
+                func next<Next>(_ type: Next.Type) throws -> Next {
+                    defer { column += 1 }
+                    return try property(try row[column], as: type)
+                }
+                return (repeat try next((each Value).self))
             }
-            return (repeat try next((each Value).self))
-        }
     }
 
     /// What the request sends, with `$1`, `$2`, … for its values.
@@ -46,37 +48,5 @@ extension FetchRequest where Object: TypedObject {
             keys += try ColumnPath().appending(column, of: Object.self).checkedKeys()
         }
         return ColumnRequest(request: try AttributeRequest(context, query, keys))
-    }
-}
-
-/// A value as the type of a property: optional, an array whose elements may be NULL, or a plain value.
-private func property<Value>(_ value: PostgresValue?, as type: Value.Type) throws -> Value {
-    let read: Any?
-    if let type = type as? any PropertyShape.Type, Value.self != [UInt8].self {
-        read = try type.make(value)
-    } else {
-        read = try value.flatMap { try (type as? any PostgresDecodable.Type)?.init(postgresValue: $0) }
-    }
-    guard let result = read as? Value else {
-        throw PostgresError(.decodingFailed, "A value cannot be read as \(type), the type of its property")
-    }
-    return result
-}
-
-private protocol PropertyShape {
-    static func make(_ value: PostgresValue?) throws -> Any?
-}
-
-extension Optional: PropertyShape {
-    fileprivate static func make(_ value: PostgresValue?) throws -> Any? {
-        let result: Self = try value.map { try property($0, as: Wrapped.self) }
-        return .some(result as Any)
-    }
-}
-
-extension Array: PropertyShape {
-    fileprivate static func make(_ value: PostgresValue?) throws -> Any? {
-        guard case .array(let array) = value else { return nil }
-        return try array.elements.map { try property($0, as: Element.self) }
     }
 }

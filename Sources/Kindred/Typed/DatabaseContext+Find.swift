@@ -7,17 +7,25 @@ extension DatabaseContext {
     /// From memory, else by one SELECT by key. The values are those of the key's columns, in their order. Throws
     /// `KindredError`: `.readOnly` for an entity without a key, `.invalidRequest` for another number of values,
     /// `.wrongType` for a value that does not fit its column, `.classMismatch` for a class that is not registered.
-    public func find<Object: TypedObject>(_ type: Object.Type, _ key: any PropertyValue...) async throws -> Object? {
-        let entity = try entity(of: type)
-        guard let object = try await find(entity, key) else { return nil }
-        return try entity.typed([object])[0]
+    public func find<Object: TypedObject>(
+        _ type: Object.Type, _ key: any PropertyValue..., fileID: String = #fileID, line: Int = #line
+    ) async throws -> Object? {
+        try await client.called(at: fileID, line) {
+            let entity = try entity(of: type)
+            guard let object = try await find(entity, key) else { return nil }
+            return try entity.typed([object])[0]
+        }
     }
 
     /// The object of an entity that has a key, or nil: `find("person", 5)`.
     ///
     /// As ``find(_:_:)-(Object.Type,_)``; throws `.unknownEntity` with the nearest names too.
-    public func find(_ entityName: String, _ key: any PropertyValue...) async throws -> DatabaseObject? {
-        try await find(try runtime.entity(named: entityName), key)
+    public func find(
+        _ entityName: String, _ key: any PropertyValue..., fileID: String = #fileID, line: Int = #line
+    ) async throws -> DatabaseObject? {
+        try await client.called(at: fileID, line) {
+            try await find(try runtime.entity(named: entityName), key)
+        }
     }
 
     private func find(_ entity: EntityRuntime, _ values: [any PropertyValue]) async throws -> DatabaseObject? {

@@ -30,9 +30,7 @@ extension DatabaseContext {
         _ values: [PartialKeyPath<Object>: (any PropertyValue)?],
         onConflict resolution: ConflictResolution, fileID: String = #fileID, line: Int = #line
     ) async throws -> Object {
-        return try await client.called(at: fileID, line) {
-            try await create(type, [values], onConflict: resolution)[0]
-        }
+        try await create(type, [values], onConflict: resolution, fileID: fileID, line: line)[0]
     }
 
     /// Stores rows of a typed class by one statement, or does what `onConflict` says to those whose key others have.

@@ -45,11 +45,13 @@ extension DatabaseContext {
     @discardableResult
     public func create<Object: TypedObject>(
         _ type: Object.Type,
+        fileID: String = #fileID,
+        line: Int = #line,
         with fill: (inout NewValues<Object>) throws -> Void
     ) async throws -> Object {
         var new = NewValues<Object>()
         try fill(&new)
-        return try await create(type, new.values)
+        return try await create(type, new.values, fileID: fileID, line: line)
     }
 
     /// Makes a new object of a typed class in memory, to be stored by ``save()``.

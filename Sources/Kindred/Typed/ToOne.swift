@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// A to-one relationship of an object: follow it with `object`, change it with `set(_:)`.
 ///
 /// The target is `Person` where the foreign key may not be NULL, `Person?` elsewhere.
@@ -21,24 +23,31 @@ public struct ToOne<Target: ToOneTarget>: Sendable {
     /// Sends one query where it is not in memory yet, for all objects that were fetched together. Throws `KindredError`
     /// `.objectDeleted` for a deleted owner, `.notFound` if a required object is not there.
     public var object: Target {
-        get async throws {
-            let object = try await owner.context.destination(of: relationship, from: owner)
-            if let target = Target.target(object) { return target }
-            let name = "\(owner.runtime.name).\(relationship.model.name)"
-            throw object == nil
-                ? KindredError(
-                    .notFound,
-                    "\(name) leads to no object, though \(Target.self) requires one",
-                    entity: owner.runtime.name.description,
-                    key: relationship.model.name
-                )
-                : KindredError(
-                    .wrongType,
-                    "The object of \(name) is not of the class \(Target.self)",
-                    entity: owner.runtime.name.description,
-                    key: relationship.model.name
-                )
-        }
+        get async throws { try await object(at: nil) }
+    }
+
+    /// The object at the other end, as ``object`` gives it, by a call whose statement names its line: `email.person()`.
+    public func callAsFunction(fileID: String = #fileID, line: Int = #line) async throws -> Target {
+        try await object(at: SourcePlace(fileID: fileID, line: line))
+    }
+
+    private func object(at place: SourcePlace?) async throws -> Target {
+        let object = try await owner.context.destination(of: relationship, from: owner, at: place)
+        if let target = Target.target(object) { return target }
+        let name = "\(owner.runtime.name).\(relationship.model.name)"
+        throw object == nil
+            ? KindredError(
+                .notFound,
+                "\(name) leads to no object, though \(Target.self) requires one",
+                entity: owner.runtime.name.description,
+                key: relationship.model.name
+            )
+            : KindredError(
+                .wrongType,
+                "The object of \(name) is not of the class \(Target.self)",
+                entity: owner.runtime.name.description,
+                key: relationship.model.name
+            )
     }
 
     /// Makes an object, or none, the other end, and writes it at once.

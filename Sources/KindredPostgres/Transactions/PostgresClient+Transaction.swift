@@ -21,13 +21,16 @@ extension PostgresClient {
         deferrable: Bool? = nil,
         tracksCommit: Bool = false,
         retry: RetryPolicy = .none,
+        fileID: String = #fileID,
+        line: Int = #line,
         _ body: (PostgresTransaction) async throws -> T
     ) async throws -> T {
-        if let outer = currentTransaction { return try await savepoint(in: outer, body) }
+        let place = SourcePlace(fileID: fileID, line: line)
+        if let outer = currentTransaction { return try await savepoint(in: outer, at: place, body) }
         var attempt = 1
         while true {
             do {
-                return try await transaction(Self.begin(isolation, readOnly, deferrable), tracksCommit, body)
+                return try await transaction(Self.begin(isolation, readOnly, deferrable), tracksCommit, place, body)
             } catch let error where attempt < retry.attempts && RetryPolicy.mayRetry(error) {
                 try await Task.sleep(for: RetryPolicy.pause(after: attempt))
                 attempt += 1
@@ -54,18 +57,19 @@ extension PostgresClient {
     }
 
     private func transaction<T>(
-        _ begin: String, _ tracksCommit: Bool, _ body: (PostgresTransaction) async throws -> T
+        _ begin: String, _ tracksCommit: Bool, _ place: SourcePlace, _ body: (PostgresTransaction) async throws -> T
     ) async throws -> T {
         if let lease = currentLease {
-            return try await transaction(on: lease.lent.connection, begin, tracksCommit, body)
+            return try await transaction(on: lease.lent.connection, begin, tracksCommit, place, body)
         }
-        return try await withExclusive { try await transaction(on: $0.connection, begin, tracksCommit, body) }
+        return try await withExclusive { try await transaction(on: $0.connection, begin, tracksCommit, place, body) }
     }
 
     private func transaction<T>(
         on connection: PooledConnection,
         _ begin: String,
         _ tracksCommit: Bool,
+        _ place: SourcePlace,
         _ body: (PostgresTransaction) async throws -> T
     ) async throws -> T {
         let scope = PostgresTransaction(
@@ -74,11 +78,13 @@ extension PostgresClient {
         do {
             result = try await PostgresTransaction.$current.withValue(scope) { try await body(scope) }
         } catch {
-            if scope.end().isOpened { await undo(["ROLLBACK"], on: connection) }
+            if scope.end().isOpened { await called(at: place) { await undo(["ROLLBACK"], on: connection) } }
             throw error
         }
         let (isOpened, firstError) = scope.end()
-        if isOpened { try await commit(connection, firstError, isTracked: tracksCommit) }
+        if isOpened {
+            try await called(at: place) { try await commit(connection, firstError, isTracked: tracksCommit) }
+        }
         return result
     }
 
@@ -129,6 +135,7 @@ extension PostgresClient {
 
     private func savepoint<T>(
         in outer: PostgresTransaction,
+        at place: SourcePlace,
         _ body: (PostgresTransaction) async throws -> T
     ) async throws -> T {
         // The server keeps the first 64 of a session's subtransactions in shared memory; more make everybody slow.
@@ -146,13 +153,13 @@ extension PostgresClient {
         do {
             result = try await PostgresTransaction.$current.withValue(scope) { try await body(scope) }
         } catch {
-            if scope.end().isOpened { await undo(undoing, on: outer.connection) }
+            if scope.end().isOpened { await called(at: place) { await undo(undoing, on: outer.connection) } }
             throw error
         }
         let (isOpened, firstError) = scope.end()
         guard isOpened else { return result }
         do {
-            try await control(["RELEASE SAVEPOINT \(name)"], on: outer.connection)
+            _ = try await called(at: place) { try await control(["RELEASE SAVEPOINT \(name)"], on: outer.connection) }
         } catch {
             await undo(undoing, on: outer.connection)
             // A swallowed error has failed the savepoint; releasing it was refused because of that.
