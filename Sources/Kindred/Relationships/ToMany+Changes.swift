@@ -113,8 +113,8 @@ extension ToMany {
     /// Makes the objects the only members: who is not among them leaves, who is missing joins, in one atomic change.
     ///
     /// Two statements in one round trip, whatever the numbers. Where the members have an order, it becomes the one given,
-    /// at the cost of ``insert(contentsOf:at:)`` and one statement for those who leave. Throws `.requiredRelationship` if somebody would have
-    /// to leave a required relationship; nothing is written then.
+    /// at the cost of ``insert(contentsOf:at:)`` and one statement for those who leave. Throws `.requiredRelationship` if
+    /// somebody would have to leave a required relationship; nothing is written then.
     public func set(_ members: some Sequence<Member>, fileID: String = #fileID, line: Int = #line) async throws {
         try await context.client.called(at: fileID, line) {
             try await replace(try context.distinctMembers(members.map { $0 as DatabaseObject }, of: relationship))

@@ -38,13 +38,11 @@ struct RequestUpdate {
     var columns: [Int] { (constants.columns + formulas.keys).sorted() }
 
     /// The expression for each column in the order of `columns`, with its parameters appended.
-    func expressions(_ renderer: inout ConditionRenderer) throws -> [(column: Int, sql: String)] {
+    func expressions(_ renderer: inout ConditionRenderer) throws -> [AssignedColumn] {
         try columns.map { column in
-            if let formula = formulas[column] {
-                return (column, try renderer.assigned(formula, to: column, of: entity))
-            }
+            if let formula = formulas[column] { return try renderer.assigned(formula, to: column, of: entity) }
             try entity.bind(constants.values[column] ?? nil, as: column, to: &renderer.bindings)
-            return (column, renderer.lastParameter)
+            return AssignedColumn(column: column, sql: renderer.lastParameter, isParameter: true)
         }
     }
 
@@ -79,18 +77,29 @@ struct RequestUpdate {
     }
 }
 
+/// A column and what it is set to.
+struct AssignedColumn {
+    let column: Int
+    let sql: String
+    /// Whether that is a parameter, which takes its type from the column that it is assigned to.
+    let isParameter: Bool
+}
+
 extension ConditionRenderer {
     /// A calculation as the value of a column.
     fileprivate mutating func assigned(
         _ expression: ConditionExpression,
         to column: Int,
         of entity: EntityRuntime
-    ) throws -> String {
+    ) throws -> AssignedColumn {
         let attribute = entity.entity.attributes[column]
         let type = ValueType(attribute)
         let target = Scalar(sql: "", type: type, mayBeNull: true, label: "\(entity.name).\(attribute.name)")
         let operand = try operand(expression)
-        guard case .scalar(let value) = operand else { return try scalar(operand, as: target, .equal).sql }
+        guard case .scalar(let value) = operand else {
+            let sql = try scalar(operand, as: target, .equal).sql
+            return AssignedColumn(column: column, sql: sql, isParameter: true)
+        }
         guard value.type.isComparable(with: type) || value.type.type == type.type else {
             throw KindredError(
                 .wrongType,
@@ -99,6 +108,6 @@ extension ConditionRenderer {
                 key: attribute.name
             )
         }
-        return value.sql
+        return AssignedColumn(column: column, sql: value.sql, isParameter: false)
     }
 }

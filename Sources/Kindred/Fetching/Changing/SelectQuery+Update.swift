@@ -21,10 +21,9 @@ extension SelectQuery {
             if returnsRows { text += " RETURNING \(try runtime.selectList(alias: "t0"))" }
         } else {
             let keys = try runtime.key.map { (name: try runtime.quoted($0), alias: "k\($0)") }
-            // A parameter takes its type from the column that it is assigned to, so it stays outside.
-            let isInner = values.map { !$0.sql.hasPrefix("$") }
             var columns = keys.map { "t0.\($0.name) AS \($0.alias)" }
-            columns += zip(values, isInner).filter(\.1).map { "\($0.0.sql) AS v\($0.0.column)" }
+            // A parameter stays outside, where its column gives it a type.
+            columns += values.filter { !$0.isParameter }.map { "\($0.sql) AS v\($0.column)" }
             var selection = "SELECT \(columns.joined(separator: ", ")) FROM \(try renderer.table(entity.name)) AS t0"
             selection += renderer.joins[0]
             if let condition { selection += " WHERE \(condition.sql)" }
@@ -33,8 +32,8 @@ extension SelectQuery {
             if let offset { selection += " OFFSET \(try renderer.bind(offset, "offset", entity))" }
             let (strength, waiting) = lock ?? (.forNoKeyUpdate, .wait)
             selection += " \(strength.rawValue) OF t0\(waiting.rawValue)"
-            let set = try zip(values, isInner).map { value, isInner in
-                "\(try runtime.quoted(value.column)) = \(isInner ? "s.v\(value.column)" : value.sql)"
+            let set = try values.map { value in
+                "\(try runtime.quoted(value.column)) = \(value.isParameter ? value.sql : "s.v\(value.column)")"
             }
             let same = keys.map { "t.\($0.name) = s.\($0.alias)" }.joined(separator: " AND ")
             text =
