@@ -89,32 +89,32 @@ extension DatabaseContext {
         of entity: EntityRuntime,
         askedAt: UInt64
     ) throws -> [DatabaseObject] {
-        let keys = try entity.keys(of: result)
         // What follows the attributes belongs to the request.
-        let width = entity.entity.attributes.count
+        let rows = try EntityRows(result, of: entity)
+        let keys = try entity.keys(of: result)
         let group = result.count > 1 ? keys.map(LoadGroup.init) : nil
         var known: [(object: DatabaseObject, position: Int)] = []
-        let objects = withMap { map in
+        let objects = try withMap { map in
             if keys != nil { map.makeRoom(for: result.count, of: entity, deaths: deaths.load(ordering: .relaxed)) }
             var objects: [DatabaseObject] = []
             objects.reserveCapacity(result.count)
             for position in 0..<result.count {
-                func make() -> DatabaseObject {
-                    self.make(
+                func make() throws -> DatabaseObject {
+                    try self.make(
                         ObjectSeed(
                             context: self,
                             runtime: entity,
-                            row: result.row(at: position, prefix: width),
+                            row: rows[position],
                             group: group,
                             position: Int32(clamping: position)
                         )
                     )
                 }
                 guard let key = keys?.key(at: position) else {
-                    objects.append(make())
+                    objects.append(try make())
                     continue
                 }
-                let (object, isNew) = map.object(entity.index, key, orMake: make)
+                let (object, isNew) = try map.object(entity.index, key, orMake: make)
                 objects.append(object)
                 if isNew {
                     _ = map.takeLatestRow(entity.index, key)
@@ -127,7 +127,7 @@ extension DatabaseContext {
             return objects
         }
         for (object, position) in known {
-            try apply(result.row(at: position, prefix: width), to: object, askedAt: askedAt)
+            try apply(rows[position], to: object, askedAt: askedAt)
             if let group { object.join(group, at: Int32(clamping: position)) }
         }
         if keys == nil, objects.count > 1 {

@@ -100,18 +100,18 @@ struct IdentityMap {
     mutating func object(
         _ entity: Int,
         _ key: ObjectKey,
-        orMake make: () -> DatabaseObject
-    ) -> (object: DatabaseObject, isNew: Bool) {
-        func find(_ place: inout WeakObject) -> (DatabaseObject, Bool) {
+        orMake make: () throws -> DatabaseObject
+    ) rethrows -> (object: DatabaseObject, isNew: Bool) {
+        func find(_ place: inout WeakObject) throws -> (DatabaseObject, Bool) {
             if let object = place.object { return (object, false) }
-            let object = make()
+            let object = try make()
             place.object = object
             return (object, true)
         }
         let place = place(entity)
         return switch key {
-        case .integer(let integer): find(&tables[place].integers[integer, default: WeakObject()])
-        case .values, .temporary: find(&tables[place].others[key, default: WeakObject()])
+        case .integer(let integer): try find(&tables[place].integers[integer, default: WeakObject()])
+        case .values, .temporary: try find(&tables[place].others[key, default: WeakObject()])
         }
     }
 

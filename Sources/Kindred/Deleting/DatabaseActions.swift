@@ -64,7 +64,12 @@ struct DatabaseActions {
                     doubtful[entity.index, default: []].append(object)
                 case .setNull:
                     let cleared = relationship.model.clearedColumns.compactMap { entity.attributeIndex[$0] }
-                    try context.apply(row.settingNull(cleared), to: object)
+                    if let layout = entity.layout, layout.requiredPositions.contains(where: cleared.contains) {
+                        // The column has lost its NOT NULL, and the class has not: reading the row will tell.
+                        doubtful[entity.index, default: []].append(object)
+                    } else {
+                        try context.apply(row.settingNull(cleared), to: object)
+                    }
                 case .setDefault: doubtful[entity.index, default: []].append(object)
                 case .noAction: break
                 }

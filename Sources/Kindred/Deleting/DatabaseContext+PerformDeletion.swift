@@ -76,7 +76,9 @@ extension DatabaseContext {
                 let result = try await send([statement], entity, key: runtime.inverse(step.relationship)?.model.name)[0]
                 guard result.count > 0, !entity.key.isEmpty else { continue }
                 var isUnheld = false
-                for row in result {
+                let rows = try EntityRows(result, of: entity)
+                for position in 0..<rows.count {
+                    let row = try rows[position]
                     guard let key = try ObjectKey(row, entity.key) else { continue }
                     if let object = liveObject(entity, key) { try apply(row, to: object) } else { isUnheld = true }
                 }

@@ -276,6 +276,7 @@ extension DatabaseContext {
         let entity = query.destination
         var found: [ObjectKey: [Member]] = [:]
         var shared: [ObjectKey: Member] = [:]
+        let rows = try EntityRows(result, of: entity)
         for position in 0..<result.count {
             guard let owner = try ObjectKey(result, position, query.ownerColumns) else { continue }
             // Objects without a key are never found again; their place stands for one.
@@ -285,7 +286,7 @@ extension DatabaseContext {
                 found[owner, default: []].append(known)
                 continue
             }
-            let member = Member(key: key, row: result.row(at: position, prefix: entity.attributeColumns.count))
+            let member = Member(key: key, row: try rows[position])
             if query.mayRepeatMembers { shared[key] = member }
             found[owner, default: []].append(member)
         }

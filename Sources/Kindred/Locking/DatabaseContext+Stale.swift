@@ -81,7 +81,11 @@ extension DatabaseContext {
         }
         var rows: [ObjectKey: Row] = [:]
         for result in try await send(batch, entity) {
-            for row in result { if let key = try ObjectKey(row, entity.key) { rows[key] = row } }
+            let found = try EntityRows(result, of: entity)
+            for position in 0..<found.count {
+                let row = try found[position]
+                if let key = try ObjectKey(row, entity.key) { rows[key] = row }
+            }
         }
         return rows
     }

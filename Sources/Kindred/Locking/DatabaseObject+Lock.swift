@@ -46,7 +46,7 @@ extension DatabaseContext {
         let askedAt = now
         let result = try await client.execute(Statement(text: text, bindings: bindings, resultFormat: .binary))
         if result.count == 1 {
-            try apply(result.row(at: 0), to: object, askedAt: askedAt)
+            try apply(EntityRows(result, of: entity)[0], to: object, askedAt: askedAt)
             return object.withState { $0.acceptStoredVersion() }
         }
         guard waiting != .skipLocked else {

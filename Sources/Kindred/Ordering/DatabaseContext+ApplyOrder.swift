@@ -11,8 +11,9 @@ extension DatabaseContext {
             if update.hasLeavers, let answer = update.answers.first {
                 let width = statements.members.attributeColumns.count
                 guard try answer.first?[width] == .integer(Int64(update.leaving.count)) else { throw gone([owner]) }
-                for position in 0..<answer.count {
-                    try applyMember(answer.row(at: position, prefix: width), statements, [:])
+                let left = try EntityRows(answer, of: statements.members)
+                for position in 0..<left.count {
+                    if let row = try left.joined(position) { try applyMember(row, statements, [:]) }
                 }
             }
             try applyPlaced(update, rows, statements.columns)
@@ -36,19 +37,16 @@ extension DatabaseContext {
         let placed = update.placed
         var missing = Set(update.joining.map(\.object))
         if update.hasPlaces, let answer = update.answers.last {
+            let changed = try EntityRows(answer, of: entity)
             for position in 0..<answer.count {
                 guard let place = try answer.integer(row: position, column: width),
                     placed.indices.contains(Int(place) - 1)
                 else { continue }
                 let key = placed[Int(place) - 1]
-                let row = answer.row(at: position, prefix: width)
-                if let object = update.given[key] ?? liveObject(entity, key) {
-                    if update.given[key] != nil { unstage(columns + [rows.statements.position], of: object) }
-                    missing.remove(object)
-                    try apply(row, to: object)
-                } else {
-                    keepLatestRow(row, entity, key)
-                }
+                let given = update.given[key]
+                if let given { unstage(columns + [rows.statements.position], of: given) }
+                let row = try changed[position]
+                if let object = try takeOver(row, entity, key, given) { missing.remove(object) }
             }
         }
         if let object = missing.first { throw gone([object]) }
@@ -58,16 +56,28 @@ extension DatabaseContext {
     private func applyPlacedPairs(_ update: OrderUpdate, _ rows: OrderedRows) throws {
         let entity = rows.statements.rows
         guard update.hasPlaces, let answer = update.answers.last, !entity.key.isEmpty else { return }
-        let width = entity.attributeColumns.count
-        for position in 0..<answer.count {
-            let row = answer.row(at: position, prefix: width)
-            guard let key = try ObjectKey(row, entity.key) else { continue }
-            if let object = liveObject(entity, key) {
-                try apply(row, to: object)
-            } else {
-                keepLatestRow(row, entity, key)
-            }
+        let changed = try EntityRows(answer, of: entity)
+        for position in 0..<changed.count {
+            let row = try changed[position]
+            if let key = try ObjectKey(row, entity.key) { try takeOver(row, entity, key) }
         }
+    }
+
+    /// Takes a row to the object that shows it, which is returned; without one, loaded relationships learn of it.
+    @discardableResult
+    private func takeOver(
+        _ row: Row,
+        _ entity: EntityRuntime,
+        _ key: ObjectKey,
+        _ given: DatabaseObject? = nil
+    ) throws -> DatabaseObject? {
+        let object = given ?? liveObject(entity, key)
+        if let object {
+            try apply(row, to: object)
+        } else {
+            keepLatestRow(row, entity, key)
+        }
+        return object
     }
 
     /// Helper objects of pairs whose payload changed are read again with the sets that they are in.

@@ -40,8 +40,7 @@ extension SavedGroup {
                 entity: entity.name.description
             )
         }
-        for (position, object) in objects.enumerated() {
-            try context.applyInserted(result.row(at: position), to: object)
-        }
+        let rows = try EntityRows(result, of: entity)
+        for (position, object) in objects.enumerated() { try context.applyInserted(rows[position], to: object) }
     }
 }

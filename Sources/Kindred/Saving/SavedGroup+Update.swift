@@ -36,12 +36,13 @@ extension SavedGroup {
     func applyUpdate(_ result: QueryResult, in context: DatabaseContext, isRelease: Bool = false) throws {
         let width = entity.attributeColumns.count
         var missing = Set(objects.indices)
+        let rows = try EntityRows(result, of: entity)
         for position in 0..<result.count {
             guard case .integer(let place) = try result.value(row: position, column: width),
                 let index = Int(exactly: place).map({ $0 - 1 }), objects.indices.contains(index)
             else { continue }
             missing.remove(index)
-            let row = result.row(at: position, prefix: width)
+            let row = try rows[position]
             if isRelease {
                 try context.apply(row, to: objects[index].object)
             } else {

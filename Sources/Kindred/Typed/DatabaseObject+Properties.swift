@@ -6,9 +6,11 @@ import KindredSchema
 extension DatabaseObject {
     /// The loaded value of a property that may not be NULL; for generated code.
     ///
-    /// Sends nothing. The class was checked against the catalog when it was registered; a value that is missing all the
-    /// same belongs to a new object that has not been given one yet, or to a column that changed since, and ends the
-    /// program with a message that names the property. `object["column"]` never does that.
+    /// Sends nothing. A stored object always has one: the class was checked against the catalog when it was registered, and
+    /// rows that do not fit it any more are errors when they come. Where nil is staged, which ``DatabaseContext/save()``
+    /// will refuse, the stored value is what there is. A new object that has not been given a value yet has none, and to
+    /// read it ends the program with a message that names the property: give it one first, or read `object["column"]`,
+    /// which is nil then.
     @_specialize(where Value == Int)
     @_specialize(where Value == String)
     @_specialize(where Value == Double)
@@ -16,7 +18,7 @@ extension DatabaseObject {
     @_specialize(where Value == PostgresNumeric)
     public func readProperty<Value: PostgresDecodable>(_ number: Int, as type: Value.Type = Value.self) -> Value {
         if let value: Value = readProperty(number) { return value }
-        missing(number)
+        return storedValue(number) { try Value(postgresValue: $0) }
     }
 
     /// The loaded value of a property that may be NULL; for generated code.
@@ -30,8 +32,8 @@ extension DatabaseObject {
         do {
             return try row.decode(position)
         } catch {
-            // The class was checked against the catalog: the column's type has changed under a running program.
-            fatalError("\(runtime.name).\(entity.attributes[position].name) cannot be read: \(error)")
+            if let text: Value = repairedText(at: position) { return text }
+            unreadable(number, error)
         }
     }
 
@@ -43,7 +45,7 @@ extension DatabaseObject {
         of type: Element.Type = Element.self
     ) -> [Element?] {
         if let elements: [Element?] = readArray(number) { return elements }
-        missing(number)
+        return storedValue(number) { try Self.elements(try PostgresArray(postgresValue: $0)) }
     }
 
     /// The loaded elements of an array property that may be NULL; for generated code.
@@ -53,10 +55,14 @@ extension DatabaseObject {
     ) -> [Element?]? {
         guard let array: PostgresArray = readProperty(number) else { return nil }
         do {
-            return try array.elements.map { try $0.map { try Element(postgresValue: $0) } }
+            return try Self.elements(array)
         } catch {
-            fatalError("\(runtime.name).\(entity.attributes[layout.positions[number]].name) cannot be read: \(error)")
+            unreadable(number, error)
         }
+    }
+
+    private static func elements<Element: PostgresDecodable>(_ array: PostgresArray) throws -> [Element?] {
+        try array.elements.map { try $0.map { try Element(postgresValue: $0) } }
     }
 
     /// Stages a value for a property, to be written by `save()`; for generated code.
@@ -75,20 +81,43 @@ extension DatabaseObject {
     }
 
     private var layout: TypedLayout {
-        // Contexts make objects of a typed class only for entities that it is registered for.
+        // Only contexts can make objects, and they make those of a typed class for the entity that it is registered for:
+        // what the database holds has no part in it.
         guard let layout = runtime.layout else { fatalError("\(Self.self) is not registered for \(runtime.name)") }
         return layout
     }
 
     private func relationship(_ number: Int) -> RelationshipRuntime {
+        // A class whose mapping has a relationship that the database has not is refused when it is registered, and numbers
+        // stand in generated code: what the database holds has no part in it.
         guard let relationship = layout.relationships[number] else {
             fatalError("Property \(number) of \(Self.self) is no relationship: generate the classes again")
         }
         return relationship
     }
 
-    private func missing(_ number: Int) -> Never {
+    /// A property's stored value, where what is staged for it is NULL.
+    private func storedValue<Value>(_ number: Int, _ make: (PostgresValue) throws -> Value) -> Value {
+        let position = layout.positions[number]
+        if !isInserted, let value = try? storedRow[position], let made = try? make(value) { return made }
+        // Only a new object has no value: every row that comes from the server passes through `EntityRows`, which refuses
+        // NULL here, and nothing else makes rows of stored objects. A type that is not optional leaves no other way out.
+        let name = entity.attributes[position].name
+        preconditionFailure("\(runtime.name).\(name) of a new object has no value yet; object[\"\(name)\"] may be nil")
+    }
+
+    /// What a text shows that is no UTF-8, as a database in SQL_ASCII may hold it: U+FFFD for what cannot be read.
+    private func repairedText<Value: PostgresDecodable>(at position: Int) -> Value? {
+        guard let raw = row.rawValue(at: position), Attribute.valueKind(of: raw.dataType) == "text" else { return nil }
+        return try? Value(postgresValue: .string(String(decoding: raw.bytes, as: UTF8.self)))
+    }
+
+    private func unreadable(_ number: Int, _ error: any Error) -> Never {
+        // No value that a server or the program stores gets here: `EntityRows` has checked that the column is of the kind
+        // that the property was written for; types of which not every value can be read (ranges, composites, arrays of
+        // texts, types of the program's own) were read there once; staged values were encoded here. That leaves bytes that
+        // are not of the type that they were sent as, which PostgreSQL's own functions for sending values never make.
         let name = entity.attributes[layout.positions[number]].name
-        fatalError("\(runtime.name).\(name) has no value yet, or has become NULL: read it with object[\"\(name)\"]")
+        fatalError("\(runtime.name).\(name) cannot be read: \(error)")
     }
 }

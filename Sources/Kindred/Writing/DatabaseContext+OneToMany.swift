@@ -51,7 +51,8 @@ extension DatabaseContext {
     func detachAll(_ statements: MemberStatements) async throws {
         let statement = try statements.detachAll(leaving: try leaving(statements))
         let result = try await send([statement], statements.members, key: statements.relationship.model.name)[0]
-        for row in result { try applyMember(row, statements, [:]) }
+        let rows = try EntityRows(result, of: statements.members)
+        for position in 0..<rows.count { try applyMember(rows[position], statements, [:]) }
     }
 
     /// The members become the owner's only ones: the others leave, the missing ones join.
@@ -124,8 +125,9 @@ extension DatabaseContext {
                 moved[ObjectKey(values.compactMap { $0 })] = member
             }
         }
-        for position in 0..<result.count {
-            try applyMember(result.row(at: position, prefix: entity.attributeColumns.count), statements, moved)
+        let rows = try EntityRows(result, of: entity)
+        for position in 0..<rows.count {
+            if let row = try rows.joined(position) { try applyMember(row, statements, moved) }
         }
     }
 

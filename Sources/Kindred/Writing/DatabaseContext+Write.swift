@@ -64,7 +64,7 @@ extension DatabaseContext {
     /// Gives the returned rows to the objects they belong to; every object must have got one.
     func applyUpdated(_ result: QueryResult, _ objects: [DatabaseObject]) async throws {
         if objects.count == 1, result.count == 1 {
-            try apply(result.row(at: 0), to: objects[0])
+            try apply(EntityRows(result, of: objects[0].runtime)[0], to: objects[0])
             return
         }
         guard result.count >= objects.count else { throw try await unwritten(objects) }
@@ -73,8 +73,9 @@ extension DatabaseContext {
 
     /// Gives the returned rows to the objects of theirs that are in memory.
     func applyReturned(_ result: QueryResult, _ entity: EntityRuntime) throws {
-        for position in 0..<result.count {
-            let row = result.row(at: position)
+        let rows = try EntityRows(result, of: entity)
+        for position in 0..<rows.count {
+            let row = try rows[position]
             if let key = try ObjectKey(row, entity.key), let object = liveObject(entity, key) {
                 try apply(row, to: object)
             }

@@ -68,8 +68,9 @@ extension DatabaseContext {
     /// Gives returned rows to their objects, and forgets what loaded relationships know of the rows that nobody holds.
     private func applyUpdated(_ result: QueryResult, of entity: EntityRuntime, columns: [Int]) throws {
         var followers = 0
+        let rows = try EntityRows(result, of: entity)
         for position in 0..<result.count {
-            let row = result.row(at: position)
+            let row = try rows[position]
             guard let key = try ObjectKey(row, entity.key), let object = follower(entity, key) else { continue }
             try apply(row, to: object)
             followers += 1

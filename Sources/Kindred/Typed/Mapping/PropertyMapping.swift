@@ -4,7 +4,7 @@ import KindredSchema
 public struct PropertyMapping: Sendable {
     enum Kind: Sendable {
         /// A column whose values are of a kind, as ``Attribute/valueKind`` names it.
-        case attribute(valueKind: String, isOptional: Bool)
+        case attribute(valueKind: String, isOptional: Bool, reading: PropertyReading)
         case toOne(DatabaseObject.Type, isOptional: Bool)
         case toMany(DatabaseObject.Type)
     }
@@ -27,8 +27,12 @@ public struct PropertyMapping: Sendable {
         _ valueKind: String
     ) -> PropertyMapping {
         let isOptional = Value.self is any OptionalType.Type
+        let reading = PropertyReading(Value.self, of: valueKind)
         return PropertyMapping(
-            keyPath: keyPath, key: column, kind: .attribute(valueKind: valueKind, isOptional: isOptional))
+            keyPath: keyPath,
+            key: column,
+            kind: .attribute(valueKind: valueKind, isOptional: isOptional, reading: reading)
+        )
     }
 
     /// A property that leads to one object, or to none where the target is optional.
@@ -49,6 +53,10 @@ public struct PropertyMapping: Sendable {
     }
 }
 
-private protocol OptionalType {}
+protocol OptionalType {
+    static var wrapped: Any.Type { get }
+}
 
-extension Optional: OptionalType {}
+extension Optional: OptionalType {
+    static var wrapped: Any.Type { Wrapped.self }
+}

@@ -1,5 +1,6 @@
 import KindredPostgres
 import KindredSchema
+import Synchronization
 
 /// A class's properties resolved against its entity: positions instead of names, once per schema.
 package final class TypedLayout: Sendable {
@@ -8,11 +9,49 @@ package final class TypedLayout: Sendable {
     let positions: [Int]
     /// The relationship of each property; nil for attributes.
     let relationships: [RelationshipRuntime?]
+    /// What stands behind the properties that are attributes.
+    let columns: [Column]
+    /// The positions of attributes that may not be NULL.
+    let requiredPositions: [Int]
+    /// The columns of results that were found to fit, the latest last, and which of them are read to know each value fits.
+    let checkedResults = Mutex<[(result: RowColumns, doubtful: [Column])]>([])
 
-    private init(type: any TypedObject.Type, positions: [Int], relationships: [RelationshipRuntime?]) {
+    /// A property's column.
+    struct Column: Sendable {
+        let position: Int
+        let name: String
+        /// The type in which results have it.
+        let type: PostgresDataType
+        let valueKind: String
+        let reading: PropertyReading
+    }
+
+    private init(
+        type: any TypedObject.Type,
+        entity: Entity,
+        positions: [Int],
+        relationships: [RelationshipRuntime?]
+    ) {
         self.type = type
         self.positions = positions
         self.relationships = relationships
+        var columns: [Column] = []
+        var required: [Int] = []
+        for (property, position) in zip(type.mapping.properties, positions) {
+            guard case .attribute(let valueKind, let isOptional, let reading) = property.kind else { continue }
+            let attribute = entity.attributes[position]
+            columns.append(
+                Column(
+                    position: position,
+                    name: attribute.name,
+                    type: attribute.isReadAsText ? .text : attribute.baseType,
+                    valueKind: valueKind,
+                    reading: reading
+                ))
+            if !isOptional { required.append(position) }
+        }
+        self.columns = columns
+        requiredPositions = required
     }
 
     /// Resolves a class, or adds all that does not fit to `problems`.
@@ -42,11 +81,11 @@ package final class TypedLayout: Sendable {
             }
         }
         guard problems.count == known else { return nil }
-        return TypedLayout(type: type, positions: positions, relationships: found)
+        return TypedLayout(type: type, entity: entity, positions: positions, relationships: found)
     }
 
     private static func mismatches(_ property: PropertyMapping, _ attribute: Attribute, _ label: String) -> [String] {
-        guard case .attribute(let valueKind, let isOptional) = property.kind else { return [] }
+        guard case .attribute(let valueKind, let isOptional, _) = property.kind else { return [] }
         if attribute.valueKind != valueKind {
             return ["\(label) is of the type \(attribute.typeName), where the class has \(valueKind)"]
         }

@@ -70,8 +70,9 @@ extension DatabaseContext {
     /// Gives the rows of an INSERT their objects and their places in loaded relationships, whether they are new or not.
     private func applyUpserted(_ result: QueryResult, of entity: EntityRuntime) throws -> [DatabaseObject] {
         var new: [Int] = []
-        for position in 0..<result.count {
-            let row = result.row(at: position)
+        let rows = try EntityRows(result, of: entity)
+        for position in 0..<rows.count {
+            let row = try rows[position]
             guard let key = try ObjectKey(row, entity.key) else { continue }
             if let object = follower(entity, key) { try apply(row, to: object) } else { new.append(position) }
         }
