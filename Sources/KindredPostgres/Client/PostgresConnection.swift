@@ -65,8 +65,8 @@ final class ConnectionLease: Sendable {
         do {
             return try await lent.connection.run(
                 statements, traits: traits, timeout: timeout ?? client.configuration.statementTimeout)
-        } catch is ConnectionGone {
-            throw PostgresError(.connectionLost, "The connection has ended", statement: statements.first?.text.text)
+        } catch let gone as ConnectionGone {
+            throw gone.lost(statements.first?.text.text)
         }
     }
 }

@@ -24,6 +24,8 @@ struct ConnectionState: @unchecked Sendable {
 
     /// nil once the connection has ended.
     var handle: OpaquePointer?
+    /// Why it has ended.
+    var endReason: PostgresError?
     let socket: Int32
     let context: ConnectionContext
     let notices: NoticeSink
@@ -60,7 +62,8 @@ struct ConnectionState: @unchecked Sendable {
     /// Sends a request, or holds it back while a cancellation is under way.
     mutating func submit(_ request: Request, _ effects: inout Effects) {
         guard self.handle != nil else {
-            effects.completions.append(Completion(request: request, result: .failure(ConnectionGone())))
+            effects.completions.append(
+                Completion(request: request, result: .failure(ConnectionGone(reason: endReason))))
             return
         }
         effects.deadline = min(effects.deadline, request.deadline)
@@ -132,6 +135,7 @@ struct ConnectionState: @unchecked Sendable {
     mutating func end(_ reason: PostgresError, _ effects: inout Effects) {
         guard let handle else { return }
         self.handle = nil
+        endReason = reason
         effects.death = (handle, reason)
         // The server was idle: nothing that was on its way has been begun.
         let isUntouched = (inFlight.first?.error ?? reason).sqlState == .idleSessionTimeout
@@ -157,4 +161,15 @@ struct ConnectionState: @unchecked Sendable {
 }
 
 /// A request was not sent because its connection had ended before; it can be made on another one.
-struct ConnectionGone: Error {}
+struct ConnectionGone: Error {
+    /// Why, if that is known.
+    var reason: PostgresError?
+
+    /// What a caller gets to whom another connection is of no use.
+    func lost(_ statement: String?) -> PostgresError {
+        guard let reason, reason.code == .connectionLost, reason.server != nil else {
+            return PostgresError(.connectionLost, "The connection has ended", statement: statement)
+        }
+        return reason.of(statement: statement)
+    }
+}

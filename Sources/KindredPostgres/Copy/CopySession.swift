@@ -141,7 +141,7 @@ final class CopySession: Sendable {
             await operation.wait { $0.result != nil }
         }
         var error = error
-        if error is ConnectionGone { error = PostgresError(.connectionLost, "The connection has ended") }
+        if let gone = error as? ConnectionGone { error = gone.lost(text) }
         if let known = error as? PostgresError { error = known.of(statement: text) }
         error = place.failed(error, text)
         observe(error: error)

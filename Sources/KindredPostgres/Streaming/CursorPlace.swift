@@ -76,8 +76,8 @@ final class OwnTransaction: Sendable {
             let results = try await lease.connection.run(
                 statements, timeout: timeout ?? client.configuration.statementTimeout)
             return isFirst ? Array(results.dropFirst(2)) : results
-        } catch is ConnectionGone {
-            throw PostgresError(.connectionLost, "The connection has ended", statement: statements.last?.text.text)
+        } catch let gone as ConnectionGone {
+            throw gone.lost(statements.last?.text.text)
         }
     }
 

@@ -106,10 +106,12 @@ extension PostgresClient {
                 "The connection ended before the answer to COMMIT came: the transaction may have taken effect or not",
                 sqlState: error.sqlState, server: error.server, underlying: [error.description],
                 transactionID: tracked.id)
-        } catch is ConnectionGone {
+        } catch let gone as ConnectionGone {
             // COMMIT was never sent, so the server has rolled back.
             throw firstError
-                ?? PostgresError(.connectionLost, "The connection ended before COMMIT; the transaction was rolled back")
+                ?? PostgresError(
+                    .connectionLost, "The connection ended before COMMIT; the transaction was rolled back",
+                    sqlState: gone.reason?.sqlState, server: gone.reason?.server)
         }
         guard tag == "COMMIT" else { throw Self.aborted(firstError) }
     }

@@ -78,8 +78,8 @@ struct TransactionState {
     ///
     /// The first error is the transaction's; that later statements are refused is its consequence.
     mutating func failed(_ error: any Error, _ statement: String?) -> any Error {
-        if error is ConnectionGone {
-            let lost = PostgresError(.connectionLost, "The connection has ended", statement: statement)
+        if let gone = error as? ConnectionGone {
+            let lost = gone.lost(statement)
             if firstError == nil { firstError = lost }
             return lost
         }

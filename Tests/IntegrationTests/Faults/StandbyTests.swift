@@ -203,7 +203,7 @@ import Testing
 
     @Test(
         "D9: a read of a standby that is in the way of the primary's cleaning is a failure that may be tried again",
-        .enabled(if: LongTests.areOn), .timeLimit(.minutes(15)), arguments: [true])
+        .enabled(if: LongTests.areOn), .timeLimit(.minutes(15)), arguments: [true, false])
     func conflictWithRecovery(whileAStatementRuns: Bool) async throws {
         try await withServers(settings: ["max_standby_streaming_delay = 100ms"]) { primary, standby in
             try await withClient(configuration([primary], .primary)) { writer in

@@ -50,7 +50,7 @@ import Testing
             _ = "\(configuration) \(String(reflecting: configuration))"
             _ = try configuration.libpqParameters(libpqVersion: 150_000, environment: [:])
         } catch let error as PostgresError {
-            #expect(error.code == .invalidConfiguration, "\(error)")
+            if error.code != .invalidConfiguration { Issue.record(error) }
         } catch {
             Issue.record(error)
         }

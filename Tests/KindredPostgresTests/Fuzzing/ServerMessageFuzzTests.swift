@@ -20,8 +20,10 @@ import Testing
                 column: text("id"), dataType: text("text"), constraint: text("person_pkey"))
             let code: PostgresError.Code = message.isFatal ? .connectionLost : .server
             let error = PostgresError(code, message.summary, server: message, statement: text("SELECT 1"))
-            #expect(!"\(error)".contains("sEcr3t"))
-            #expect(error.debugDescription.contains("sEcr3t"))
+            // Not `#expect`, which costs more than what it is about.
+            if "\(error)".contains("sEcr3t") || !error.debugDescription.contains("sEcr3t") {
+                Issue.record("\(error)")
+            }
         }
     }
 
