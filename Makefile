@@ -2,11 +2,8 @@ SWIFT_FORMAT = swift format $(1) --recursive --parallel --configuration .swift-f
 
 # Optimized, where millions of values are made.
 RELEASE = --configuration release -Xswiftc -enable-testing --scratch-path .build/release-tests
-SANITIZED = --filter KindredPostgresTests \
-	--filter 'IntegrationTests\.(Client|Cancellation|Connecti|Copy|Hostile|Listener|LostConnection|Observation)' \
-	--filter 'IntegrationTests\.(Parameter|Pooler|Query|Resolve|Result|RowStream|SchemaAndData|ServerEnd|Standby)'
 
-.PHONY: all demo test test-integration lint format bench bench-counts long round-trips fuzz sanitize-thread sanitize-address
+.PHONY: all demo test test-integration lint format bench bench-counts long round-trips fuzz
 
 all: lint test
 
@@ -28,12 +25,6 @@ round-trips:
 
 fuzz:
 	KINDRED_FUZZ=10000000 bin/test $(RELEASE) --filter 'Fuzz|HostileBytes'
-
-sanitize-thread:
-	bin/test --sanitize=thread --scratch-path .build/thread $(SANITIZED)
-
-sanitize-address:
-	bin/test --sanitize=address --scratch-path .build/address $(SANITIZED)
 
 lint:
 	$(call SWIFT_FORMAT,lint --strict)
