@@ -49,7 +49,7 @@ import Testing
             try await client.query("CREATE ROLE \(identifier: role) LOGIN CONNECTION LIMIT 1")
             var configuration = try PostgresConfiguration(uri: TestDatabase.current.uri)
             configuration.user = role
-            configuration.pool.acquireTimeout = .seconds(20)
+            configuration.pool.acquireTimeout = .seconds(300)
             let limited = try await PostgresClient.connect(configuration)
             // The pool keeps what it has, and everybody is served over it.
             let sum = try await withThrowingTaskGroup(of: Int.self) { group in
