@@ -12,6 +12,8 @@ package struct SelectQuery: Sendable {
     package var condition: Condition?
     /// The order; none leaves it to the server.
     package var sort: [SortTerm] = []
+    /// The order where `sort` gives none: that of an ordered relationship's members.
+    var memberOrder: MemberOrder?
     /// The greatest number of rows.
     package var limit: Int?
     /// The number of rows left out at the beginning.
@@ -97,7 +99,7 @@ package struct SelectQuery: Sendable {
         var renderer = ConditionRenderer(entity: entity, schema: schema)
         let condition = try condition.map { try renderer.condition($0.node) }
         let parts = try parts(&renderer)
-        let order = isSorted ? try renderer.order(sort) : ""
+        let order = isSorted ? try order(&renderer) : ""
         var text = "SELECT \(parts.columns) FROM \(try renderer.table(entity.name)) AS t0\(renderer.joins[0])"
         if let further = parts.condition {
             text += " WHERE \(condition.map { "\($0.closed) AND " } ?? "")(\(further))"
@@ -108,6 +110,12 @@ package struct SelectQuery: Sendable {
         if let limit { text += " LIMIT \(try renderer.bind(limit, "limit", entity))" }
         if let offset { text += " OFFSET \(try renderer.bind(offset, "offset", entity))" }
         return Statement(text: StatementText(wrapped(text)), bindings: renderer.bindings)
+    }
+
+    /// ` ORDER BY …`, or nothing where the order is left to the server.
+    func order(_ renderer: inout ConditionRenderer) throws -> String {
+        if sort.isEmpty, let memberOrder { return try renderer.order(memberOrder) }
+        return try renderer.order(sort)
     }
 
     /// Every attribute in the entity's order, of the alias `t0`; a type without a codec as text.

@@ -26,6 +26,8 @@ public struct AttributeRequest: Sendable {
     public func distinct() throws -> AttributeRequest {
         var request = self
         request.isDistinct = true
+        // The place of a row that stands for several is not known.
+        request.query.memberOrder = nil
         for term in query.sort where !keyPaths.contains(term.path.joined(separator: ".")) {
             throw KindredError(
                 .invalidRequest,

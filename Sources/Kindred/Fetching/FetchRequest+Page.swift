@@ -47,6 +47,9 @@ extension FetchRequest {
         }
         guard !entity.key.isEmpty else { throw invalid("\(entity.name) has no key, so that its order is not certain") }
         var query = query
+        if query.sort.isEmpty, let order = query.memberOrder, order.isOwn {
+            query.sort = [SortTerm(path: [order.position])]
+        }
         for name in entity.key.map({ entity.entity.attributes[$0].name })
         where !query.sort.contains(where: { $0.path == [name] }) {
             query.sort.append(SortTerm(path: [name]))

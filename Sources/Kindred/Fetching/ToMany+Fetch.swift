@@ -1,13 +1,30 @@
+import KindredPostgres
+
 extension ToMany {
-    /// A request for the members, to be narrowed further.
+    /// A request for the members, to be narrowed further; those of an ordered relationship come in their order unless the
+    /// request is sorted.
     ///
     /// Sends nothing. Throws `KindredError` `.objectDeleted` for a deleted owner.
     public func request() throws -> FetchRequest<Member> {
         try context.requireLive(owner)
         let inverse = destination.relationships[relationship.inverseSlot].model
         let format = inverse.isToMany ? "ANY %K == %@" : "%K == %@"
-        let request = FetchRequest<Member>(context: context, entity: destination)
+        var request = FetchRequest<Member>(context: context, entity: destination)
+        request.query.memberOrder = try memberOrder
         return try request.where(format, inverse.name, owner)
+    }
+
+    private var memberOrder: MemberOrder? {
+        get throws {
+            guard let position = relationship.model.orderedBy, relationship.position != nil else { return nil }
+            var values: [PostgresValue] = []
+            if case .helper(let link) = relationship.link {
+                let row = owner.storedRow
+                values = try link.source.compactMap { try row[$0] }
+                guard values.count == link.source.count else { return nil }
+            }
+            return MemberOrder(relationship: relationship.model, position: position, ownerValues: values)
+        }
     }
 
     /// The members that fulfil a condition in the grammar of ``FetchRequest/where(_:_:)``.

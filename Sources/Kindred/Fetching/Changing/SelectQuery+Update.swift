@@ -12,7 +12,7 @@ extension SelectQuery {
         var renderer = ConditionRenderer(entity: entity, schema: schema)
         let condition = try condition.map { try renderer.condition($0.node) }
         let values = try update.expressions(&renderer)
-        let order = try renderer.order(sort)
+        let sorting = try renderer.order(sort)
         var text: String
         if renderer.joins[0].isEmpty, limit == nil, offset == nil, lock == nil {
             let set = try values.map { "\(try runtime.quoted($0.column)) = \($0.sql)" }.joined(separator: ", ")
@@ -27,7 +27,7 @@ extension SelectQuery {
             var selection = "SELECT \(columns.joined(separator: ", ")) FROM \(try renderer.table(entity.name)) AS t0"
             selection += renderer.joins[0]
             if let condition { selection += " WHERE \(condition.sql)" }
-            selection += order
+            selection += sort.isEmpty ? try order(&renderer) : sorting
             if let limit { selection += " LIMIT \(try renderer.bind(limit, "limit", entity))" }
             if let offset { selection += " OFFSET \(try renderer.bind(offset, "offset", entity))" }
             let (strength, waiting) = lock ?? (.forNoKeyUpdate, .wait)
