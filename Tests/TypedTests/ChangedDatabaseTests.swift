@@ -119,6 +119,12 @@ import TypeModels
             }
             #expect(error?.key == "address", "\(String(describing: error))")
             #expect(house.address?.number == 5)
+            // A model that the classes do not fit is not taken over, not even what it says of types.
+            await expectError(.classMismatch) { try await database.refreshSchema() }
+            #expect(house.address?.number == 5 && house.address?.street == "Main")
+            try await database.query("ALTER TYPE address RENAME ATTRIBUTE street TO road")
+            await expectError(.classMismatch) { try await database.refreshSchema() }
+            #expect(house.address?.street == "Main")
         }
     }
 

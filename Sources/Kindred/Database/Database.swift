@@ -79,11 +79,12 @@ public final class Database: Sendable {
     /// classes do not fit the new model, which is then not taken over.
     @discardableResult
     public func refreshSchema(fileID: String = #fileID, line: Int = #line) async throws -> DatabaseSchema {
-        let schema = try await client.called(at: fileID, line) {
-            try await SchemaReader.read(from: client, overrides: overrides)
+        try await client.called(at: fileID, line) {
+            try await SchemaReader.read(from: client, overrides: overrides) { schema in
+                try replaceRuntime { SchemaRuntime(schema, classes: $0.classes) }
+                return schema
+            }
         }
-        try replaceRuntime { SchemaRuntime(schema, classes: $0.classes) }
-        return schema
     }
 
     /// Puts a changed model in the place of the one there is, for contexts made from now on.

@@ -32,8 +32,7 @@ extension DatabaseObject {
         do {
             return try row.decode(position)
         } catch {
-            if let text: Value = repairedText(at: position) { return text }
-            unreadable(number, error)
+            return readableValue(number) { try Value(postgresValue: $0) }
         }
     }
 
@@ -57,7 +56,7 @@ extension DatabaseObject {
         do {
             return try Self.elements(array)
         } catch {
-            unreadable(number, error)
+            return readableValue(number) { try Self.elements(try PostgresArray(postgresValue: $0)) }
         }
     }
 
@@ -106,18 +105,17 @@ extension DatabaseObject {
         preconditionFailure("\(runtime.name).\(name) of a new object has no value yet; object[\"\(name)\"] may be nil")
     }
 
-    /// What a text shows that is no UTF-8, as a database in SQL_ASCII may hold it: U+FFFD for what cannot be read.
-    private func repairedText<Value: PostgresDecodable>(at position: Int) -> Value? {
-        guard let raw = row.rawValue(at: position), Attribute.valueKind(of: raw.dataType) == "text" else { return nil }
-        return try? Value(postgresValue: .string(String(decoding: raw.bytes, as: UTF8.self)))
-    }
-
-    private func unreadable(_ number: Int, _ error: any Error) -> Never {
-        // No value that a server or the program stores gets here: `EntityRows` has checked that the column is of the kind
-        // that the property was written for; types of which not every value can be read (ranges, composites, arrays of
-        // texts, types of the program's own) were read there once; staged values were encoded here. That leaves bytes that
-        // are not of the type that they were sent as, which PostgreSQL's own functions for sending values never make.
-        let name = entity.attributes[layout.positions[number]].name
-        fatalError("\(runtime.name).\(name) cannot be read: \(error)")
+    /// A property's stored value, where its type does not have what the program has staged by the column's name.
+    private func readableValue<Value>(_ number: Int, _ make: (PostgresValue) throws -> Value) -> Value? {
+        let position = layout.positions[number]
+        do {
+            return try storedRow[position].map(make)
+        } catch {
+            // No value that a server stores gets here: `EntityRows` has checked that the column is of the kind that the
+            // property was written for, and types of which not every value can be read (ranges, composites, types of the
+            // program's own) were read there once. That leaves bytes that are not of the type that they were sent as,
+            // which PostgreSQL's own functions for sending values never make: texts it checks to be UTF-8, in SQL_ASCII too.
+            fatalError("\(runtime.name).\(entity.attributes[position].name) cannot be read: \(error)")
+        }
     }
 }

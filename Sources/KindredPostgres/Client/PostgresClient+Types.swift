@@ -70,11 +70,22 @@ extension PostgresClient {
 
     /// Remembers the types of a result of `typeCatalog`.
     package func register(_ catalog: QueryResult) throws {
+        try Self.register(catalog, in: types)
+        formats.forget()
+    }
+
+    /// What the client would know with the types of a result of `typeCatalog`, which it does not learn by this.
+    package func types(with catalog: QueryResult) throws -> TypeRegistry {
+        let types = types.copy()
+        try Self.register(catalog, in: types)
+        return types
+    }
+
+    private static func register(_ catalog: QueryResult, in types: TypeRegistry) throws {
         for row in catalog {
-            guard let oid = try row.decode("oid", as: UInt32.self), let kind = try Self.kind(row) else { continue }
+            guard let oid = try row.decode("oid", as: UInt32.self), let kind = try kind(row) else { continue }
             types.register(PostgresDataType(rawValue: oid), as: kind)
         }
-        formats.forget()
     }
 
     private static func kind(_ row: Row) throws -> TypeRegistry.Kind? {

@@ -41,6 +41,14 @@ package final class TypeRegistry: Sendable {
 
     package init() {}
 
+    /// A registry that knows the same, and learns by itself.
+    func copy() -> TypeRegistry {
+        let copy = TypeRegistry()
+        let known = kinds.withLock { $0 }
+        copy.kinds.withLock { $0 = known }
+        return copy
+    }
+
     /// Remembers a type; what was known of it before is forgotten, but for what the user said.
     package func register(_ type: PostgresDataType, as kind: Kind) {
         kinds.withLock { kinds in

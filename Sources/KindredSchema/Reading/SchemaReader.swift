@@ -14,9 +14,22 @@ public enum SchemaReader {
         from client: PostgresClient,
         overrides: [SchemaOverride] = []
     ) async throws -> DatabaseSchema {
+        try await read(from: client, overrides: overrides) { $0 }
+    }
+
+    /// Reads the model for somebody who may refuse it; the client learns the types of a model that is not refused.
+    ///
+    /// Values that are in memory are read by what the client knows of their types.
+    package static func read<T>(
+        from client: PostgresClient,
+        overrides: [SchemaOverride],
+        _ accept: (DatabaseSchema) throws -> T
+    ) async throws -> T {
         let (catalog, types) = try await readCatalogAndTypes(from: client)
+        let known = try client.types(with: types)
+        let result = try accept(try DatabaseSchema(catalog: catalog, overrides: overrides, types: known))
         try client.register(types)
-        return try DatabaseSchema(catalog: catalog, overrides: overrides, types: client.types)
+        return result
     }
 
     /// Reads the catalog's rows alone.

@@ -17,7 +17,8 @@ struct PropertyReading: Sendable {
 
     init<Value>(_ type: Value.Type, of valueKind: String) {
         check = { row, position in _ = try property(try row[position], as: Value.self) }
-        isExact = Self.isExact((Value.self as? any OptionalType.Type)?.wrapped ?? Value.self, valueKind)
+        let type = (Value.self as? any OptionalType.Type)?.wrapped ?? Value.self
+        isExact = Self.isExact(type, valueKind)
     }
 
     private static func isExact(_ type: Any.Type, _ valueKind: String) -> Bool {
@@ -27,8 +28,6 @@ struct PropertyReading: Sendable {
     }
 
     /// The kinds of values of which each type has all, as the server sends them.
-    ///
-    /// Not so arrays and documents of a database in SQL_ASCII, whose texts may be no UTF-8: they are read to know.
     private static let exactKinds: [ObjectIdentifier: Set<String>] = [
         ObjectIdentifier(Bool.self): ["boolean"],
         ObjectIdentifier(Int.self): ["integer", "oid"],
@@ -45,6 +44,8 @@ struct PropertyReading: Sendable {
         ObjectIdentifier(PostgresInterval.self): ["interval"],
         ObjectIdentifier(PostgresInet.self): ["inet", "cidr"],
         ObjectIdentifier(PostgresMACAddress.self): ["macaddr", "macaddr8"],
+        ObjectIdentifier(PostgresJSON.self): ["json"],
+        ObjectIdentifier([String?].self): ["text[]"],
         ObjectIdentifier([Bool?].self): ["boolean[]"],
         ObjectIdentifier([Int?].self): ["integer[]", "oid[]"],
         ObjectIdentifier([Float?].self): ["real[]"],
