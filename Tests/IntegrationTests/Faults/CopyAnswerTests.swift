@@ -119,6 +119,7 @@ import Testing
         let server = try await RestartableServer(
             settings: ["listen_addresses = '127.0.0.1'", "port = \(port)", "ssl = \(isEncrypted ? "on" : "off")"],
             hasCertificate: isEncrypted)
+        if isEncrypted, await !server.hasTLS { return try await server.remove() }
         try await server.start()
         var configuration = server.configuration
         configuration.tls.mode = mode

@@ -63,6 +63,14 @@ final class RestartableServer: Sendable {
         return configuration
     }
 
+    /// Whether the server's programs were built with TLS.
+    var hasTLS: Bool {
+        get async {
+            let question = #"test -n "$("$0/postgres" -C ssl_library -D "$1")""#
+            return (try? await run("sh -c '\(question)' \(programs) \(folder)/data")) != nil
+        }
+    }
+
     /// Starts the server, again and again while processes of the one before still live.
     func start() async throws {
         try await run(
