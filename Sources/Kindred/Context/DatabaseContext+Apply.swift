@@ -40,6 +40,8 @@ extension DatabaseContext {
             guard case .foreignKey(let columns, let referenced) = relationship.link,
                 oldNew !== newNew || columns.contains(where: { !old.hasSameBytes(as: row, at: $0) })
             else { continue }
+            // Nobody has seen the other end, or asked for what belongs to it.
+            guard withMap({ $0.knows(relationship.destination) }) else { continue }
             let before = try oldNew ?? owner(entity, old, columns, referenced, relationship)
             let after = try newNew ?? owner(entity, row, columns, referenced, relationship)
             guard before !== after || before == nil else { continue }
@@ -198,6 +200,7 @@ extension DatabaseContext {
     private func unloadHelperEnds(of entity: EntityRuntime, _ row: Row) throws {
         for end in entity.helperEnds {
             let owner = runtime.entities[end.entity]
+            guard withMap({ $0.knows(end.entity) }) else { continue }
             guard case .helper(let link) = owner.relationships[end.slot].link else { continue }
             if let object = try liveObject(owner, where: link.source, equal: row, end.columns) {
                 unload(end.slot, of: object)

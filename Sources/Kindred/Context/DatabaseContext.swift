@@ -183,7 +183,7 @@ extension DatabaseContext {
 
 extension EntityRuntime {
     /// The keys of a result's rows; nil if the entity has no key.
-    fileprivate func keys(of result: QueryResult) throws -> LoadGroup.Elements? {
+    func keys(of result: QueryResult) throws -> LoadGroup.Elements? {
         if key.isEmpty { return nil }
         if hasIntegerKey, let integers = try integerKeys(of: result) { return .integers(integers) }
         return .keys(try (0..<result.count).map { try ObjectKey(result, $0, key) })

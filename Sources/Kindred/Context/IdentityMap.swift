@@ -18,6 +18,9 @@ struct IdentityMap {
 
     private struct Table {
         var integers: [Int64: WeakObject] = [:]
+        /// New objects by the numbers of their temporary keys: held, as they are by what is staged, until they are saved
+        /// or given up.
+        var temporaries: [Int64: DatabaseObject] = [:]
         var others: [ObjectKey: WeakObject] = [:]
         /// Rows newer than those that loaded relationships hold, of objects that are gone from memory.
         var latestRows: [ObjectKey: Row] = [:]
@@ -33,7 +36,7 @@ struct IdentityMap {
         private var sweepAt = 64
         private var deathsAtSweep = 0
 
-        var count: Int { integers.count + others.count }
+        var count: Int { integers.count + temporaries.count + others.count }
 
         /// Makes room for more entries, by sweeping if as many objects have died since the last time as stand here.
         mutating func makeRoom(for more: Int, deaths: Int) {
@@ -80,11 +83,18 @@ struct IdentityMap {
         return Int(places[entity]) - 1
     }
 
+    /// Whether the context may know anything of an entity: rows, or what relationships its rows have.
+    func knows(_ entity: Int) -> Bool { places[entity] != 0 }
+
+    /// Notes that relationships of an entity are asked for, of rows that have no object.
+    mutating func noteKnown(_ entity: Int) { _ = place(entity) }
+
     func object(_ entity: Int, _ key: ObjectKey) -> DatabaseObject? {
         read(entity, orNone: nil) { table in
             switch key {
             case .integer(let integer): table.integers[integer]?.object
-            case .values, .temporary: table.others[key]?.object
+            case .temporary(let number): table.temporaries[number]
+            case .values: table.others[key]?.object
             }
         }
     }
@@ -94,6 +104,11 @@ struct IdentityMap {
         let place = place(entity.index)
         tables[place].makeRoom(for: more, deaths: deaths)
         if more > 1 { tables[place].reserve(more, hasIntegerKey: entity.hasIntegerKey) }
+    }
+
+    /// Prepares for new objects that will be inserted.
+    mutating func makeRoom(for more: Int, of entity: EntityRuntime) {
+        if more > 1 { tables[place(entity.index)].reserve(more, hasIntegerKey: entity.hasIntegerKey) }
     }
 
     /// The object of a key, made if there is none.
@@ -108,10 +123,17 @@ struct IdentityMap {
             place.object = object
             return (object, true)
         }
+        func find(_ place: inout DatabaseObject?) throws -> (DatabaseObject, Bool) {
+            if let object = place { return (object, false) }
+            let object = try make()
+            place = object
+            return (object, true)
+        }
         let place = place(entity)
         return switch key {
         case .integer(let integer): try find(&tables[place].integers[integer, default: WeakObject()])
-        case .values, .temporary: try find(&tables[place].others[key, default: WeakObject()])
+        case .temporary(let number): try find(&tables[place].temporaries[number])
+        case .values: try find(&tables[place].others[key, default: WeakObject()])
         }
     }
 
@@ -119,24 +141,31 @@ struct IdentityMap {
         let place = place(entity)
         switch key {
         case .integer(let integer): tables[place].integers[integer] = WeakObject(object: object)
-        case .values, .temporary: tables[place].others[key] = WeakObject(object: object)
+        case .temporary(let number): tables[place].temporaries[number] = object
+        case .values: tables[place].others[key] = WeakObject(object: object)
         }
     }
 
     /// Forgets the key, if it stands for this object.
     mutating func remove(_ object: DatabaseObject, _ entity: Int, _ key: ObjectKey) {
+        if case .temporary(let number) = key {
+            tables[place(entity)].temporaries[number] = nil
+            return
+        }
         guard self.object(entity, key) === object else { return }
         let place = place(entity)
         switch key {
         case .integer(let integer): tables[place].integers[integer] = nil
-        case .values, .temporary: tables[place].others[key] = nil
+        case .temporary: break
+        case .values: tables[place].others[key] = nil
         }
     }
 
     /// Every object of an entity that is still in memory.
     func objects(of entity: Int) -> [DatabaseObject] {
         read(entity, orNone: []) { table in
-            table.integers.values.compactMap(\.object) + table.others.values.compactMap(\.object)
+            table.integers.values.compactMap(\.object) + table.temporaries.values
+                + table.others.values.compactMap(\.object)
         }
     }
 
@@ -203,6 +232,7 @@ struct IdentityMap {
     func holdsRows(of entity: Int) -> Bool {
         read(entity, orNone: false) { table in
             !table.latestRows.isEmpty || table.integers.values.contains { $0.object != nil }
+                || !table.temporaries.isEmpty
                 || table.others.values.contains { $0.object != nil }
         }
     }

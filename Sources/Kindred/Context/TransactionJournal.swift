@@ -52,10 +52,18 @@ final class TransactionJournal: Sendable {
 
     /// Remembers an object's state before its first change.
     func record(_ object: DatabaseObject) {
+        record(CollectionOfOne(object))
+    }
+
+    /// Remembers objects' states before their first change.
+    func record(_ objects: some Collection<DatabaseObject>) {
         entries.withLock { entries in
-            let id = ObjectIdentifier(object)
-            guard entries.before[id] == nil else { return }
-            entries.before[id] = (object, object.withState { $0 })
+            if objects.count > 1 { entries.before.reserveCapacity(entries.before.count + objects.count) }
+            for object in objects {
+                // One look-up: what is there stays.
+                func keep(_ entry: inout (object: DatabaseObject, state: ObjectState)) {}
+                keep(&entries.before[ObjectIdentifier(object), default: (object, object.withState { $0 })])
+            }
         }
     }
 

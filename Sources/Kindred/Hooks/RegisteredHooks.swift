@@ -36,7 +36,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Whether objects of an entity have to be told that they are there.
+    /// Whether objects of an entity have methods or hooks to be called in their life.
     func awakes(_ entity: EntityRuntime, _ first: DatabaseObject) -> Bool {
         type(of: first) != DatabaseObject.self || !database.registeredHooks.hooks(for: entity).isEmpty
     }

@@ -190,7 +190,7 @@ extension DatabaseContext {
         at place: SourcePlace?
     ) async throws -> LoadGroup.Loaded {
         let (group, position, changedAt) = object.withState { ($0.group, Int($0.position), $0.linksChangedAt) }
-        if faulting != .batch, let known = group?.loaded(relationship.slot, key),
+        if let known = group?.loaded(relationship.slot, key),
             let current = current(known, relationship, key, ownerChangedAt: changedAt)
         {
             return current
@@ -266,6 +266,7 @@ extension DatabaseContext {
             relationship: relationship,
             source: runtime.entities[relationship.source]
         )
+        withMap { $0.noteKnown(relationship.source) }
         let askedAt = now
         let result = try await client.execute(try query.statement(for: keys))
         return (try grouped(result, query), askedAt)

@@ -10,7 +10,7 @@ package final class EntityRuntime: Sendable {
     /// Position in `SchemaRuntime.entities`.
     package let index: Int
     /// The attributes' positions by name.
-    package let attributeIndex: [String: Int]
+    package let attributeIndex: NameIndex
     /// Positions of the identity key's attributes; empty where the entity has no key.
     package let key: [Int]
     /// Whether the key is one integer column, the common case that has a fast path.
@@ -20,12 +20,16 @@ package final class EntityRuntime: Sendable {
     package let relationshipIndex: [String: Int]
     /// The relationships whose foreign key this entity's rows hold.
     package let foreignKeys: [RelationshipRuntime]
+    /// The entities whose rows have relationships that follow from this entity's rows, by position.
+    let linkedEntities: [Int]
     /// Many-to-many relationships of other entities that go through this entity's rows: the two ends of each.
     package let helperEnds: [(entity: Int, slot: Int, columns: [Int])]
     /// The class of the entity's objects and its properties; nil for plain objects.
     package let layout: TypedLayout?
     /// Positions of the attributes that a stored row must have, but for those that the database always fills.
     let requiredColumns: [Int]
+    /// Positions of the attributes that a new row may leave out.
+    let columnsWithDefault: ColumnSet
     /// The sets of columns that are unique together at every moment, but for the key; foreign keys of one-to-one
     /// relationships too.
     let uniqueColumns: [[Int]]
@@ -49,15 +53,13 @@ package final class EntityRuntime: Sendable {
         self.index = index
         self.relationships = relationships
         self.helperEnds = helperEnds
-        attributeIndex = Dictionary(
-            entity.attributes.enumerated().map { ($1.name, $0) },
-            uniquingKeysWith: { first, _ in first }
-        )
+        attributeIndex = NameIndex(entity.attributes.map(\.name))
         let attributeIndex = attributeIndex
         let key = entity.primaryKey.compactMap { attributeIndex[$0] }
         self.key = key
         hasIntegerKey = key.count == 1 && entity.attributes[key[0]].baseType.isInteger
         foreignKeys = relationships.filter { if case .foreignKey = $0.link { true } else { false } }
+        linkedEntities = Array(Set(foreignKeys.map(\.destination) + helperEnds.map(\.entity)))
         var unique = foreignKeys.filter { $0.model.kind == .oneToOne }.map(\.ownColumns)
         for names in entity.uniqueKeys {
             let columns = names.compactMap { attributeIndex[$0] }
@@ -69,6 +71,7 @@ package final class EntityRuntime: Sendable {
             let attribute = entity.attributes[position]
             return attribute.isNotNull && !attribute.isGenerated && attribute.identity != .always
         }
+        columnsWithDefault = ColumnSet(entity.attributes.indices.filter { entity.attributes[$0].hasDefault })
         limits = entity.attributes.enumerated().compactMap { AttributeLimits($1, column: $0) }
         var names: [String: Int] = [:]
         for relationship in relationships {

@@ -73,6 +73,7 @@ package final class SchemaRuntime: Sendable {
 
     /// The entity of a name: `person` follows the search path, `public.person` is exact.
     package func entity(named name: String) throws -> EntityRuntime {
+        if let index = schema.index(named: name) { return entities[index] }
         do {
             let entity = try schema.entity(named: name)
             if let runtime = self[entity.name] { return runtime }

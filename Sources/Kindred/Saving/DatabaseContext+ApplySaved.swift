@@ -11,48 +11,60 @@ extension DatabaseContext {
         try apply(row, to: saved.object)
     }
 
-    /// Gives a new object its stored row, its key, and its place in its owners' loaded sets.
-    func applyInserted(_ row: Row, to saved: SavedObject) throws {
-        let object = saved.object
-        let entity = saved.entity
-        TransactionJournal.current?.record(object)
-        guard let temporaryKey = object.key, let key = try ObjectKey(row, entity.key) else {
+    /// Gives new objects their stored rows, in the same order, their keys, and their places in their owners' loaded sets.
+    func applyInserted(_ result: QueryResult, to saved: [SavedObject], _ entity: EntityRuntime) throws {
+        let objects = saved.map(\.object)
+        let answered = try EntityRows(result, of: entity)
+        let rows = try objects.indices.map { try answered[$0] }
+        let found = try entity.keys(of: result)
+        let keys = objects.indices.compactMap { found?.key(at: $0) }
+        guard keys.count == saved.count else {
             throw KindredError(
                 .readOnly,
                 "A new row of \(entity.name) was stored without a usable key",
                 entity: entity.name.description
             )
         }
-        let links = object.withState { VisibleLinks($0) }
+        TransactionJournal.current?.record(objects)
+        let before = objects.map { object in object.withState { (key: $0.key(entity), links: VisibleLinks($0)) } }
         staged.withLock { staged in
-            let isStaged = object.withState { state in
-                state.settle(saved, in: entity)
-                if var staging = state.staging {
-                    staging.temporaryKey = nil
-                    state.status = .persistent
-                    state.staging = staging
+            var unstaged: [DatabaseObject] = []
+            unstaged.reserveCapacity(objects.count)
+            for (position, saved) in saved.enumerated() {
+                let isStaged = saved.object.withState { state in
+                    state.becomeStored(rows[position], saved)
+                    return state.stagingBox != nil
                 }
-                state.rebase(on: row)
-                state.changedAt = tick()
-                return state.stagingBox != nil
+                if isStaged { staged.insert(saved.object) } else { unstaged.append(saved.object) }
             }
-            if isStaged { staged.insert(object) } else { staged.remove(object) }
+            staged.remove(unstaged)
         }
         withMap { map in
-            // The temporary key stays valid until the save is over: loaded sets may still hold it.
-            _ = map.takeLatestRow(entity.index, key)
-            map.setDeleted(false, entity.index, key)
-            map.insert(object, entity.index, key)
+            map.makeRoom(for: objects.count, of: entity)
+            // The temporary keys stay valid until the save is over: loaded sets may still hold them.
+            for (object, key) in zip(objects, keys) {
+                _ = map.takeLatestRow(entity.index, key)
+                map.setDeleted(false, entity.index, key)
+                map.insert(object, entity.index, key)
+            }
         }
-        for relationship in entity.foreignKeys {
+        guard withMap({ map in entity.linkedEntities.contains(where: map.knows) }) else { return }
+        for (saved, before) in zip(saved, before) {
+            if let key = before.key { try rekey(key, to: saved, before.links) }
+            try relink(saved.object, from: before.links, to: saved.object.withState { VisibleLinks($0) })
+            try applyInsert(saved.object)
+        }
+    }
+
+    /// A new object has got its key: the loaded sets of its owners follow.
+    private func rekey(_ temporaryKey: ObjectKey, to saved: SavedObject, _ links: VisibleLinks) throws {
+        for relationship in saved.entity.foreignKeys {
             guard case .foreignKey(let columns, let referenced) = relationship.link else { continue }
             let owner =
                 try links.destinations[relationship.slot]
                 ?? liveObject(runtime.entities[relationship.destination], where: referenced, equal: saved.row, columns)
-            owner.map { rekey(temporaryKey, to: object, in: $0, relationship.inverseSlot) }
+            owner.map { rekey(temporaryKey, to: saved.object, in: $0, relationship.inverseSlot) }
         }
-        try relink(object, from: links, to: object.withState { VisibleLinks($0) })
-        try applyInsert(object)
     }
 
     /// A new object has got its key: a loaded relationship that holds it under the temporary one follows.
@@ -77,12 +89,31 @@ extension DatabaseContext {
 }
 
 extension ObjectState {
+    /// Takes the row that a new object was stored with; what was staged since its statement was made stays staged.
+    ///
+    /// That is no change to who reads it: whatever answer holds the row was given later.
+    fileprivate mutating func becomeStored(_ stored: Row, _ saved: SavedObject) {
+        if let box = stagingBox, box === saved.stagingBox, box.staging.destinations.isEmpty {
+            status = .persistent
+            stagingBox = nil
+            row = stored
+            return
+        }
+        settle(saved, in: saved.entity)
+        if var staging {
+            status = .persistent
+            staging.temporaryKey = nil
+            self.staging = staging
+        }
+        rebase(on: stored)
+    }
+
     /// Unstages what has been saved, unless it was changed again since.
     mutating func settle(_ saved: SavedObject, in entity: EntityRuntime) {
         guard var staging else { return }
         for (slot, destination) in saved.links where staging.destinations[slot] === destination {
             staging.destinations[slot] = nil
-            row = row.replacing(Set(entity.relationships[slot].ownColumns), from: saved.row)
+            row = row.replacing(ColumnSet(entity.relationships[slot].ownColumns), from: saved.row)
         }
         let shown = row
         staging.columns = staging.columns.filter { !shown.hasSameBytes(as: saved.row, at: $0) }

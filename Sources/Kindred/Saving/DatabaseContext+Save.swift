@@ -28,7 +28,7 @@ extension DatabaseContext {
     private func prepareSave(_ objects: () -> [DatabaseObject]) {
         var called = Set<DatabaseObject>()
         while true {
-            let next = objects().filter { $0.hasChanges && called.insert($0).inserted }
+            let next = objects().filter { awakes($0.runtime, $0) && $0.hasChanges && called.insert($0).inserted }
             if next.isEmpty { return }
             for object in next { callWillSave(object) }
         }
@@ -95,13 +95,14 @@ extension DatabaseContext {
     ) async throws {
         let run = SaveRun(self)
         let new = objects.filter(\.isInserted)
-        var temporaryKeys: [DatabaseObject: ObjectKey] = [:]
-        for object in new { temporaryKeys[object] = object.key }
+        let temporaryKeys = new.map(\.key)
         try await release(objects, run)
         try await insertNew(new, run)
         if !new.isEmpty {
             try await run.flush()
-            rekeyPairs(temporaryKeys)
+            if staged.withLock(\.hasPairs) {
+                rekeyPairs(Dictionary(zip(new, temporaryKeys), uniquingKeysWith: { $1 }).compactMapValues(\.self))
+            }
         }
         let changed = try objects.filter(\.hasChanges).map { try SavedObject($0) }
         for group in SavedGroup.groups(changed, columns: \.columns) where !group.columns.isEmpty {
@@ -110,7 +111,7 @@ extension DatabaseContext {
         try savePairs(pairs, run)
         try await run.flush()
         withMap { map in
-            for (object, key) in temporaryKeys { map.remove(object, object.runtime.index, key) }
+            for case (let object, let key?) in zip(new, temporaryKeys) { map.remove(object, object.runtime.index, key) }
         }
     }
 

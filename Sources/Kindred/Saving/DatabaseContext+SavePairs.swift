@@ -82,29 +82,28 @@ struct SavedPairs {
     /// Adds a pair whose ends are stored; makes the helper's row.
     mutating func append(_ pair: StagedPair, _ payload: Assignments?) throws {
         let relationship = pair.relationship
-        var cells: [Int: [UInt8]?] = [:]
-        let empty = helper.emptyRow(pair.source.context.client.types)
+        var cells = RowCells()
+        let types = pair.source.context.client.types
         func take(_ object: DatabaseObject, _ columns: [Int], _ own: [Int]) throws {
             let row = object.storedRow
             for (column, position) in zip(columns, own) {
                 guard let value = try row[position] else {
                     throw object.lacksReferencedValue(position, relationship.model.name)
                 }
-                let bytes = try helper.cell(value, at: column, of: empty.columns)
-                if let other = cells[column], other != bytes {
+                let earlier = cells.columns.contains(column) ? cells : nil
+                try cells.set(value, at: column, of: helper, types)
+                if let earlier, !earlier.hasSameBytes(as: cells, at: column) {
                     throw object.disagrees(position, relationship.model.name)
                 }
-                cells.updateValue(bytes, forKey: column)
             }
         }
         try take(pair.source, link.sourceColumns, link.source)
         try take(pair.destination, link.destinationColumns, link.destination)
         for column in payloadColumns {
-            let value = payload?.values[column] ?? nil
-            cells.updateValue(try value.map { try helper.cell($0, at: column, of: empty.columns) }, forKey: column)
+            try cells.set(payload?.values[column] ?? nil, at: column, of: helper, types)
         }
         pairs.append(pair)
-        rows.append(empty.replacing(cells))
+        rows.append(helper.emptyRow(types).replacing(cells))
     }
 
     /// `INSERT INTO helper … ON CONFLICT DO NOTHING`, or, with payload, setting it where the pair is there already.

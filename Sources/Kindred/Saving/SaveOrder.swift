@@ -28,6 +28,12 @@ struct SaveOrder {
     private let edges: [Edge]
     /// Positions of edges by who references.
     private var outgoing: [[Int]]
+    /// For each object the number of the group in which it was ordered; 0 before that.
+    private var groups: [Int]
+    private var groupCount = 0
+    /// For each object how many references it still waits for.
+    private var waits: [Int]
+    private var isDone: [Bool]
     /// More levels than these within one entity become one, with the references set afterwards.
     static let maximumLevels = 8
 
@@ -38,13 +44,21 @@ struct SaveOrder {
         self.entities = entities
         self.edges = edges
         outgoing = Array(repeating: [], count: entities.count)
+        groups = Array(repeating: 0, count: entities.count)
+        waits = groups
+        isDone = Array(repeating: false, count: entities.count)
         for (position, edge) in edges.enumerated() { outgoing[edge.from].append(position) }
         solve()
     }
 
     private mutating func solve() {
         var members: [Int: [Int]] = [:]
-        for (object, entity) in entities.enumerated() { members[entity, default: []].append(object) }
+        var start = 0
+        while start < entities.count {
+            let end = entities[start...].firstIndex { $0 != entities[start] } ?? entities.count
+            members[entities[start], default: []] += start..<end
+            start = end
+        }
         var waitsFor: [Int: Set<Int>] = [:]
         for edge in edges where entities[edge.from] != entities[edge.to] {
             waitsFor[entities[edge.from], default: []].insert(entities[edge.to])
@@ -60,61 +74,65 @@ struct SaveOrder {
 
     /// Orders objects whose references among themselves count; all others that they reference are stored already.
     private mutating func solve(_ objects: [Int]) {
-        let group = Set(objects)
-        let isOneEntity = Set(objects.map { entities[$0] }).count == 1
-        var waits = [Int: Int](minimumCapacity: objects.count)
+        groupCount += 1
+        for object in objects { groups[object] = groupCount }
+        let isOneEntity = objects.allSatisfy { entities[$0] == entities[objects[0]] }
         var referrers: [Int: [Int]] = [:]
         var inner: [Int] = []
         for object in objects {
-            for position in outgoing[object] where group.contains(edges[position].to) {
+            for position in outgoing[object] where groups[edges[position].to] == groupCount {
                 inner.append(position)
-                waits[object, default: 0] += 1
+                waits[object] += 1
                 referrers[edges[position].to, default: []].append(position)
             }
         }
-        var done: Set<Int> = []
+        var doneCount = 0
         var found: [[Int]] = []
-        var ready = objects.filter { waits[$0, default: 0] == 0 }
-        func isOpen(_ position: Int, _ deferred: Set<Int>) -> Bool {
-            !deferred.contains(position) && !done.contains(edges[position].from) && !done.contains(edges[position].to)
-        }
-        while done.count < objects.count {
+        var ready = objects.filter { waits[$0] == 0 }
+        while doneCount < objects.count {
             let isDeep = isOneEntity && found.count >= Self.maximumLevels
             if ready.isEmpty || isDeep {
                 // References that may come later, of the kind that frees the most.
                 var open: [Int: [Int]] = [:]
-                for position in inner where edges[position].isOptional && isOpen(position, deferred) {
+                for position in inner where edges[position].isOptional && isOpen(position) {
                     open[edges[position].kind, default: []].append(position)
                 }
                 let kinds = open.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }
                 if let chosen = kinds.first?.value {
                     for position in chosen {
                         deferred.insert(position)
-                        waits[edges[position].from, default: 0] -= 1
+                        waits[edges[position].from] -= 1
                     }
                     let known = Set(ready)
                     ready = objects.filter {
-                        waits[$0, default: 0] == 0 && !done.contains($0) || known.contains($0)
+                        waits[$0] == 0 && !isDone[$0] || known.contains($0)
                     }
                     continue
                 }
                 if ready.isEmpty {
-                    unsolved += objects.filter { !done.contains($0) }
+                    unsolved += objects.filter { !isDone[$0] }
                     return
                 }
             }
             found.append(ready)
-            done.formUnion(ready)
+            doneCount += ready.count
+            for object in ready { isDone[object] = true }
+            if referrers.isEmpty { break }
             var next: [Int] = []
             for object in ready {
                 for position in referrers[object] ?? [] where !deferred.contains(position) {
                     let from = edges[position].from
-                    waits[from, default: 0] -= 1
+                    waits[from] -= 1
                     if waits[from] == 0 { next.append(from) }
                 }
             }
             ready = next.sorted()
         }
         levels += found
+    }
+
+    /// Whether a reference still keeps one object waiting for another.
+    private func isOpen(_ position: Int) -> Bool {
+        !deferred.contains(position) && !isDone[edges[position].from] && !isDone[edges[position].to]
     }
 }

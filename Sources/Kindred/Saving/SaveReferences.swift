@@ -9,7 +9,13 @@ struct SaveReferences {
     private var slots: [Int] = []
 
     init(_ objects: [DatabaseObject]) {
-        links = objects.map { object in object.withState { $0.staging?.destinations ?? [:] } }
+        links = objects.map { object in object.withState { $0.stagingBox?.staging.destinations ?? [:] } }
+        addLinks(objects)
+        addValues(objects)
+    }
+
+    private mutating func addLinks(_ objects: [DatabaseObject]) {
+        if links.allSatisfy(\.isEmpty) { return }
         let positions = Dictionary(uniqueKeysWithValues: objects.enumerated().map { ($1, $0) })
         for (position, object) in objects.enumerated() {
             for (slot, destination) in links[position] {
@@ -17,7 +23,6 @@ struct SaveReferences {
                 add(from: position, to: target, slot, object.runtime, isLink: true)
             }
         }
-        addValues(objects)
     }
 
     /// References by value: to a key that a new object was given.
@@ -26,8 +31,15 @@ struct SaveReferences {
             let entity: Int
             let columns: [Int]
         }
+        var entities: Set<Int> = []
+        var referring: [RelationshipRuntime] = []
+        var last: EntityRuntime?
+        for object in objects where object.runtime !== last {
+            if entities.insert(object.runtime.index).inserted { referring += object.runtime.foreignKeys }
+            last = object.runtime
+        }
+        guard referring.contains(where: { entities.contains($0.destination) }) else { return }
         var known: [Unique: [ObjectKey: Int]] = [:]
-        let entities = Set(objects.map(\.runtime.index))
         func targets(_ unique: Unique) -> [ObjectKey: Int] {
             if let found = known[unique] { return found }
             var made: [ObjectKey: Int] = [:]

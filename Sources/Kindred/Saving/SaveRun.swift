@@ -11,8 +11,6 @@ final class SaveRun {
 
     private let context: DatabaseContext
     private var pending: [Pending] = []
-    /// New objects whose rows have not been answered yet.
-    private var awaited: Set<DatabaseObject> = []
 
     init(_ context: DatabaseContext) {
         self.context = context
@@ -29,9 +27,9 @@ final class SaveRun {
     }
 
     func insert(_ group: SavedGroup) throws {
-        let objects = group.objects.map(\.object)
-        awaited.formUnion(objects)
-        add(try group.insert(), group.entity, objects) { [context] in try group.applyInsert($0, in: context) }
+        add(try group.insert(), group.entity, group.objects.map(\.object)) { [context] in
+            try group.applyInsert($0, in: context)
+        }
     }
 
     func update(_ group: SavedGroup) throws {
@@ -42,9 +40,10 @@ final class SaveRun {
 
     /// Sends what is pending if a value of one of the objects is not known yet.
     func requireKnown(_ object: DatabaseObject, _ columns: [Int]) async throws {
-        guard awaited.contains(object), object.withState({ state in columns.contains { state.row.isNull(at: $0) } })
-        else { return }
-        try await flush()
+        let isUnknown = object.withState { state in
+            state.status == .inserted && columns.contains { state.row.isNull(at: $0) }
+        }
+        if isUnknown { try await flush() }
     }
 
     /// Sends what is pending in one round trip, and takes the answers to memory in order.
@@ -53,7 +52,6 @@ final class SaveRun {
     func flush() async throws {
         let batch = pending
         pending = []
-        awaited = []
         guard !batch.isEmpty else { return }
         let results: [QueryResult]
         do {

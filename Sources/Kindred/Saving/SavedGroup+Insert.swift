@@ -40,7 +40,6 @@ extension SavedGroup {
                 entity: entity.name.description
             )
         }
-        let rows = try EntityRows(result, of: entity)
-        for (position, object) in objects.enumerated() { try context.applyInserted(rows[position], to: object) }
+        try context.applyInserted(result, to: objects, entity)
     }
 }

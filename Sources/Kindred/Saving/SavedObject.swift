@@ -7,26 +7,29 @@ struct SavedObject: Sendable {
     private(set) var row: Row
     /// The row as the database has it.
     let stored: Row
-    /// The row that the changes were made on: its version is the one that the database must have.
-    let base: Row
+    /// What was staged: the same as long as nothing is staged since.
+    let stagingBox: StagingBox?
     /// The columns that are written.
-    private(set) var columns: Set<Int>
+    private(set) var columns: ColumnSet
     /// The links whose foreign keys are written, by slot.
     private(set) var links: [Int: DatabaseObject] = [:]
 
     var entity: EntityRuntime { object.runtime }
 
+    /// The row that the changes were made on: its version is the one that the database must have.
+    var base: Row { stagingBox?.staging.base ?? stored }
+
     /// Takes what is staged, with the keys of new objects that have been stored by now.
     ///
     /// - Parameter deferring: slots of links that are set later.
     init(_ object: DatabaseObject, deferring: Set<Int> = []) throws {
-        let (row, staging, isNew) = object.withState { ($0.row, $0.staging, $0.status == .inserted) }
+        let (row, box, isNew) = object.withState { ($0.row, $0.stagingBox, $0.status == .inserted) }
         self.object = object
         self.row = row
-        stored = staging?.stored ?? row
-        base = staging?.base ?? stored
-        columns = staging?.columns ?? []
-        for (slot, destination) in staging?.destinations ?? [:] where !deferring.contains(slot) {
+        stagingBox = box
+        stored = box?.staging.stored ?? row
+        columns = box?.staging.columns ?? []
+        for (slot, destination) in box?.staging.destinations ?? [:] where !deferring.contains(slot) {
             try link(slot, destination, isNew: isNew)
         }
     }
@@ -34,10 +37,9 @@ struct SavedObject: Sendable {
     /// The object with NULL in some columns, and nothing else changed.
     init(_ object: DatabaseObject, leaving columns: [Int]) {
         self.object = object
-        stored = object.storedRow
-        base = object.withState { $0.stagingBox?.staging.base ?? $0.storedRow }
+        (stored, stagingBox) = object.withState { ($0.storedRow, $0.stagingBox) }
         row = stored.settingNull(columns)
-        self.columns = Set(columns)
+        self.columns = ColumnSet(columns)
     }
 
     private mutating func link(_ slot: Int, _ destination: DatabaseObject, isNew: Bool) throws {
@@ -45,13 +47,12 @@ struct SavedObject: Sendable {
         guard case .foreignKey(let foreignKey, let referenced) = relationship.link else { return }
         let values = destination.row
         let written = isNew ? foreignKey : entity.ownColumns(of: foreignKey)
-        var cells: [Int: [UInt8]?] = [:]
+        var cells = RowCells()
         for (column, referenced) in zip(foreignKey, referenced) {
             guard let value = try values[referenced] else {
                 throw destination.lacksReferencedValue(referenced, relationship.model.name)
             }
-            let bytes = try entity.cell(value, at: column, of: row.columns)
-            cells.updateValue(bytes, forKey: column)
+            try cells.set(value, at: column, of: entity, object.context.client.types)
         }
         let wanted = row.replacing(cells)
         for column in foreignKey where !row.hasSameBytes(as: wanted, at: column) {
@@ -60,7 +61,7 @@ struct SavedObject: Sendable {
             guard !isShared else { throw object.disagrees(column, relationship.model.name) }
         }
         row = wanted
-        columns.formUnion(written)
+        columns.formUnion(ColumnSet(written))
         links[slot] = destination
     }
 }
@@ -76,20 +77,25 @@ struct SavedGroup: Sendable {
     static let maximumRows = 25_000
 
     /// Puts objects together that are of one entity and write the same columns, in the order of the first of each.
-    static func groups(_ objects: [SavedObject], columns: (SavedObject) -> Set<Int>) -> [SavedGroup] {
+    static func groups(_ objects: [SavedObject], columns: (SavedObject) -> ColumnSet) -> [SavedGroup] {
         struct Shape: Hashable {
             let entity: Int
-            let columns: Set<Int>
+            let columns: ColumnSet
         }
         var positions: [Shape: Int] = [:]
         var groups: [SavedGroup] = []
+        // Most objects are like the one before.
+        var last: (shape: Shape, position: Int)?
         for object in objects {
             let shape = Shape(entity: object.entity.index, columns: columns(object))
-            if let position = positions[shape], groups[position].objects.count < maximumRows {
-                groups[position].objects.append(object)
+            let known = if let last, last.shape == shape { last.position } else { positions[shape] }
+            if let known, groups[known].objects.count < maximumRows {
+                groups[known].objects.append(object)
+                last = (shape, known)
             } else {
+                last = (shape, groups.count)
                 positions[shape] = groups.count
-                groups.append(SavedGroup(entity: object.entity, columns: shape.columns.sorted(), objects: [object]))
+                groups.append(SavedGroup(entity: object.entity, columns: Array(shape.columns), objects: [object]))
             }
         }
         return groups
@@ -97,12 +103,13 @@ struct SavedGroup: Sendable {
 
     /// Groups of new objects: a column without a default that only some of them set is NULL for the others.
     static func insertions(_ objects: [SavedObject]) -> [SavedGroup] {
-        var all: [Int: Set<Int>] = [:]
-        for object in objects { all[object.entity.index, default: []].formUnion(object.columns) }
-        return groups(objects) { object in
-            let attributes = object.entity.entity.attributes
-            let others = all[object.entity.index, default: []].filter { !attributes[$0].hasDefault }
-            return object.columns.union(others)
+        let asGiven = groups(objects, columns: \.columns)
+        var shared: [Int: ColumnSet] = [:]
+        for group in asGiven {
+            let columns = ColumnSet(group.columns).subtracting(group.entity.columnsWithDefault)
+            shared[group.entity.index, default: []].formUnion(columns)
         }
+        if asGiven.count == shared.count { return asGiven }
+        return groups(objects) { $0.columns.union(shared[$0.entity.index, default: []]) }
     }
 }

@@ -14,9 +14,15 @@ extension DatabaseContext {
         _ entityName: String,
         _ values: [String: (any PropertyValue)?] = [:]
     ) throws -> DatabaseObject {
-        let object = try insert(try runtime.entity(named: entityName))
+        let entity = try runtime.entity(named: entityName)
+        var new = NewRow()
+        if let version = entity.version, let value = version.initialValue {
+            try new.cells.set(value, at: version.position, of: entity, client.types)
+        }
+        try new.take(values, entity, client.types)
+        let object = try insert(entity, new.cells)
         do {
-            try stageOnNew(object, values)
+            try stageOnNew(object, new.links)
         } catch {
             rollback([object])
             throw error
@@ -24,45 +30,47 @@ extension DatabaseContext {
         return object
     }
 
-    /// A new object of an entity, without values.
-    package func insert(_ entity: EntityRuntime) throws -> DatabaseObject {
+    /// A new object of an entity, with the values of attributes.
+    private func insert(_ entity: EntityRuntime, _ cells: RowCells) throws -> DatabaseObject {
         guard !entity.entity.isReadOnly, !entity.key.isEmpty else {
             throw entity.notWritable
         }
         let number = TemporaryKey.next()
-        let row = entity.emptyRow(client.types)
-        let object = make(ObjectSeed(context: self, runtime: entity, row: row))
+        let empty = entity.emptyRow(client.types)
+        let object = make(ObjectSeed(context: self, runtime: entity, row: empty))
+        // What is called with the new object sees it without its values; other saves never do if nothing is called.
+        let isCalled = awakes(entity, object)
         object.withState { state in
             state.status = .inserted
-            state.staging = Staging(stored: row, temporaryKey: number)
+            var staging = Staging(stored: empty, temporaryKey: number)
+            if !isCalled { state.setCells(cells, &staging) }
+            state.staging = staging
         }
         withMap { $0.insert(object, entity.index, .temporary(number)) }
         staged.withLock { $0.insert(object) }
         TransactionJournal.current?.recordCreated(object)
-        if let version = entity.version, let value = version.initialValue {
-            try object.stageOrThrow(value, at: version.position)
+        if isCalled {
+            awakeFromInsert(object)
+            object.stage(cells)
+        } else if !entity.linkedEntities.isEmpty {
+            let links = object.withState { VisibleLinks($0) }
+            try? relink(object, from: VisibleLinks(empty), to: links)
         }
-        awakeFromInsert(object)
         return object
     }
 
-    /// Gives a new object its values: all attributes at once, since each change costs a row, then the relationships.
+    /// Gives a new object values: all attributes at once, since each change costs a row, then the relationships.
     func stageOnNew(_ object: DatabaseObject, _ values: [String: (any PropertyValue)?]) throws {
-        let entity = object.runtime
-        var cells: [Int: PostgresValue?] = [:]
-        var links: [(relationship: RelationshipRuntime, value: (any PropertyValue)?)] = []
-        for (key, value) in values {
-            if let position = entity.attributeIndex[key] {
-                cells.updateValue(try Assignments.attributeValue(value, entity, position), forKey: position)
-            } else if let relationship = entity.relationship(named: key) {
-                links.append((relationship, value))
-            } else {
-                throw entity.unknownKey(key)
-            }
-        }
-        try object.stageOrThrow(cells)
-        for (relationship, value) in links.sorted(by: { $0.relationship.slot < $1.relationship.slot }) {
-            try stageOnNew(object, value, for: relationship)
+        try object.requireStageable()
+        var new = NewRow()
+        try new.take(values, object.runtime, client.types)
+        if !new.cells.columns.isEmpty { object.stage(new.cells) }
+        try stageOnNew(object, new.links)
+    }
+
+    private func stageOnNew(_ object: DatabaseObject, _ links: [NewRow.Link]) throws {
+        for link in links.sorted(by: { $0.relationship.slot < $1.relationship.slot }) {
+            try stageOnNew(object, link.value, for: link.relationship)
         }
     }
 
@@ -136,6 +144,30 @@ extension DatabaseContext {
         try stageLeave(known.filter { !wanted.contains($0) }, from: owner, relationship)
         try stageJoin(members.filter { !old.contains($0) }, to: owner, relationship)
         if owner.isInserted { try stageOrder(members, of: owner, relationship) }
+    }
+}
+
+/// What a new object is given: values of attributes, encoded, and what its relationships lead to.
+private struct NewRow {
+    typealias Link = (relationship: RelationshipRuntime, value: (any PropertyValue)?)
+
+    var cells = RowCells()
+    private(set) var links: [Link] = []
+
+    mutating func take(
+        _ values: [String: (any PropertyValue)?], _ entity: EntityRuntime, _ types: TypeRegistry?
+    ) throws {
+        for (key, value) in values {
+            if let position = entity.attributeIndex[key] {
+                try entity.requireWritable(entity.entity.attributes[position], key: key)
+                try cells.set(
+                    try Assignments.attributeValue(value, entity, position), at: position, of: entity, types)
+            } else if let relationship = entity.relationship(named: key) {
+                links.append((relationship, value))
+            } else {
+                throw entity.unknownKey(key)
+            }
+        }
     }
 }
 

@@ -18,20 +18,18 @@ extension DatabaseContext {
         let isNew = source.isInserted
         let own = isNew ? columns : entity.ownColumns(of: columns)
         for column in own { try entity.requireWritable(entity.entity.attributes[column], key: relationship.model.name) }
-        let row = source.row
-        var cells: [Int: [UInt8]?] = [:]
+        var cells = RowCells()
         if let destination, !destination.isInserted {
             let values = destination.storedRow
             for (column, referenced) in zip(columns, referenced) {
                 guard let value = try values[referenced] else {
                     throw destination.lacksReferencedValue(referenced, relationship.model.name)
                 }
-                let bytes = try entity.cell(value, at: column, of: row.columns)
-                if own.contains(column) { cells.updateValue(bytes, forKey: column) }
+                if own.contains(column) { try cells.set(value, at: column, of: entity, client.types) }
             }
         } else {
             let leaving = isNew ? entity.ownColumns(of: columns) : (entity.leavingColumns(of: columns) ?? own)
-            for column in leaving { cells.updateValue(nil, forKey: column) }
+            for column in leaving { cells.setNull(column) }
         }
         if let destination, relationship.model.kind == .oneToOne {
             let inverse = runtime.entities[relationship.destination].relationships[relationship.inverseSlot]
@@ -42,15 +40,15 @@ extension DatabaseContext {
         let new = destination.flatMap { $0.isInserted ? $0 : nil }
         changeStaging(of: source) { state in
             var staging = state.stagingToChange
-            staging.unlink(Set(own), in: entity)
+            staging.unlink(ColumnSet(own), in: entity)
             if let new {
                 staging.destinations[relationship.slot] = new
                 // What the destination's key will be is not known yet.
                 state.row = state.row.replacing(cells)
-                staging.columns.subtract(cells.keys)
+                staging.columns.subtract(cells.columns)
             } else {
                 state.setCells(cells, &staging)
-                if isNew, destination == nil { staging.columns.subtract(cells.keys) }
+                if isNew, destination == nil { staging.columns.subtract(cells.columns) }
             }
             state.staging = staging
         }

@@ -73,12 +73,16 @@ extension DatabaseContext {
     func changeStaging(of object: DatabaseObject, _ change: (inout ObjectState) -> Void) {
         TransactionJournal.current?.record(object)
         let (old, new) = staged.withLock { staged in
-            let (old, new, isStaged) = object.withState { state in
-                let old = VisibleLinks(state)
+            let (old, new, wasStaged, isStaged) = object.withState { state in
+                let (old, wasStaged) = (VisibleLinks(state), state.stagingBox != nil)
                 change(&state)
-                return (old, VisibleLinks(state), state.stagingBox != nil)
+                return (old, VisibleLinks(state), wasStaged, state.stagingBox != nil)
             }
-            if isStaged { staged.insert(object) } else { staged.remove(object) }
+            switch (wasStaged, isStaged) {
+            case (true, true), (false, false): staged.noteChange()
+            case (false, true): staged.insert(object)
+            case (true, false): staged.remove(object)
+            }
             return (old, new)
         }
         try? relink(object, from: old, to: new)
@@ -111,6 +115,12 @@ extension DatabaseContext {
 struct VisibleLinks: Sendable {
     let row: Row
     let destinations: [Int: DatabaseObject]
+
+    /// Those of a row without staged changes.
+    init(_ row: Row) {
+        self.row = row
+        destinations = [:]
+    }
 
     init(_ state: ObjectState) {
         row = state.row

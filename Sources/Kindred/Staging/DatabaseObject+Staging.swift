@@ -68,25 +68,23 @@ extension DatabaseObject {
 
     /// Stages a value; throws where it does not fit, or where nothing can be saved.
     func stageOrThrow(_ value: PostgresValue?, at position: Int) throws {
-        try stageOrThrow([position: value])
+        try requireStageable()
+        let attribute = entity.attributes[position]
+        try runtime.requireWritable(attribute, key: attribute.name)
+        if !isInserted { try runtime.requireNoVersion(position, key: attribute.name) }
+        var cells = RowCells()
+        try cells.set(value, at: position, of: runtime, context.client.types)
+        stage(cells)
     }
 
-    /// Stages values by position together, or none of them if one does not fit.
-    func stageOrThrow(_ values: [Int: PostgresValue?]) throws {
-        try requireStageable()
-        var cells: [Int: [UInt8]?] = [:]
-        for (position, value) in values {
-            let attribute = entity.attributes[position]
-            try runtime.requireWritable(attribute, key: attribute.name)
-            if !isInserted { try runtime.requireNoVersion(position, key: attribute.name) }
-            cells.updateValue(try value.map { try runtime.cell($0, at: position, of: row.columns) }, forKey: position)
-        }
+    /// Stages encoded values together; they are of columns that can be written.
+    func stage(_ cells: RowCells) {
         context.changeStaging(of: self) { state in
             var staging = state.stagingToChange
             if !staging.problems.isEmpty {
-                for position in values.keys { staging.problems[entity.attributes[position].name] = nil }
+                for position in cells.columns { staging.problems[entity.attributes[position].name] = nil }
             }
-            staging.unlink(values.keys, in: runtime)
+            staging.unlink(cells.columns, in: runtime)
             state.setCells(cells, &staging)
             state.staging = staging
         }
@@ -121,29 +119,25 @@ extension DatabaseObject {
 
 extension ObjectState {
     /// Gives the visible row encoded values, and notes which of them are staged: those that the database has not.
-    mutating func setCells(_ cells: [Int: [UInt8]?], _ staging: inout Staging) {
+    mutating func setCells(_ cells: RowCells, _ staging: inout Staging) {
         row = row.replacing(cells)
-        for column in cells.keys {
-            // A new object has what it was given, also if that is NULL: otherwise it gets the default.
-            if status == .inserted || !row.hasSameBytes(as: staging.stored, at: column) {
-                staging.columns.insert(column)
-            } else {
-                staging.columns.remove(column)
-            }
-        }
+        // A new object has what it was given, also if that is NULL: otherwise it gets the default.
+        let isNew = status == .inserted
+        staging.columns.subtract(cells.columns)
+        staging.columns.formUnion(
+            isNew ? cells.columns : cells.columns.filter { !row.hasSameBytes(as: staging.stored, at: $0) })
     }
 }
 
 extension EntityRuntime {
-    /// The bytes of a value in the form in which rows hold it.
+    /// Appends a value in the form in which rows hold it.
     ///
     /// Throws `.wrongType` for a value that does not fit the attribute's type exactly.
-    func cell(_ value: PostgresValue, at position: Int, of columns: RowColumns) throws -> [UInt8] {
+    func appendCell(_ value: PostgresValue, at position: Int, _ types: TypeRegistry?, to bytes: inout [UInt8]) throws {
         let attribute = entity.attributes[position]
-        var bytes: [UInt8] = []
         let format: PostgresFormat
         do {
-            format = try Codec.encode(value, as: attribute.baseType, types: columns.types, into: &bytes)
+            format = try Codec.encode(value, as: attribute.baseType, types: types, into: &bytes)
         } catch let error as PostgresError {
             throw wrongType(attribute, error.message)
         }
@@ -155,7 +149,6 @@ extension EntityRuntime {
                 : "the text is none that the server would print for a value of the type"
             throw wrongType(attribute, advice)
         }
-        return bytes
     }
 
     func wrongType(_ attribute: Attribute, _ reason: String) -> KindredError {

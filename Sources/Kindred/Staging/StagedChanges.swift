@@ -2,19 +2,22 @@ import KindredPostgres
 
 /// What a context has not saved yet; the objects are held strongly until they are saved or rolled back.
 struct StagedChanges: Sendable {
-    private var entries: [ObjectIdentifier: (object: DatabaseObject, order: UInt64)] = [:]
+    /// In the order in which they were first staged; nil for one that is staged no longer.
+    private var inOrder: [DatabaseObject?] = []
+    /// Where each object stands in `inOrder`.
+    private var places: [ObjectIdentifier: Int] = [:]
     /// Pairs with the values of the helper's other columns, and their order.
     private var pairEntries: [StagedPair: (payload: Assignments?, order: UInt64)] = [:]
     private var count: UInt64 = 0
     /// Made when a relationship is read after a change.
     private var links: StagedLinks?
 
-    var isEmpty: Bool { entries.isEmpty && pairEntries.isEmpty }
+    var isEmpty: Bool { places.isEmpty && !hasPairs }
+
+    var hasPairs: Bool { !pairEntries.isEmpty }
 
     /// The objects in the order in which they were first staged.
-    var objects: [DatabaseObject] {
-        entries.values.sorted { $0.order < $1.order }.map(\.object)
-    }
+    var objects: [DatabaseObject] { inOrder.compactMap(\.self) }
 
     /// The pairs in the order in which they were staged.
     var pairs: [(pair: StagedPair, payload: Assignments?)] {
@@ -24,16 +27,33 @@ struct StagedChanges: Sendable {
     /// Notes that something is staged on an object.
     mutating func insert(_ object: DatabaseObject) {
         links = nil
-        let id = ObjectIdentifier(object)
-        guard entries[id] == nil else { return }
-        count += 1
-        entries[id] = (object, count)
+        let end = inOrder.count
+        // One look-up: what is not there is put there.
+        func isNew(_ place: inout Int) -> Bool { place == end }
+        if isNew(&places[ObjectIdentifier(object), default: end]) { inOrder.append(object) }
     }
 
     /// Notes that nothing is staged on an object.
     mutating func remove(_ object: DatabaseObject) {
+        remove(CollectionOfOne(object))
+    }
+
+    /// Notes that nothing is staged on some objects.
+    mutating func remove(_ objects: some Collection<DatabaseObject>) {
         links = nil
-        entries[ObjectIdentifier(object)] = nil
+        for object in objects {
+            if let place = places.removeValue(forKey: ObjectIdentifier(object)) { inOrder[place] = nil }
+        }
+        // Gaps are closed when they are the greater part.
+        guard inOrder.count > 2 * places.count + 16 || places.isEmpty else { return }
+        let left = self.objects
+        inOrder = left
+        for (place, object) in left.enumerated() { places[ObjectIdentifier(object)] = place }
+    }
+
+    /// Notes that what is staged on an object is not the same any more.
+    mutating func noteChange() {
+        links = nil
     }
 
     func contains(_ pair: StagedPair) -> Bool { pairEntries[pair] != nil }

@@ -10,7 +10,7 @@ package struct Staging: Sendable {
     /// The row that the changes were made on, where another version has been read since.
     var base: Row?
     /// The attributes that have a value of their own, by position.
-    var columns: Set<Int> = []
+    var columns = ColumnSet()
     /// The new objects that to-one relationships point to, by slot; their keys become the foreign keys when they are
     /// stored.
     var destinations: [Int: DatabaseObject] = [:]
@@ -27,7 +27,7 @@ package struct Staging: Sendable {
     }
 
     /// Forgets the links of relationships whose foreign key has one of the columns.
-    mutating func unlink(_ columns: some Collection<Int>, in entity: EntityRuntime) {
+    mutating func unlink(_ columns: ColumnSet, in entity: EntityRuntime) {
         guard !destinations.isEmpty else { return }
         for slot in destinations.keys where entity.relationships[slot].ownColumns.contains(where: columns.contains) {
             destinations[slot] = nil
@@ -82,36 +82,12 @@ extension ObjectState {
     }
 
     /// Takes the staged values of some attributes back, and the links that they are the foreign keys of.
-    mutating func unstage(_ columns: some Sequence<Int>, in entity: EntityRuntime) {
+    mutating func unstage(_ columns: [Int], in entity: EntityRuntime) {
         guard var staging else { return }
-        let taken = Set(columns)
+        let taken = ColumnSet(columns)
         row = row.replacing(taken, from: staging.stored)
         staging.columns.subtract(taken)
         staging.unlink(taken, in: entity)
         self.staging = staging
-    }
-}
-
-extension Row {
-    /// The row with the values that another one has in some columns.
-    func replacing(_ columns: Set<Int>, from other: Row) -> Row {
-        Row(columns: self.columns, count: count) { column, write in
-            if columns.contains(column) {
-                other.withBytes(at: column, write)
-            } else {
-                withBytes(at: column, write)
-            }
-        }
-    }
-
-    /// The row with other encoded bytes in some columns, nil for NULL.
-    func replacing(_ cells: [Int: [UInt8]?]) -> Row {
-        Row(columns: columns, count: count) { column, write in
-            if let bytes = cells[column] {
-                bytes?.withUnsafeBytes(write)
-            } else {
-                withBytes(at: column, write)
-            }
-        }
     }
 }

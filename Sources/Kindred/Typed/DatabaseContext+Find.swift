@@ -43,12 +43,12 @@ extension DatabaseContext {
         }
         // Through a row, so that keys that are equal to the database are equal here.
         let empty = entity.emptyRow(client.types)
-        var cells: [Int: [UInt8]?] = [:]
+        var cells = RowCells()
         for (position, value) in zip(entity.key, values) {
             guard case .value(let value?) = try value.propertyContent else {
                 throw entity.wrongType(entity.entity.attributes[position], "a key has one value, which is not NULL")
             }
-            cells.updateValue(try entity.cell(value, at: position, of: empty.columns), forKey: position)
+            try cells.set(value, at: position, of: entity, client.types)
         }
         guard let key = try ObjectKey(empty.replacing(cells), entity.key) else { return nil }
         if let object = liveObject(entity, key) { return object }

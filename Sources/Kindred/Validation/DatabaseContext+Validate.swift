@@ -10,11 +10,13 @@ extension DatabaseContext {
         for object in objects {
             let state = object.withState { $0 }
             guard let staging = state.staging, !staging.isDeletion else { continue }
-            for (key, error) in staging.problems.sorted(by: { $0.key < $1.key }) {
-                problems.append(object.problem(error.code, error.message, key: key))
+            if !staging.problems.isEmpty {
+                for (key, error) in staging.problems.sorted(by: { $0.key < $1.key }) {
+                    problems.append(object.problem(error.code, error.message, key: key))
+                }
             }
-            problems += try object.runtime.problems(of: object, state, staging)
-            problems += object.ownProblems()
+            try object.runtime.appendProblems(of: object, state, staging, to: &problems)
+            if awakes(object.runtime, object) { problems += object.ownProblems() }
         }
         return problems + (try await countProblems(objects))
     }
@@ -71,12 +73,12 @@ extension RelationshipRuntime {
 
 extension EntityRuntime {
     /// What is wrong with an object's attributes: missing values, values that are too large, labels that are none.
-    func problems(
+    func appendProblems(
         of object: DatabaseObject,
         _ state: ObjectState,
-        _ staging: Staging
-    ) throws -> [ValidationProblem] {
-        var problems: [ValidationProblem] = []
+        _ staging: Staging,
+        to problems: inout [ValidationProblem]
+    ) throws {
         let isNew = state.status == .inserted
         for column in requiredColumns where state.row.isNull(at: column) {
             if isNew ? mayFillNewRows : !staging.columns.contains(column) { continue }
@@ -109,7 +111,6 @@ extension EntityRuntime {
                 object.problem(problem.code, "\(object).\(name) cannot have the value: \(problem.reason)", key: name)
             )
         }
-        return problems
     }
 }
 

@@ -107,6 +107,8 @@ struct Assignments {
         _ entity: EntityRuntime,
         _ attribute: Int
     ) throws -> PostgresValue? {
+        guard let content = try value?.propertyContent else { return nil }
+        if case .value(let value) = content { return value }
         let attribute = entity.entity.attributes[attribute]
         func wrongType(_ given: String) -> KindredError {
             KindredError(
@@ -126,8 +128,7 @@ struct Assignments {
                 return .array(try PostgresArray(elementType: element, elements: contents.map(plain)))
             }
         }
-        guard let value else { return nil }
-        return try plain(try value.propertyContent)
+        return try plain(content)
     }
 }
 

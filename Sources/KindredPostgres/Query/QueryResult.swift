@@ -76,7 +76,7 @@ extension QueryResult {
                 lengths[column] = PQgetlength(handle, row, Int32(column))
                 size += Int(lengths[column])
             }
-            return RowBuffer.filled(size) { bytes in
+            return RowBuffer.filled(columns, count: count, size: size) { bytes in
                 var end = 0
                 for column in 0..<count {
                     let length = Int(lengths[column])
@@ -92,7 +92,7 @@ extension QueryResult {
                 }
             }
         }
-        return Row(columns: columns, count: count, buffer: buffer)
+        return Row(buffer)
     }
 
     /// Lends the encoded bytes of a cell without copying its row; nil for NULL.

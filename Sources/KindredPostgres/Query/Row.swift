@@ -10,25 +10,23 @@
 ///
 /// A row stands alone: it keeps neither the result nor other rows in memory.
 public struct Row: Sendable {
-    /// The result's columns; a row that was cut off has values for the first of them only.
-    public let columns: RowColumns
     /// For each column the end of its value, with the highest bit set for NULL; then the values.
     ///
     /// A message of the protocol is shorter than 2 GiB, so 31 bits are enough for an offset.
     // Never changed once it is filled; only its superclass keeps it from being Sendable.
     private nonisolated(unsafe) let buffer: RowBuffer
-    private let ends: Int32
 
     private static let null: UInt32 = 1 << 31
 
-    init(columns: RowColumns, count: Int, buffer: RowBuffer) {
-        self.columns = columns
+    init(_ buffer: RowBuffer) {
         self.buffer = buffer
-        ends = Int32(clamping: count)
     }
 
+    /// The result's columns; a row that was cut off has values for the first of them only.
+    public var columns: RowColumns { buffer.columns }
+
     /// The number of values.
-    public var count: Int { Int(ends) }
+    public var count: Int { buffer.count }
 
     /// The value of a column, nil for NULL.
     ///
@@ -89,6 +87,7 @@ public struct Row: Sendable {
     }
 
     /// Lends the encoded bytes of a value; nil for NULL and for a column that is not there.
+    @_specialize(where T == Void)
     package func withBytes<T>(at column: Int, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T? {
         try buffer.withBytes { buffer in
             guard let range = range(column, buffer) else { return nil }
@@ -159,7 +158,7 @@ extension Row {
     package init(columns: RowColumns, count: Int, _ value: (Int, (UnsafeRawBufferPointer) -> Void) -> Void) {
         var size = 4 * count
         for column in 0..<count { value(column) { size += $0.count } }
-        let buffer = RowBuffer.filled(size) { buffer in
+        let buffer = RowBuffer.filled(columns, count: count, size: size) { buffer in
             var end = 0
             for column in 0..<count {
                 var flag = Self.null
@@ -172,7 +171,7 @@ extension Row {
                 buffer.storeBytes(of: entry, toByteOffset: 4 * column, as: UInt32.self)
             }
         }
-        self.init(columns: columns, count: count, buffer: buffer)
+        self.init(buffer)
     }
 }
 

@@ -73,12 +73,18 @@ public struct DatabaseSchema: Sendable {
     ///
     /// - Throws: ``SchemaError`` with the code `unknownEntity` and the nearest names, if there is none.
     public func entity(named name: String) throws -> Entity {
-        if let index = shortIndexes[name], entities[index].name.name.hasSameBytes(as: name) { return entities[index] }
+        if let index = index(named: name) { return entities[index] }
         for meant in interpretations(of: name) {
             if let entity = self[meant] { return entity }
             if let reason = hidden[meant], reason != .ignored { break }
         }
         throw unknownEntity(name)
+    }
+
+    /// The position of the entity that a name without a schema means; nil for one that takes a longer search.
+    package func index(named name: String) -> Int? {
+        guard let index = shortIndexes[name], entities[index].name.name.hasSameBytes(as: name) else { return nil }
+        return index
     }
 
     /// What a name can mean, best first: schema and name at each dot, then the whole name by the search path.

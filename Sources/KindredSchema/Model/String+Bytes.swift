@@ -2,7 +2,10 @@
 // of names go through here, so that no two identifiers of the catalog are ever taken for one.
 extension String {
     package func hasSameBytes(as other: String) -> Bool {
-        utf8.elementsEqual(other.utf8)
+        let isSame = utf8.withContiguousStorageIfAvailable { bytes in
+            other.utf8.withContiguousStorageIfAvailable { bytes.elementsEqual($0) }
+        }
+        return isSame.flatMap(\.self) ?? utf8.elementsEqual(other.utf8)
     }
 
     package func precedesInBytes(_ other: String) -> Bool {

@@ -44,9 +44,8 @@ struct Upsert {
         let empty = entity.emptyRow(types)
         rows = try assignments.map { assignment in
             empty.replacing(
-                try assignment.values.reduce(into: [:]) { cells, value in
-                    let bytes = try value.value.map { try entity.cell($0, at: value.key, of: empty.columns) }
-                    cells.updateValue(bytes, forKey: value.key)
+                try assignment.values.reduce(into: RowCells()) { cells, value in
+                    try cells.set(value.value, at: value.key, of: entity, types)
                 }
             )
         }

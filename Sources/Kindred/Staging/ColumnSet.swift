@@ -1,0 +1,124 @@
+/// A set of columns by position, as bits: such sets are made, joined and compared for each object of a save.
+struct ColumnSet: Hashable, Sendable {
+    /// The first 64 columns, which are all that most tables have.
+    private var first: UInt64 = 0
+    /// The columns after those, 64 to a word; the last word is never zero, so that equal sets look alike.
+    private var rest: [UInt64] = []
+
+    /// The number of members below a column, which is its place among the members in their order.
+    func rank(of column: Int) -> Int {
+        let below = (UInt64(1) << UInt64(column % 64)) &- 1
+        if column < 64 { return (first & below).nonzeroBitCount }
+        let count = rest.prefix(column / 64 - 1).reduce(first.nonzeroBitCount) { $0 + $1.nonzeroBitCount }
+        return count + (word(column / 64) & below).nonzeroBitCount
+    }
+
+    /// The members of a kind.
+    func filter(_ isIncluded: (Int) throws -> Bool) rethrows -> ColumnSet {
+        var result = ColumnSet()
+        for column in self where try isIncluded(column) { result.insert(column) }
+        return result
+    }
+
+    func isDisjoint(with columns: [Int]) -> Bool { !columns.contains(where: contains) }
+
+    private var wordCount: Int { 1 + rest.count }
+
+    private func word(_ number: Int) -> UInt64 {
+        if number == 0 { return first }
+        return number <= rest.count ? rest[number - 1] : 0
+    }
+
+    private mutating func set(_ word: UInt64, at number: Int) {
+        if number == 0 {
+            first = word
+            return
+        }
+        while rest.count < number { rest.append(0) }
+        rest[number - 1] = word
+        while rest.last == 0 { rest.removeLast() }
+    }
+
+    private mutating func combine(_ other: ColumnSet, _ operation: (UInt64, UInt64) -> UInt64) {
+        first = operation(first, other.first)
+        for number in 1..<Swift.max(wordCount, other.wordCount) {
+            set(operation(word(number), other.word(number)), at: number)
+        }
+    }
+}
+
+extension ColumnSet: SetAlgebra {
+    init(_ columns: some Sequence<Int>) {
+        for column in columns { insert(column) }
+    }
+
+    var isEmpty: Bool { first == 0 && rest.isEmpty }
+
+    func contains(_ column: Int) -> Bool {
+        word(column / 64) >> UInt64(column % 64) & 1 == 1
+    }
+
+    @discardableResult
+    mutating func insert(_ column: Int) -> (inserted: Bool, memberAfterInsert: Int) {
+        if contains(column) { return (false, column) }
+        set(word(column / 64) | 1 << UInt64(column % 64), at: column / 64)
+        return (true, column)
+    }
+
+    @discardableResult
+    mutating func remove(_ column: Int) -> Int? {
+        guard contains(column) else { return nil }
+        set(word(column / 64) & ~(1 << UInt64(column % 64)), at: column / 64)
+        return column
+    }
+
+    @discardableResult
+    mutating func update(with column: Int) -> Int? {
+        insert(column).inserted ? nil : column
+    }
+
+    mutating func formUnion(_ other: ColumnSet) { combine(other, |) }
+    mutating func formIntersection(_ other: ColumnSet) { combine(other, &) }
+    mutating func formSymmetricDifference(_ other: ColumnSet) { combine(other, ^) }
+    mutating func subtract(_ other: ColumnSet) { combine(other) { $0 & ~$1 } }
+
+    func union(_ other: ColumnSet) -> ColumnSet { combined(with: other, |) }
+    func intersection(_ other: ColumnSet) -> ColumnSet { combined(with: other, &) }
+    func symmetricDifference(_ other: ColumnSet) -> ColumnSet { combined(with: other, ^) }
+    func subtracting(_ other: ColumnSet) -> ColumnSet { combined(with: other) { $0 & ~$1 } }
+
+    private func combined(with other: ColumnSet, _ operation: (UInt64, UInt64) -> UInt64) -> ColumnSet {
+        var result = self
+        result.combine(other, operation)
+        return result
+    }
+}
+
+extension ColumnSet: Sequence {
+    /// The columns from the first to the last.
+    struct Iterator: IteratorProtocol {
+        private let set: ColumnSet
+        private var number = 0
+        /// What is left of the current word.
+        private var left: UInt64
+
+        init(_ set: ColumnSet) {
+            self.set = set
+            left = set.first
+        }
+
+        mutating func next() -> Int? {
+            while left == 0 {
+                number += 1
+                guard number < set.wordCount else { return nil }
+                left = set.word(number)
+            }
+            defer { left &= left - 1 }
+            return 64 * number + left.trailingZeroBitCount
+        }
+    }
+
+    func makeIterator() -> Iterator { Iterator(self) }
+
+    var underestimatedCount: Int { rest.reduce(first.nonzeroBitCount) { $0 + $1.nonzeroBitCount } }
+}

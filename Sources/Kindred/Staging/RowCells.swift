@@ -1,0 +1,80 @@
+import KindredPostgres
+
+/// New values for some columns of a row, encoded one behind the other in one buffer.
+struct RowCells: Sendable {
+    /// The columns that have a new value, NULL included.
+    private(set) var columns = ColumnSet()
+    private var bytes: [UInt8] = []
+    /// Where the values stand, in the order of the columns; nil for NULL.
+    private var places: [Range<Int>?] = []
+
+    /// Gives a column an encoded value that `write` appends, or NULL where it says so; replaces what was given before.
+    mutating func set(_ column: Int, _ write: (inout [UInt8]) throws -> Bool) rethrows {
+        let start = bytes.count
+        let place = try write(&bytes) ? start..<bytes.count : nil
+        let rank = columns.rank(of: column)
+        guard columns.insert(column).inserted else {
+            places[rank] = place
+            return
+        }
+        places.append(place)
+        var last = places.count - 1
+        while last > rank {
+            places.swapAt(last, last - 1)
+            last -= 1
+        }
+    }
+
+    /// Gives a column a value, encoded as the rows of an entity hold it; nil for NULL.
+    ///
+    /// Throws `.wrongType` for a value that does not fit the attribute's type exactly.
+    mutating func set(_ value: PostgresValue?, at column: Int, of entity: EntityRuntime, _ types: TypeRegistry?) throws
+    {
+        try set(column) { bytes in
+            guard let value else { return false }
+            try entity.appendCell(value, at: column, types, to: &bytes)
+            return true
+        }
+    }
+
+    /// Gives a column NULL.
+    mutating func setNull(_ column: Int) {
+        set(column) { _ in false }
+    }
+
+    /// Lends the new value of a column; nil for NULL, and for a column without a new value.
+    func withBytes<T>(at column: Int, _ body: (UnsafeRawBufferPointer) -> T) -> T? {
+        guard columns.contains(column), let place = places[columns.rank(of: column)] else { return nil }
+        return bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[place])) }
+    }
+
+    /// Whether both give a column the same value.
+    func hasSameBytes(as other: RowCells, at column: Int) -> Bool {
+        func copy(_ cells: RowCells) -> [UInt8]? { cells.withBytes(at: column) { Array($0) } }
+        return copy(self) == copy(other)
+    }
+}
+
+extension Row {
+    /// The row with new values in some columns.
+    func replacing(_ cells: RowCells) -> Row {
+        Row(columns: columns, count: count) { column, write in
+            if cells.columns.contains(column) {
+                cells.withBytes(at: column, write)
+            } else {
+                withBytes(at: column, write)
+            }
+        }
+    }
+
+    /// The row with the values that another one has in some columns.
+    func replacing(_ columns: ColumnSet, from other: Row) -> Row {
+        Row(columns: self.columns, count: count) { column, write in
+            if columns.contains(column) {
+                other.withBytes(at: column, write)
+            } else {
+                withBytes(at: column, write)
+            }
+        }
+    }
+}
