@@ -96,6 +96,7 @@ extension DatabaseContext {
         var known: [(object: DatabaseObject, position: Int)] = []
         let objects = try withMap { map in
             if keys != nil { map.makeRoom(for: result.count, of: entity, deaths: deaths.load(ordering: .relaxed)) }
+            let hasNotes = map.hasNotes(entity.index)
             var objects: [DatabaseObject] = []
             objects.reserveCapacity(result.count)
             for position in 0..<result.count {
@@ -116,12 +117,12 @@ extension DatabaseContext {
                 }
                 let (object, isNew) = try map.object(entity.index, key, orMake: make)
                 objects.append(object)
-                if isNew {
+                if !isNew {
+                    known.append((object, position))
+                } else if hasNotes {
                     _ = map.takeLatestRow(entity.index, key)
                     map.setDeleted(false, entity.index, key)
                     if map.isDeleting(entity.index, key) { object.withState { $0.status = .deleting } }
-                } else {
-                    known.append((object, position))
                 }
             }
             return objects
@@ -151,6 +152,7 @@ extension DatabaseContext {
             if !entity.key.isEmpty {
                 map.makeRoom(for: members.count, of: entity, deaths: deaths.load(ordering: .relaxed))
             }
+            let hasNotes = map.hasNotes(entity.index)
             return members.map { member in
                 let seed = ObjectSeed(
                     context: self,
@@ -162,11 +164,12 @@ extension DatabaseContext {
                 if entity.key.isEmpty { return make(seed) }
                 let (object, isNew) = map.object(entity.index, member.key) { make(seed) }
                 if isNew { made.append(object) }
-                if isNew, let row = map.takeLatestRow(entity.index, member.key) {
+                guard isNew, hasNotes else { return object }
+                if let row = map.takeLatestRow(entity.index, member.key) {
                     object.withState { $0.row = row }
                     newer.append(object)
                 }
-                if isNew, map.isDeleting(entity.index, member.key) { object.withState { $0.status = .deleting } }
+                if map.isDeleting(entity.index, member.key) { object.withState { $0.status = .deleting } }
                 return object
             }
         }

@@ -68,10 +68,14 @@ struct IdentityMap {
 
     /// What is known of an entity, or nothing.
     ///
-    /// Read through a closure, since a copy of a table costs more than a look-up.
+    /// Copies the table, which costs more than a look-up; what is asked for each object goes straight to `tables`.
     private func read<T>(_ entity: Int, orNone none: T, _ body: (borrowing Table) -> T) -> T {
-        let place = places[entity]
-        return place == 0 ? none : body(tables[Int(place) - 1])
+        knownPlace(entity).map { body(tables[$0]) } ?? none
+    }
+
+    /// The place of an entity's table; nil if it has none.
+    private func knownPlace(_ entity: Int) -> Int? {
+        places[entity] == 0 ? nil : Int(places[entity]) - 1
     }
 
     /// The place of an entity's table, which is made if there is none.
@@ -90,13 +94,19 @@ struct IdentityMap {
     mutating func noteKnown(_ entity: Int) { _ = place(entity) }
 
     func object(_ entity: Int, _ key: ObjectKey) -> DatabaseObject? {
-        read(entity, orNone: nil) { table in
-            switch key {
-            case .integer(let integer): table.integers[integer]?.object
-            case .temporary(let number): table.temporaries[number]
-            case .values: table.others[key]?.object
-            }
+        guard let place = knownPlace(entity) else { return nil }
+        return switch key {
+        case .integer(let integer): tables[place].integers[integer]?.object
+        case .temporary(let number): tables[place].temporaries[number]
+        case .values: tables[place].others[key]?.object
         }
+    }
+
+    /// Whether anything is known of rows that were deleted, are about to be, or were left by objects that are gone: if
+    /// not, new objects need not be looked for there.
+    func hasNotes(_ entity: Int) -> Bool {
+        guard let place = knownPlace(entity) else { return false }
+        return !tables[place].latestRows.isEmpty || !tables[place].deleted.isEmpty || !tables[place].deleting.isEmpty
     }
 
     /// Prepares for objects that will be inserted, by the number of objects that have died in the context so far.
@@ -199,10 +209,12 @@ struct IdentityMap {
 
     /// When rows of a relationship's other end, or of its helper, went without being named; 0 for never.
     func lostRows(of relationship: RelationshipRuntime) -> UInt64 {
-        let time = read(relationship.destination, orNone: 0) { $0.lostRowsAt }
+        let time = lostRows(of: relationship.destination)
         guard case .helper(let link) = relationship.link else { return time }
-        return max(time, read(link.entity, orNone: 0) { $0.lostRowsAt })
+        return max(time, lostRows(of: link.entity))
     }
+
+    private func lostRows(of entity: Int) -> UInt64 { knownPlace(entity).map { tables[$0].lostRowsAt } ?? 0 }
 
     mutating func noteLostRows(_ entity: Int, at time: UInt64) {
         tables[place(entity)].lostRowsAt = time
@@ -210,7 +222,8 @@ struct IdentityMap {
 
     /// When the relationship of an owner that nobody held was changed; 0 for never.
     func linkChange(_ entity: Int, slot: Int, _ owner: ObjectKey) -> UInt64 {
-        read(entity, orNone: 0) { $0.linkChanges.isEmpty ? 0 : $0.linkChanges[slot]?[owner] ?? 0 }
+        guard let place = knownPlace(entity), !tables[place].linkChanges.isEmpty else { return 0 }
+        return tables[place].linkChanges[slot]?[owner] ?? 0
     }
 
     mutating func noteLinkChange(_ entity: Int, slot: Int, _ owner: ObjectKey, at time: UInt64) {

@@ -174,9 +174,9 @@ extension DatabaseContext {
                 map.linkChange(relationship.source, slot: relationship.slot, key)
             )
             guard changedAt <= loaded.askedAt else { return nil }
-            guard loaded.members.contains(where: { map.isDeleted(relationship.destination, $0.key) }) else {
-                return loaded
-            }
+            guard map.hasNotes(relationship.destination),
+                loaded.members.contains(where: { map.isDeleted(relationship.destination, $0.key) })
+            else { return loaded }
             let members = loaded.members.filter { !map.isDeleted(relationship.destination, $0.key) }
             return LoadGroup.Loaded(members: members, group: loaded.group, askedAt: loaded.askedAt)
         }
@@ -260,7 +260,7 @@ extension DatabaseContext {
     func query(
         _ relationship: RelationshipRuntime,
         _ keys: [ObjectKey]
-    ) async throws -> (members: [ObjectKey: [Member]], askedAt: UInt64) {
+    ) async throws -> (members: LoadGroup.OwnedMembers, askedAt: UInt64) {
         let query = RelationshipQuery(
             runtime: runtime,
             relationship: relationship,
@@ -273,23 +273,24 @@ extension DatabaseContext {
     }
 
     /// The rows of a result by owner.
-    private func grouped(_ result: QueryResult, _ query: RelationshipQuery) throws -> [ObjectKey: [Member]] {
+    private func grouped(_ result: QueryResult, _ query: RelationshipQuery) throws -> LoadGroup.OwnedMembers {
         let entity = query.destination
-        var found: [ObjectKey: [Member]] = [:]
-        var shared: [ObjectKey: Member] = [:]
+        var found = LoadGroup.OwnedMembers()
+        var places: [ObjectKey: Int] = [:]
         let rows = try EntityRows(result, of: entity)
         for position in 0..<result.count {
             guard let owner = try ObjectKey(result, position, query.ownerColumns) else { continue }
             // Objects without a key are never found again; their place stands for one.
             let key = try entity.key.isEmpty ? .integer(Int64(position)) : ObjectKey(result, position, entity.key)
             guard let key else { continue }
-            if let known = shared[key] {
-                found[owner, default: []].append(known)
-                continue
+            if query.mayRepeatMembers {
+                if let place = places[key] {
+                    found.share(place, with: owner)
+                    continue
+                }
+                places[key] = found.distinct.count
             }
-            let member = Member(key: key, row: try rows[position])
-            if query.mayRepeatMembers { shared[key] = member }
-            found[owner, default: []].append(member)
+            found.append(key, try rows[position], to: owner)
         }
         return found
     }

@@ -41,7 +41,7 @@ extension DatabaseContext {
         let (members, askedAt) = try await query(relationship, Array(all))
         for (group, keys) in wanted.values {
             TransactionJournal.current?.recordLoad(group)
-            let own = wanted.count == 1 ? members : members.filter { keys.contains($0.key) }
+            let own = wanted.count == 1 ? members : members.filtered(keys)
             _ = group.keep(own, keys, relationship.slot, askedAt, wanted: first)
         }
         for (object, key) in owners { try await take(relationship, key, for: object) }

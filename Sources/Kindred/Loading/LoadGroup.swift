@@ -34,6 +34,43 @@ package final class LoadGroup: Sendable {
         weak var object: DatabaseObject?
     }
 
+    /// The rows that one query found for many owners.
+    struct OwnedMembers: Sendable {
+        /// Each row once, however many owners share it.
+        private(set) var distinct: [Member] = []
+        /// The rows of each owner, which know their places in `distinct`.
+        private(set) var byOwner: [ObjectKey: [Member]] = [:]
+
+        /// Adds a row that is not there yet, for an owner.
+        mutating func append(_ key: ObjectKey, _ row: Row, to owner: ObjectKey) {
+            let member = Member(key: key, row: row, position: Int32(clamping: distinct.count))
+            distinct.append(member)
+            byOwner[owner, default: []].append(member)
+        }
+
+        /// Adds a row that another owner has too.
+        mutating func share(_ place: Int, with owner: ObjectKey) {
+            byOwner[owner, default: []].append(distinct[place])
+        }
+
+        /// The rows of some of the owners.
+        func filtered(_ owners: Set<ObjectKey>) -> OwnedMembers {
+            var result = OwnedMembers()
+            var places: [ObjectKey: Int] = [:]
+            for (owner, members) in byOwner where owners.contains(owner) {
+                for member in members {
+                    if let place = places[member.key] {
+                        result.share(place, with: owner)
+                    } else {
+                        places[member.key] = result.distinct.count
+                        result.append(member.key, member.row, to: owner)
+                    }
+                }
+            }
+            return result
+        }
+    }
+
     /// What the group knows of one owner's relationship.
     struct Loaded: Sendable {
         let members: [Member]
@@ -129,7 +166,7 @@ package final class LoadGroup: Sendable {
         _ key: ObjectKey,
         from position: Int,
         candidate: (Element) throws -> ObjectKey?,
-        load: ([ObjectKey]) async throws -> (members: [ObjectKey: [Member]], askedAt: UInt64)
+        load: ([ObjectKey]) async throws -> (members: OwnedMembers, askedAt: UInt64)
     ) async throws -> Loaded {
         while true {
             enum Step {
@@ -161,40 +198,23 @@ package final class LoadGroup: Sendable {
     }
 
     func keep(
-        _ members: [ObjectKey: [Member]],
+        _ members: OwnedMembers,
         _ keys: Set<ObjectKey>,
         _ slot: Int,
         _ askedAt: UInt64,
         wanted: ObjectKey
     ) -> Loaded {
-        // Each member stands once in the new group, however many owners share it.
-        var positions: [ObjectKey: Int32] = [:]
-        var all: [Member] = []
-        var numbered: [ObjectKey: [Member]] = [:]
-        for (owner, members) in members {
-            numbered[owner] = members.map { member in
-                var member = member
-                if let position = positions[member.key] {
-                    member.position = position
-                } else {
-                    member.position = Int32(clamping: all.count)
-                    positions[member.key] = member.position
-                    all.append(member)
-                }
-                return member
-            }
+        let group = LoadGroup(.members(members.distinct))
+        func loaded(_ key: ObjectKey) -> Loaded {
+            Loaded(members: members.byOwner[key] ?? [], group: group, askedAt: askedAt)
         }
-        let group = LoadGroup(.members(all))
         slots.withLock { slots in
-            for key in keys {
-                slots[slot, default: Slot()].loaded[key] = Loaded(
-                    members: numbered[key] ?? [],
-                    group: group,
-                    askedAt: askedAt
-                )
-            }
+            var state = slots.removeValue(forKey: slot) ?? Slot()
+            state.loaded.reserveCapacity(state.loaded.count + keys.count)
+            for key in keys { state.loaded[key] = loaded(key) }
+            slots[slot] = state
         }
-        return Loaded(members: numbered[wanted] ?? [], group: group, askedAt: askedAt)
+        return loaded(wanted)
     }
 
     /// An element as the loader sees it: an object, the key of one that may be in memory, or a row.

@@ -68,6 +68,15 @@ package enum ObjectKey: Hashable, Sendable {
         }
     }
 
+    /// Hashes the values; the kind need not go with them, since keys of one entity are of one kind.
+    package func hash(into hasher: inout Hasher) {
+        switch self {
+        case .integer(let integer): hasher.combine(integer)
+        case .values(let values): hasher.combine(values)
+        case .temporary(let number): hasher.combine(~number)
+        }
+    }
+
     var isTemporary: Bool {
         if case .temporary = self { true } else { false }
     }

@@ -42,10 +42,12 @@ extension DatabaseContext {
         withMap { map in
             map.makeRoom(for: objects.count, of: entity)
             // The temporary keys stay valid until the save is over: loaded sets may still hold them.
+            let hasNotes = map.hasNotes(entity.index)
             for (object, key) in zip(objects, keys) {
+                map.insert(object, entity.index, key)
+                guard hasNotes else { continue }
                 _ = map.takeLatestRow(entity.index, key)
                 map.setDeleted(false, entity.index, key)
-                map.insert(object, entity.index, key)
             }
         }
         guard withMap({ map in entity.linkedEntities.contains(where: map.knows) }) else { return }
