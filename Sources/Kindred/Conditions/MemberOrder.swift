@@ -1,5 +1,5 @@
-package import KindredPostgres
-package import KindredSchema
+import KindredPostgres
+import KindredSchema
 
 /// The order of an ordered relationship's members, which a request for them has unless it is given another.
 package struct MemberOrder: Sendable {
