@@ -123,6 +123,8 @@ extension DatabaseContext {
         equal row: Row,
         _ columns: [Int]
     ) throws -> DatabaseObject? {
+        // Before anything is made for it: most entities with many foreign keys have few of them set.
+        if columns.contains(where: { row.isNull(at: $0) }) { return nil }
         if let order = entity.keyOrder(of: attributes) {
             guard let key = try ObjectKey(row, order.map { columns[$0] }) else { return nil }
             return liveObject(entity, key)

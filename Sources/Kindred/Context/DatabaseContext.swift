@@ -92,6 +92,13 @@ extension DatabaseContext {
         // What follows the attributes belongs to the request.
         let rows = try EntityRows(result, of: entity)
         let keys = try entity.keys(of: result)
+        // Taken out here once: a look into the enumeration for each row costs more than the key.
+        let (integers, others): ([Int64]?, [ObjectKey?]?) =
+            switch keys {
+            case .integers(let integers): (integers, nil)
+            case .keys(let keys): (nil, keys)
+            default: (nil, nil)
+            }
         let group = result.count > 1 ? keys.map(LoadGroup.init) : nil
         var known: [(object: DatabaseObject, position: Int)] = []
         let objects = try withMap { map in
@@ -111,7 +118,7 @@ extension DatabaseContext {
                         )
                     )
                 }
-                guard let key = keys?.key(at: position) else {
+                guard let key = integers.map({ ObjectKey.integer($0[position]) }) ?? others?[position] else {
                     objects.append(try make())
                     continue
                 }

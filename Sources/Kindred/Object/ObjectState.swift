@@ -44,9 +44,18 @@ package struct ObjectState: Sendable {
 /// The relationships that an object has loaded, by slot: few, so that a list is quicker and smaller than a dictionary.
 package struct LoadedRelationships: Sendable {
     private enum Entry {
-        case loaded(slot: Int, LoadedRelationship)
+        // In this order the slot fills a gap.
+        case loaded(LoadedRelationship, slot: Int32)
         /// Stands here because few objects have it: each word of an object counts.
         case changedAt(UInt64)
+
+        func isLoaded(_ slot: Int) -> Bool {
+            if case .loaded(_, let own) = self { own == slot } else { false }
+        }
+
+        var isTime: Bool {
+            if case .changedAt = self { true } else { false }
+        }
     }
 
     private var entries: [Entry] = []
@@ -55,15 +64,17 @@ package struct LoadedRelationships: Sendable {
 
     package subscript(slot: Int) -> LoadedRelationship? {
         get {
-            for case .loaded(slot, let loaded) in entries { return loaded }
-            return nil
+            guard let place = entries.firstIndex(where: { $0.isLoaded(slot) }),
+                case .loaded(let loaded, _) = entries[place]
+            else { return nil }
+            return loaded
         }
         set {
-            let place = entries.firstIndex { if case .loaded(slot, _) = $0 { true } else { false } }
+            let place = entries.firstIndex { $0.isLoaded(slot) }
             switch (place, newValue) {
-            case (let place?, let loaded?): entries[place] = .loaded(slot: slot, loaded)
+            case (let place?, let loaded?): entries[place] = .loaded(loaded, slot: Int32(slot))
             case (let place?, nil): entries.remove(at: place)
-            case (nil, let loaded?): entries.append(.loaded(slot: slot, loaded))
+            case (nil, let loaded?): entries.append(.loaded(loaded, slot: Int32(slot)))
             case (nil, nil): break
             }
         }
@@ -72,11 +83,14 @@ package struct LoadedRelationships: Sendable {
     /// The context's clock when one of them was last changed; 0 for never.
     package var changedAt: UInt64 {
         get {
-            for case .changedAt(let time) in entries { return time }
-            return 0
+            guard let place = entries.firstIndex(where: { $0.isTime }), case .changedAt(let time) = entries[place]
+            else {
+                return 0
+            }
+            return time
         }
         set {
-            if let place = entries.firstIndex(where: { if case .changedAt = $0 { true } else { false } }) {
+            if let place = entries.firstIndex(where: { $0.isTime }) {
                 entries[place] = .changedAt(newValue)
             } else {
                 entries.append(.changedAt(newValue))

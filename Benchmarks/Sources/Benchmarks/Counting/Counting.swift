@@ -4,10 +4,13 @@ import Kindred
 
 /// Counts what works cost: statements and allocations in this process, instructions in a copy of it that callgrind runs.
 enum Counting {
-    /// Runs before anything is counted, until caches are filled and statements are prepared.
-    private static let warmUps = 2
-    /// Runs of which the least count stands: what threads do beside the work, like waking up once more, only adds.
-    private static let rounds = 3
+    /// Runs before anything is counted, until caches are filled and statements are prepared, and those of which the
+    /// least count stands: what threads do beside the work, like waking up once more, only adds.
+    ///
+    /// Long works drown both, and would take minutes.
+    private static func runs(of work: CountedWork) -> (warmUps: Int, counted: Int) {
+        work.count < 100_000 ? (2, 3) : (0, 1)
+    }
 
     /// What the works cost that `visit` hands out, once here and once in a process under callgrind, which gets nil.
     static func count(
@@ -34,7 +37,7 @@ enum Counting {
         var statements: [Double] = []
         var allocations: [Double] = []
         for part in work.parts {
-            for _ in 0..<warmUps {
+            for _ in 0..<runs(of: work).warmUps {
                 try await work.prepare()
                 try await part.run()
             }
@@ -42,7 +45,7 @@ enum Counting {
             let (_, recorder) = try await recordingStatements { try await part.run() }
             statements.append(Double(recorder.all.count))
             var least = Int.max
-            for _ in 0..<rounds {
+            for _ in 0..<runs(of: work).counted {
                 try await work.prepare()
                 counters_begin_allocations()
                 try await part.run()
@@ -59,11 +62,11 @@ enum Counting {
     /// Has callgrind count the instructions, and write them down; only in a process that it runs.
     static func recordInstructions(of work: CountedWork) async throws {
         for part in work.parts {
-            for _ in 0..<warmUps {
+            for _ in 0..<runs(of: work).warmUps {
                 try await work.prepare()
                 try await part.run()
             }
-            for _ in 0..<rounds {
+            for _ in 0..<runs(of: work).counted {
                 try await work.prepare()
                 counters_begin_instructions()
                 try await part.run()
