@@ -18,6 +18,16 @@ package final class LoadGroup: Sendable {
         case objects([WeakObject])
         /// Rows that a loaded relationship holds.
         case members([Member])
+
+        /// The key at a position; nil where there is none.
+        func key(at position: Int) -> ObjectKey? {
+            switch self {
+            case .integers(let integers): .integer(integers[position])
+            case .keys(let keys): keys[position]
+            case .members(let members): members[position].key
+            case .objects: nil
+            }
+        }
     }
 
     struct WeakObject: Sendable {
