@@ -1,9 +1,12 @@
 SWIFT_FORMAT = swift format $(1) --recursive --parallel --configuration .swift-format Package.swift Sources Tests
 
+# An interpreter of their own for what the benchmark compares with.
+PEERS = Benchmarks/.build/peers
+
 # Optimized, where millions of values are made.
 RELEASE = --configuration release -Xswiftc -enable-testing --scratch-path .build/release-tests
 
-.PHONY: all demo test test-integration lint format bench bench-counts long round-trips fuzz
+.PHONY: all demo test test-integration lint format bench bench-peers bench-counts long round-trips fuzz
 
 all: lint test
 
@@ -34,6 +37,14 @@ format:
 
 bench:
 	swift run --configuration release --package-path Benchmarks
+
+bench-peers: $(PEERS)/installed
+	swift run --configuration release --package-path Benchmarks Benchmarks --peers $(PEERS)/bin/python
+
+$(PEERS)/installed:
+	python3 -m venv $(PEERS)
+	$(PEERS)/bin/pip install --quiet 'sqlalchemy>=2' 'psycopg[binary]>=3' asyncpg
+	touch $@
 
 bench-counts:
 	swift run --configuration release --package-path Benchmarks Benchmarks --counts

@@ -1,6 +1,6 @@
 import CFloor
 
-/// Something to measure in two ways: with libpq in C, and with Kindred.
+/// Something to measure in two ways: with libpq in C, and with Kindred; and with the peers, if they are asked for.
 struct Measurement: Sendable {
     /// Does the work once and returns how much of it was done per second.
     typealias Run = @Sendable () async throws -> Double
@@ -10,6 +10,8 @@ struct Measurement: Sendable {
     let unit: String
     /// What the design asks for, if it does.
     let goal: Goal?
+    /// The same work in the peers, if they do it.
+    var peerWork: Peer.Work?
     let floor: Run
     let kindred: Run
 
@@ -48,13 +50,14 @@ struct Outcome: Sendable {
     let measurement: Measurement
     private(set) var floor: [Sample] = []
     private(set) var kindred: [Sample] = []
+    private var peers: [Peer: [Double]] = [:]
 
     init(of measurement: Measurement) {
         self.measurement = measurement
     }
 
-    /// Measures both ways once, the one that begins taking turns.
-    mutating func measure(round: Int, isAlone: Bool) async throws {
+    /// Measures both ways once, the one that begins taking turns, and then the peers.
+    mutating func measure(round: Int, isAlone: Bool, peers process: PeerProcess?) async throws {
         if isAlone {
             kindred.append(try await Sample(measurement.kindred))
         } else if round.isMultiple(of: 2) {
@@ -64,9 +67,17 @@ struct Outcome: Sendable {
             kindred.append(try await Sample(measurement.kindred))
             floor.append(try await Sample(measurement.floor))
         }
+        guard let process, let work = measurement.peerWork else { return }
+        for peer in Peer.allCases {
+            guard let rate = try await process.rate(peer, work) else { continue }
+            peers[peer, default: []].append(rate)
+        }
     }
 
     var rates: (floor: Double, kindred: Double) { (Self.median(floor.map(\.rate)), Self.median(kindred.map(\.rate))) }
+
+    /// What a peer did per second; nil if it does not do this.
+    func rate(of peer: Peer) -> Double? { peers[peer].map(Self.median) }
 
     var work: (floor: Double, kindred: Double) { (Self.median(floor.map(\.work)), Self.median(kindred.map(\.work))) }
 

@@ -15,7 +15,7 @@ extension Suite {
         // Pinned: at most twice the work of libpq.
         let goal = Measurement.Goal.ofFloor(isPinned ? 0.5 : 0.85)
         return [
-            Measurement(name: "object by key", unit: "objects", goal: goal, floor: floor) {
+            Measurement(name: "object by key", unit: "objects", goal: goal, peerWork: .objectByKey, floor: floor) {
                 try await rate(of: count) {
                     for step in 0..<count { try await find(step, keys, database) }
                 }
@@ -53,13 +53,17 @@ extension Suite {
             }
         }
         return [
-            Measurement(name: "10,000 rows to objects", unit: "objects", goal: .ofFloor(0.35), floor: floor) {
+            Measurement(
+                name: "10,000 rows to objects", unit: "objects", goal: .ofFloor(0.35), peerWork: .rowsToObjects,
+                floor: floor
+            ) {
                 try await rate(of: count * Int(Workload.books)) {
                     for _ in 0..<count { try await readBooks(database) }
                 }
             },
             Measurement(
-                name: "10,000 rows, all attributes read typed", unit: "objects", goal: .ofFloor(0.2), floor: floor
+                name: "10,000 rows, all attributes read typed", unit: "objects", goal: .ofFloor(0.2),
+                peerWork: .readAttributes, floor: floor
             ) {
                 try await rate(of: count * Int(Workload.books)) {
                     for _ in 0..<count { try await readBooksTyped(typed) }
@@ -95,6 +99,7 @@ extension Suite {
         return [
             Measurement(
                 name: "\(name), libpq in 20 threads", unit: "objects", goal: .ofFloor(1),
+                peerWork: .concurrentByKey,
                 floor: {
                     try shop.withTarget { target in
                         let time = try seconds(
@@ -106,6 +111,7 @@ extension Suite {
             // The design's 90,000 a second were 0.56 of the pipeline on the machine that it was written on.
             Measurement(
                 name: "\(name), libpq pipelined", unit: "objects", goal: .ofFloor(0.56),
+                peerWork: .concurrentByKey,
                 floor: {
                     try shop.withTarget { target in
                         let time = try seconds(

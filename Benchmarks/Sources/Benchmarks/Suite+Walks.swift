@@ -10,7 +10,7 @@ extension Suite {
         return [
             Measurement(
                 name: "loop over 1,000 authors' books, libpq's 1,001 queries pipelined", unit: "times",
-                goal: .ofFloor(1),
+                goal: .ofFloor(1), peerWork: .loopOverBooks,
                 floor: {
                     try shop.withTarget { target in
                         let count = Workload.authors
@@ -22,10 +22,12 @@ extension Suite {
                 kindred: loop),
             Measurement(
                 name: "1,000 authors with their books", unit: "times", goal: .ofFloor(1 / 3.0),
+                peerWork: .authorsWithBooks,
                 floor: { try perSecond([Workload.allAuthors, Workload.booksOfAuthors], shop) },
                 kindred: loop),
             Measurement(
                 name: "10,000 books with author and tags", unit: "times", goal: .ofFloor(1 / 3.0),
+                peerWork: .booksWithAuthorAndTags,
                 floor: { try perSecond([Workload.allBooks, Workload.allAuthors, Workload.tagsOfBooks], shop) }
             ) {
                 try await rate(of: 1) { try await walkBooks(database) }

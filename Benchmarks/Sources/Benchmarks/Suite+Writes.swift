@@ -11,6 +11,7 @@ extension Suite {
         return [
             Measurement(
                 name: "10,000 new objects in one save, keys back", unit: "objects", goal: .ofFloor(0.7),
+                peerWork: .newObjects,
                 floor: {
                     try shop.empty("review")
                     return try shop.withTarget { target in
@@ -25,6 +26,7 @@ extension Suite {
                 }),
             Measurement(
                 name: "10,000 changed objects in one save", unit: "objects", goal: .ofFloor(1),
+                peerWork: .changedObjects,
                 floor: {
                     try shop.withTarget { target in
                         let time = try seconds(floor_updates(target, Workload.updateBook, value.next(), Int32(count)))

@@ -8,6 +8,8 @@ struct Suite: Sendable {
     let only: String
     let isPinned: Bool
     let isAlone: Bool
+    /// The interpreter for the peers, if they are asked for.
+    let python: String?
 
     // Not on the main actor, as in a server: its thread would be another hop for each answer.
     @concurrent
@@ -22,24 +24,29 @@ struct Suite: Sendable {
     }
 
     private func run(on serverURI: String) async throws {
-        var table = Table(isPinned: isPinned)
-        try await measureShop(serverURI, &table)
+        var peers: PeerProcess?
+        if let python { peers = try await PeerProcess(python: python, serverURI: serverURI, database: Self.shopName) }
+        var table = Table(isPinned: isPinned, peerVersions: peers?.versions)
+        try await measureShop(serverURI, peers, &table)
         try await measureCatalogs(serverURI, &table)
         table.write()
     }
 
-    private func measureShop(_ serverURI: String, _ table: inout Table) async throws {
-        let shop = try BenchmarkDatabase.make("kindred_bench_shop", on: serverURI, Workload.scripts)
+    private static let shopName = "kindred_bench_shop"
+
+    private func measureShop(_ serverURI: String, _ peers: PeerProcess?, _ table: inout Table) async throws {
+        let shop = try BenchmarkDatabase.make(Self.shopName, on: serverURI, Workload.scripts)
         let one = try await Database.connect(try shop.configuration(connections: 1))
         let four = try await Database.connect(try shop.configuration(connections: 4))
         let typed = try await Database.connect(try shop.configuration(connections: 1))
         try typed.register([Author.self, Book.self, BookTag.self, Review.self, Tag.self])
         let keys = try await Keys(one)
-        try await measure(Self.lookups(shop, one, keys, isPinned: isPinned), &table)
-        try await measure(Self.rows(shop, one, typed: typed), &table)
-        try await measure(Self.walks(shop, one), &table)
-        try await measure(Self.concurrentLookups(shop, four, keys), &table)
-        try await measure(try await Self.saves(shop, one), &table)
+        try await measure(Self.lookups(shop, one, keys, isPinned: isPinned), peers, &table)
+        try await measure(Self.rows(shop, one, typed: typed), peers, &table)
+        try await measure(Self.walks(shop, one), peers, &table)
+        try await measure(Self.concurrentLookups(shop, four, keys), peers, &table)
+        try await measure(try await Self.saves(shop, one), peers, &table)
+        try await peers?.stop()
         await one.close()
         await typed.close()
         await four.close()
@@ -63,15 +70,19 @@ struct Suite: Sendable {
         let catalog = try BenchmarkDatabase.make("kindred_bench_catalog", on: serverURI, [script, "VACUUM ANALYZE"])
         let database = try await Database.connect(try catalog.configuration(connections: 1))
         guard database.schema.entities.count == count else { throw UnexpectedResult() }
-        try await measure([Self.catalog(name, within: limit, catalog, database)], &table)
+        try await measure([Self.catalog(name, within: limit, catalog, database)], nil, &table)
         await database.close()
         try catalog.drop()
     }
 
-    private func measure(_ measurements: [Measurement], _ table: inout Table) async throws {
+    private func measure(
+        _ measurements: [Measurement], _ peers: PeerProcess?, _ table: inout Table
+    ) async throws {
         for measurement in measurements where isSelected(measurement.name) {
             var outcome = Outcome(of: measurement)
-            for round in 0..<rounds { try await outcome.measure(round: round, isAlone: isAlone) }
+            for round in 0..<rounds {
+                try await outcome.measure(round: round, isAlone: isAlone, peers: peers)
+            }
             table.append(outcome)
         }
     }

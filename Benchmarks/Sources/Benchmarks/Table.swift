@@ -1,12 +1,16 @@
 /// The results as lines of text.
 struct Table {
     let isPinned: Bool
+    /// Of the peers; nil without them.
+    let peerVersions: String?
     private var lines: [[String]] = [
         ["what", "libpq in C", "Kindred", "ratio", "goal", "noise", "work, libpq", "Kindred"]
     ]
 
-    init(isPinned: Bool) {
+    init(isPinned: Bool, peerVersions: String?) {
         self.isPinned = isPinned
+        self.peerVersions = peerVersions
+        if peerVersions != nil { lines[0] += Peer.allCases.map(\.title) }
     }
 
     mutating func append(_ outcome: Outcome) {
@@ -18,12 +22,18 @@ struct Table {
             case nil: ""
             }
         if outcome.measurement.goal?.isReached(floor: floor, kindred: kindred) == false { goal += " missed" }
-        lines.append([
+        var line = [
             "\(outcome.measurement.name), \(outcome.measurement.unit)/s",
             Self.rate(floor), Self.rate(kindred), Self.number(kindred / floor),
             goal, "\(Int((outcome.noise * 100).rounded())) %",
             Self.time(outcome.work.floor), Self.time(outcome.work.kindred),
-        ])
+        ]
+        if peerVersions != nil {
+            line += Peer.allCases.map { peer in
+                outcome.rate(of: peer).map { "\(Self.rate($0)), \(Self.number($0 / floor))" } ?? "-"
+            }
+        }
+        lines.append(line)
     }
 
     /// A rate, and for slow work also how long one takes.
@@ -55,6 +65,9 @@ struct Table {
         writeColumns(lines)
         print("Medians of interleaved rounds; noise is how far libpq's own rounds lie apart.")
         print("Work is processor time that one takes in this process, without the server's.")
+        if let peerVersions {
+            print("\(peerVersions): what was done per second, and its ratio to libpq.")
+        }
         if isPinned {
             print("Client and server on one processor: the work of an operation, without waking up another.")
         }

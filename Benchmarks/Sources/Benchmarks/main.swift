@@ -11,6 +11,8 @@ let usage = """
         --rounds N     how often each is measured (7)
         --only TEXT    those whose name holds the text
         --alone        without libpq's side, for profilers
+        --peers PATH   with SQLAlchemy and asyncpg beside it, in the Python interpreter at that path, which has the
+                       packages sqlalchemy, psycopg[binary] and asyncpg
 
         --counts       counts statements, allocations and instructions instead, and fails if one has grown
         --growth       counts what an object costs while other things grow
@@ -20,6 +22,7 @@ var rounds = 7
 var only = ""
 var isPinned = false
 var isAlone = false
+var python: String?
 var counts = false
 var growth = false
 var updates = false
@@ -28,6 +31,7 @@ while let argument = arguments.popFirst() {
     switch argument {
     case "--pin": isPinned = true
     case "--alone": isAlone = true
+    case "--peers": python = arguments.popFirst()
     case "--rounds": rounds = arguments.popFirst().flatMap { Int($0) } ?? rounds
     case "--only": only = arguments.popFirst() ?? ""
     case "--counts": counts = true
@@ -40,7 +44,7 @@ while let argument = arguments.popFirst() {
 }
 // Before anything else: threads and servers inherit it.
 if isPinned && floor_pin() == 0 { print("This system cannot bind a process to a processor") }
-let suite = Suite(rounds: rounds, only: only, isPinned: isPinned, isAlone: isAlone)
+let suite = Suite(rounds: rounds, only: only, isPinned: isPinned, isAlone: isAlone, python: python)
 let countSuite = CountSuite(only: only, updates: updates)
 let growthSuite = GrowthSuite(only: only)
 let (isCounting, isGrowing) = (counts, growth)
