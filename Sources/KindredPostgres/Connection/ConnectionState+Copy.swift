@@ -29,6 +29,7 @@ extension ConnectionState {
         if flight.request.stop != nil || !isAsked {
             stopCopy(&effects)
         } else {
+            serverHasAnswered()
             copy.change { $0.isOpen = true }
         }
         return true
@@ -48,6 +49,7 @@ extension ConnectionState {
             }
             defer { PQfreemem(buffer) }
             if flight.request.stop != nil || flight.error != nil { continue }
+            serverHasAnswered()
             let bytes = [UInt8](UnsafeRawBufferPointer(start: buffer, count: Int(count)))
             if flight.request.copy?.append(bytes) == true { setReads(false) }
         }
@@ -121,6 +123,11 @@ extension ConnectionState {
         guard handle != nil, inFlight.first?.request.id == id else { return }
         setReads(true)
         socketIsReady(&effects)
+    }
+
+    /// Ends the time that the server has: from here on it is the task that is waited for.
+    func serverHasAnswered() {
+        inFlight.first?.request.deadline = .never
     }
 
     /// How long the task that copies waits for the server from now on.

@@ -113,6 +113,7 @@ extension ConnectionState {
             wantsWrite = wants
             Poller.shared.setInterest(reads: wantsRead, writes: wants, socket: socket)
             if !wants, inFlight.first?.copyPhase == .input {
+                serverHasAnswered()
                 inFlight.first?.request.copy?.change { $0.isFlushed = true }
             }
         }
