@@ -127,18 +127,33 @@ final class ListenerTask {
 
 /// Keeps the notifications of a new connection back until everybody knows that there was a gap.
 ///
-/// What comes before that is part of the gap.
+/// None is thrown away: who has just been told of the gap may already wait for what comes after it.
 private final class NotificationGate: Sendable {
+    private struct State {
+        var isOpen = false
+        var kept: [PostgresNotification] = []
+    }
+
     private let listener: PostgresListener
-    private let isOpen = Atomic(false)
+    private let state = Mutex(State())
 
     init(_ listener: PostgresListener) {
         self.listener = listener
     }
 
-    func open() { isOpen.store(true, ordering: .sequentiallyConsistent) }
+    func open() {
+        state.withLock { state in
+            // Under the lock, so that nothing that comes now overtakes them.
+            for notification in state.kept { listener.deliver(notification) }
+            state = State(isOpen: true)
+        }
+    }
 
     func pass(_ notification: PostgresNotification) {
-        if isOpen.load(ordering: .sequentiallyConsistent) { listener.deliver(notification) }
+        let isOpen = state.withLock { state in
+            if !state.isOpen { state.kept.append(notification) }
+            return state.isOpen
+        }
+        if isOpen { listener.deliver(notification) }
     }
 }
