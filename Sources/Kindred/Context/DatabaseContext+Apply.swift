@@ -34,14 +34,19 @@ extension DatabaseContext {
     func relink(_ object: DatabaseObject, from oldLinks: VisibleLinks, to links: VisibleLinks) throws {
         let entity = object.runtime
         let (old, row) = (oldLinks.row, links.row)
-        for relationship in entity.foreignKeys {
+        // The foreign keys that did not change cost nothing: some entities have a hundred of them.
+        var moves = entity.moves(from: old, to: row)
+        for slot in oldLinks.destinations.keys { moves.insert(slot) }
+        for slot in links.destinations.keys { moves.insert(slot) }
+        for slot in moves {
+            let relationship = entity.relationships[slot]
+            // Nobody has seen the other end, or asked for what belongs to it.
+            guard withMap({ $0.knows(relationship.destination) }) else { continue }
             try noteMove(object, relationship, from: oldLinks, to: links)
-            let (oldNew, newNew) = (oldLinks.destinations[relationship.slot], links.destinations[relationship.slot])
+            let (oldNew, newNew) = (oldLinks.destinations[slot], links.destinations[slot])
             guard case .foreignKey(let columns, let referenced) = relationship.link,
                 oldNew !== newNew || columns.contains(where: { !old.hasSameBytes(as: row, at: $0) })
             else { continue }
-            // Nobody has seen the other end, or asked for what belongs to it.
-            guard withMap({ $0.knows(relationship.destination) }) else { continue }
             let before = try oldNew ?? owner(entity, old, columns, referenced, relationship)
             let after = try newNew ?? owner(entity, row, columns, referenced, relationship)
             guard before !== after || before == nil else { continue }

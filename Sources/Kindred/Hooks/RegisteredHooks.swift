@@ -41,6 +41,11 @@ extension DatabaseContext {
         type(of: first) != DatabaseObject.self || !database.registeredHooks.hooks(for: entity).isEmpty
     }
 
+    /// Whether new objects of an entity have methods or hooks to be called.
+    func awakesNew(_ entity: EntityRuntime) -> Bool {
+        entity.layout != nil || !database.registeredHooks.hooks(for: entity).isEmpty
+    }
+
     func awakeFromInsert(_ object: DatabaseObject) {
         object.awakeFromInsert()
         for hook in database.registeredHooks.hooks(for: object.runtime) { hook.awakeFromInsert?(object) }

@@ -24,7 +24,12 @@ open class DatabaseObject: @unchecked Sendable {
     public required init(_ seed: ObjectSeed) {
         context = seed.context
         runtime = seed.runtime
-        state = Mutex(ObjectState(row: seed.row, group: seed.group, position: seed.position))
+        var state = ObjectState(row: seed.row, group: seed.group, position: seed.position)
+        if let staging = seed.staging {
+            state.status = .inserted
+            state.stagingBox = staging
+        }
+        self.state = Mutex(state)
     }
 
     /// Whether ``prepareForDeletion()`` has to be called for objects of this class.
@@ -115,6 +120,8 @@ public struct ObjectSeed: Sendable {
     /// The rows that this one was read with, and its place among them.
     var group: LoadGroup?
     var position: Int32 = 0
+    /// What is staged on a new object; nil for one that stands for a stored row.
+    var staging: StagingBox?
 }
 
 extension DatabaseObject: Hashable {

@@ -20,6 +20,9 @@ package final class EntityRuntime: Sendable {
     package let relationshipIndex: [String: Int]
     /// The relationships whose foreign key this entity's rows hold.
     package let foreignKeys: [RelationshipRuntime]
+    /// For each column the slots of the to-one relationships that a change of it may move the row in: those whose foreign
+    /// key it belongs to, and those whose inverse it orders.
+    let movedSlots: [[Int]]
     /// The entities whose rows have relationships that follow from this entity's rows, by position.
     let linkedEntities: [Int]
     /// Many-to-many relationships of other entities that go through this entity's rows: the two ends of each.
@@ -40,11 +43,13 @@ package final class EntityRuntime: Sendable {
     private let texts = Mutex<[String: StatementText]>([:])
     private let empty = Mutex<Row?>(nil)
 
+    /// - Parameter positions: the columns by which the inverses of to-one relationships are ordered, by slot.
     package init(
         entity: Entity,
         index: Int,
         relationships: [RelationshipRuntime],
         helperEnds: [(entity: Int, slot: Int, columns: [Int])],
+        positions: [Int: Int] = [:],
         layout: TypedLayout? = nil
     ) {
         self.layout = layout
@@ -59,6 +64,13 @@ package final class EntityRuntime: Sendable {
         self.key = key
         hasIntegerKey = key.count == 1 && entity.attributes[key[0]].baseType.isInteger
         foreignKeys = relationships.filter { if case .foreignKey = $0.link { true } else { false } }
+        var movedSlots: [[Int]] = Array(repeating: [], count: entity.attributes.count)
+        for relationship in foreignKeys {
+            let order = positions[relationship.slot]
+            for column in relationship.ownColumns { movedSlots[column].append(relationship.slot) }
+            if let order, !relationship.ownColumns.contains(order) { movedSlots[order].append(relationship.slot) }
+        }
+        self.movedSlots = movedSlots
         linkedEntities = Array(Set(foreignKeys.map(\.destination) + helperEnds.map(\.entity)))
         var unique = foreignKeys.filter { $0.model.kind == .oneToOne }.map(\.ownColumns)
         for names in entity.uniqueKeys {
@@ -82,6 +94,16 @@ package final class EntityRuntime: Sendable {
     }
 
     package var name: QualifiedName { entity.name }
+
+    /// The to-one relationships that a row which becomes another one moves in.
+    func moves(from old: Row, to new: Row) -> ColumnSet {
+        var slots = ColumnSet()
+        if foreignKeys.isEmpty { return slots }
+        new.forEachDifference(from: old) { column in
+            for slot in movedSlots[column] { slots.insert(slot) }
+        }
+        return slots
+    }
 
     /// The columns by which a write finds a row that it knows: the key, and the version if there is one.
     var versionedKey: [Int] { version.map { key + [$0.position] } ?? key }

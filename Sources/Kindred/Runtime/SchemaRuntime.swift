@@ -63,12 +63,27 @@ package final class SchemaRuntime: Sendable {
                 index: index,
                 relationships: relationships[index],
                 helperEnds: helperEnds[index],
+                positions: Self.positions(of: relationships[index], relationships),
                 layout: classes[entity.name].flatMap {
                     TypedLayout.resolve($0, entity, relationships[index], classes, &mismatches)
                 }
             )
         }
         self.mismatches = mismatches
+    }
+
+    /// The columns by which the inverses of to-one relationships are ordered, by slot.
+    private static func positions(
+        of relationships: [RelationshipRuntime], _ all: [[RelationshipRuntime]]
+    ) -> [Int: Int] {
+        var positions: [Int: Int] = [:]
+        for relationship in relationships where all[relationship.destination].indices.contains(relationship.inverseSlot)
+        {
+            let inverse = all[relationship.destination][relationship.inverseSlot]
+            guard case .referenced = inverse.link else { continue }
+            positions[relationship.slot] = inverse.position
+        }
+        return positions
     }
 
     /// The entity of a name: `person` follows the search path, `public.person` is exact.

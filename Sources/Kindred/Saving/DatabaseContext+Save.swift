@@ -18,18 +18,18 @@ extension DatabaseContext {
     /// while a save is running stays staged.
     public func save(fileID: String = #fileID, line: Int = #line) async throws {
         try await client.called(at: fileID, line) {
-            prepareSave { self.staged.withLock { $0.objects } }
-            let (objects, pairs) = staged.withLock { ($0.objects, $0.pairs) }
-            try await save(objects, pairs: pairs)
+            let objects = prepareSave { self.staged.withLock { $0.objects } }
+            try await save(objects, pairs: staged.withLock { $0.pairs })
         }
     }
 
-    /// Calls `willSave` once for each object that is going to be saved; it may stage more.
-    private func prepareSave(_ objects: () -> [DatabaseObject]) {
+    /// Calls `willSave` once for each object that is going to be saved, which may stage more; returns all of them.
+    private func prepareSave(_ objects: () -> [DatabaseObject]) -> [DatabaseObject] {
         var called = Set<DatabaseObject>()
         while true {
-            let next = objects().filter { awakes($0.runtime, $0) && $0.hasChanges && called.insert($0).inserted }
-            if next.isEmpty { return }
+            let found = objects()
+            let next = found.filter { awakes($0.runtime, $0) && $0.hasChanges && called.insert($0).inserted }
+            if next.isEmpty { return found }
             for object in next { callWillSave(object) }
         }
     }
@@ -37,8 +37,7 @@ extension DatabaseContext {
     /// Writes what is staged on an object and on the new objects that it points to.
     func save(_ object: DatabaseObject) async throws {
         guard object.hasChanges else { return }
-        prepareSave { Self.withNewDestinations(object) }
-        let found = Self.withNewDestinations(object)
+        let found = prepareSave { Self.withNewDestinations(object) }
         let seen = Set(found)
         let pairs = staged.withLock { $0.pairs }.filter { pair, _ in
             (seen.contains(pair.source) || !pair.source.isInserted)
@@ -74,12 +73,14 @@ extension DatabaseContext {
 
     /// Writes what is staged, in the transaction that is running: deletions come last.
     private func run(_ all: [DatabaseObject], _ allPairs: [(pair: StagedPair, payload: Assignments?)]) async throws {
-        // Another save may have been quicker.
-        let objects = all.filter(\.hasChanges)
         let pairs = staged.withLock { staged in allPairs.filter { staged.contains($0.pair) } }
-        for object in objects { try requireLive(object) }
-        let deleted = objects.filter(\.isDeletionStaged)
-        let kept = deleted.isEmpty ? objects : objects.filter { !$0.isDeletionStaged }
+        var (kept, deleted): ([DatabaseObject], [DatabaseObject]) = ([], [])
+        kept.reserveCapacity(all.count)
+        // Another save may have been quicker.
+        for object in all where object.hasChanges {
+            try requireLive(object)
+            if object.isDeletionStaged { deleted.append(object) } else { kept.append(object) }
+        }
         try await write { try await store(kept, pairs) }
         guard !deleted.isEmpty else { return }
         do {
@@ -95,13 +96,14 @@ extension DatabaseContext {
     ) async throws {
         let run = SaveRun(self)
         let new = objects.filter(\.isInserted)
-        let temporaryKeys = new.map(\.key)
+        let temporaryKeys = new.map { object in object.withState { $0.stagingBox?.staging.temporaryKey ?? 0 } }
         try await release(objects, run)
         try await insertNew(new, run)
         if !new.isEmpty {
             try await run.flush()
             if staged.withLock(\.hasPairs) {
-                rekeyPairs(Dictionary(zip(new, temporaryKeys), uniquingKeysWith: { $1 }).compactMapValues(\.self))
+                rekeyPairs(
+                    Dictionary(zip(new, temporaryKeys.map(ObjectKey.temporary)), uniquingKeysWith: { $1 }))
             }
         }
         let changed = try objects.filter(\.hasChanges).map { try SavedObject($0) }
@@ -111,7 +113,9 @@ extension DatabaseContext {
         try savePairs(pairs, run)
         try await run.flush()
         withMap { map in
-            for case (let object, let key?) in zip(new, temporaryKeys) { map.remove(object, object.runtime.index, key) }
+            for (object, key) in zip(new, temporaryKeys) {
+                map.remove(object, object.runtime.index, .temporary(key))
+            }
         }
     }
 
@@ -132,14 +136,15 @@ extension DatabaseContext {
         }
         let deferred = references.deferredSlots(order.deferred)
         for level in order.levels {
-            for position in level {
-                for (slot, destination) in references.links[position] where !deferred[position].contains(slot) {
+            for position in references.links.isEmpty ? [] : level {
+                for (slot, destination) in references.links[position]
+                where deferred[position]?.contains(slot) != true {
                     guard case .foreignKey(_, let referenced) = objects[position].runtime.relationships[slot].link
                     else { continue }
                     try await run.requireKnown(destination, referenced)
                 }
             }
-            let saved = try level.map { try SavedObject(objects[$0], deferring: deferred[$0]) }
+            let saved = try level.map { try SavedObject(objects[$0], deferring: deferred[$0] ?? []) }
             for group in SavedGroup.insertions(saved) { try run.insert(group) }
         }
     }

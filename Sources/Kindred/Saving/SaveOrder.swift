@@ -26,7 +26,7 @@ struct SaveOrder {
 
     private let entities: [Int]
     private let edges: [Edge]
-    /// Positions of edges by who references.
+    /// Positions of edges by who references; empty if there are none.
     private var outgoing: [[Int]]
     /// For each object the number of the group in which it was ordered; 0 before that.
     private var groups: [Int]
@@ -43,7 +43,7 @@ struct SaveOrder {
     init(entities: [Int], edges: [Edge]) {
         self.entities = entities
         self.edges = edges
-        outgoing = Array(repeating: [], count: entities.count)
+        outgoing = edges.isEmpty ? [] : Array(repeating: [], count: entities.count)
         groups = Array(repeating: 0, count: entities.count)
         waits = groups
         isDone = Array(repeating: false, count: entities.count)
@@ -79,7 +79,7 @@ struct SaveOrder {
         let isOneEntity = objects.allSatisfy { entities[$0] == entities[objects[0]] }
         var referrers: [Int: [Int]] = [:]
         var inner: [Int] = []
-        for object in objects {
+        for object in edges.isEmpty ? [] : objects {
             for position in outgoing[object] where groups[edges[position].to] == groupCount {
                 inner.append(position)
                 waits[object] += 1

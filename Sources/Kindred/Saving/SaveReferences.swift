@@ -2,20 +2,25 @@ import KindredPostgres
 
 /// Which new objects of a save reference which, by links or by the values of their foreign keys.
 struct SaveReferences {
-    /// Each object's links to new objects, by slot.
+    /// Each object's links to new objects, by slot; empty if there are none at all.
     let links: [[Int: DatabaseObject]]
     private(set) var edges: [SaveOrder.Edge] = []
     /// The slots that the edges come from.
     private var slots: [Int] = []
 
     init(_ objects: [DatabaseObject]) {
-        links = objects.map { object in object.withState { $0.stagingBox?.staging.destinations ?? [:] } }
+        let hasLinks = objects.contains { object in
+            object.withState { $0.stagingBox?.staging.destinations.isEmpty == false }
+        }
+        links =
+            hasLinks
+            ? objects.map { object in object.withState { $0.stagingBox?.staging.destinations ?? [:] } } : []
         addLinks(objects)
         addValues(objects)
     }
 
     private mutating func addLinks(_ objects: [DatabaseObject]) {
-        if links.allSatisfy(\.isEmpty) { return }
+        if links.isEmpty { return }
         let positions = Dictionary(uniqueKeysWithValues: objects.enumerated().map { ($1, $0) })
         for (position, object) in objects.enumerated() {
             for (slot, destination) in links[position] {
@@ -74,10 +79,10 @@ struct SaveReferences {
         slots.append(slot)
     }
 
-    /// For each object the slots whose links are set afterwards.
-    func deferredSlots(_ deferred: Set<Int>) -> [Set<Int>] {
-        var result = [Set<Int>](repeating: [], count: links.count)
-        for position in deferred { result[edges[position].from].insert(slots[position]) }
+    /// The slots whose links are set afterwards, for each object that has some.
+    func deferredSlots(_ deferred: Set<Int>) -> [Int: Set<Int>] {
+        var result: [Int: Set<Int>] = [:]
+        for position in deferred { result[edges[position].from, default: []].insert(slots[position]) }
         return result
     }
 }

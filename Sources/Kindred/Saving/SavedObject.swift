@@ -29,7 +29,8 @@ struct SavedObject: Sendable {
         stagingBox = box
         stored = box?.staging.stored ?? row
         columns = box?.staging.columns ?? []
-        for (slot, destination) in box?.staging.destinations ?? [:] where !deferring.contains(slot) {
+        guard let links = box?.staging.destinations, !links.isEmpty else { return }
+        for (slot, destination) in links where !deferring.contains(slot) {
             try link(slot, destination, isNew: isNew)
         }
     }
@@ -81,6 +82,12 @@ struct SavedGroup: Sendable {
         struct Shape: Hashable {
             let entity: Int
             let columns: ColumnSet
+        }
+        if let first = objects.first, objects.count <= maximumRows {
+            let shared = columns(first)
+            if objects.allSatisfy({ $0.entity === first.entity && columns($0) == shared }) {
+                return [SavedGroup(entity: first.entity, columns: Array(shared), objects: objects)]
+            }
         }
         var positions: [Shape: Int] = [:]
         var groups: [SavedGroup] = []

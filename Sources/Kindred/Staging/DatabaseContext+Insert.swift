@@ -37,24 +37,22 @@ extension DatabaseContext {
         }
         let number = TemporaryKey.next()
         let empty = entity.emptyRow(client.types)
-        let object = make(ObjectSeed(context: self, runtime: entity, row: empty))
-        // What is called with the new object sees it without its values; other saves never do if nothing is called.
-        let isCalled = awakes(entity, object)
-        object.withState { state in
-            state.status = .inserted
-            var staging = Staging(stored: empty, temporaryKey: number)
-            if !isCalled { state.setCells(cells, &staging) }
-            state.staging = staging
+        // What is called with the new object sees it without its values.
+        let isCalled = awakesNew(entity)
+        let staging = Staging(stored: empty, columns: isCalled ? [] : cells.columns, temporaryKey: number)
+        let row = isCalled ? empty : cells.row(empty.columns)
+        let object = make(ObjectSeed(context: self, runtime: entity, row: row, staging: StagingBox(staging)))
+        let isLinked = withMap { map in
+            map.insert(object, entity.index, .temporary(number))
+            return entity.linkedEntities.contains(where: map.knows)
         }
-        withMap { $0.insert(object, entity.index, .temporary(number)) }
         staged.withLock { $0.insert(object) }
         TransactionJournal.current?.recordCreated(object)
         if isCalled {
             awakeFromInsert(object)
             object.stage(cells)
-        } else if !entity.linkedEntities.isEmpty {
-            let links = object.withState { VisibleLinks($0) }
-            try? relink(object, from: VisibleLinks(empty), to: links)
+        } else if isLinked {
+            try? relink(object, from: VisibleLinks(empty), to: VisibleLinks(row))
         }
         return object
     }
@@ -157,6 +155,7 @@ private struct NewRow {
     mutating func take(
         _ values: [String: (any PropertyValue)?], _ entity: EntityRuntime, _ types: TypeRegistry?
     ) throws {
+        cells.reserveCapacity(values.count)
         for (key, value) in values {
             if let position = entity.attributeIndex[key] {
                 try entity.requireWritable(entity.entity.attributes[position], key: key)

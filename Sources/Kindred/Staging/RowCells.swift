@@ -8,6 +8,26 @@ struct RowCells: Sendable {
     /// Where the values stand, in the order of the columns; nil for NULL.
     private var places: [Range<Int>?] = []
 
+    /// Makes room for the values of some columns.
+    mutating func reserveCapacity(_ count: Int) {
+        places.reserveCapacity(count)
+        // Most values are short.
+        bytes.reserveCapacity(16 * count)
+    }
+
+    /// A row of the columns that have a new value, and NULL for all others.
+    func row(_ columns: RowColumns) -> Row {
+        bytes.withUnsafeBytes { bytes in
+            let size = places.reduce(0) { $0 + ($1?.count ?? 0) }
+            var rank = 0
+            return Row(columns: columns, values: bytes, size: size) { column in
+                guard self.columns.contains(column) else { return nil }
+                defer { rank += 1 }
+                return places[rank]
+            }
+        }
+    }
+
     /// Gives a column an encoded value that `write` appends, or NULL where it says so; replaces what was given before.
     mutating func set(_ column: Int, _ write: (inout [UInt8]) throws -> Bool) rethrows {
         let start = bytes.count

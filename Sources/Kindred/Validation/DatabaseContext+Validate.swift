@@ -8,14 +8,14 @@ extension DatabaseContext {
     func problems(of objects: [DatabaseObject]) async throws -> [ValidationProblem] {
         var problems: [ValidationProblem] = []
         for object in objects {
-            let state = object.withState { $0 }
-            guard let staging = state.staging, !staging.isDeletion else { continue }
-            if !staging.problems.isEmpty {
-                for (key, error) in staging.problems.sorted(by: { $0.key < $1.key }) {
+            let (row, box, isNew) = object.withState { ($0.row, $0.stagingBox, $0.status == .inserted) }
+            guard let box, !box.staging.isDeletion else { continue }
+            if !box.staging.problems.isEmpty {
+                for (key, error) in box.staging.problems.sorted(by: { $0.key < $1.key }) {
                     problems.append(object.problem(error.code, error.message, key: key))
                 }
             }
-            try object.runtime.appendProblems(of: object, state, staging, to: &problems)
+            try object.runtime.appendProblems(of: object, row, box, isNew: isNew, to: &problems)
             if awakes(object.runtime, object) { problems += object.ownProblems() }
         }
         return problems + (try await countProblems(objects))
@@ -75,17 +75,17 @@ extension EntityRuntime {
     /// What is wrong with an object's attributes: missing values, values that are too large, labels that are none.
     func appendProblems(
         of object: DatabaseObject,
-        _ state: ObjectState,
-        _ staging: Staging,
+        _ row: Row,
+        _ box: StagingBox,
+        isNew: Bool,
         to problems: inout [ValidationProblem]
     ) throws {
-        let isNew = state.status == .inserted
-        for column in requiredColumns where state.row.isNull(at: column) {
-            if isNew ? mayFillNewRows : !staging.columns.contains(column) { continue }
+        for column in requiredColumns where row.isNull(at: column) {
+            if isNew ? mayFillNewRows : !box.staging.columns.contains(column) { continue }
             let attribute = entity.attributes[column]
-            if isNew, attribute.hasDefault, !staging.columns.contains(column) { continue }
+            if isNew, attribute.hasDefault, !box.staging.columns.contains(column) { continue }
             let links = foreignKeys.filter { $0.ownColumns.contains(column) }
-            if links.contains(where: { staging.destinations[$0.slot] != nil }) { continue }
+            if links.contains(where: { box.staging.destinations[$0.slot] != nil }) { continue }
             if let relationship = links.first {
                 problems.append(
                     object.problem(
@@ -104,8 +104,8 @@ extension EntityRuntime {
                 )
             }
         }
-        for limits in limits where staging.columns.contains(limits.column) {
-            guard let value = try state.row[limits.column], let problem = limits.problem(value) else { continue }
+        for limits in limits where box.staging.columns.contains(limits.column) {
+            guard let value = try row[limits.column], let problem = limits.problem(value) else { continue }
             let name = entity.attributes[limits.column].name
             problems.append(
                 object.problem(problem.code, "\(object).\(name) cannot have the value: \(problem.reason)", key: name)

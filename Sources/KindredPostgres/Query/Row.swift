@@ -141,6 +141,29 @@ extension Row {
         }
     }
 
+    /// Calls `body` with each column in which the rows differ, from the first to the last; both are of the same columns.
+    package func forEachDifference(from other: Row, _ body: (Int) -> Void) {
+        guard buffer !== other.buffer, !hasSameBytes(as: other) else { return }
+        buffer.withBytes { bytes in
+            other.buffer.withBytes { others in
+                let (values, otherValues) = (4 * count, 4 * other.count)
+                var (start, otherStart) = (0, 0)
+                for column in 0..<Swift.min(count, other.count) {
+                    let mark = bytes.loadUnaligned(fromByteOffset: 4 * column, as: UInt32.self)
+                    let otherMark = others.loadUnaligned(fromByteOffset: 4 * column, as: UInt32.self)
+                    let (end, otherEnd) = (Int(mark & ~Self.null), Int(otherMark & ~Self.null))
+                    let areEqual =
+                        (mark ^ otherMark) & Self.null == 0
+                        && Self.areEqual(
+                            UnsafeRawBufferPointer(rebasing: bytes[values + start..<values + end]),
+                            UnsafeRawBufferPointer(rebasing: others[otherValues + otherStart..<otherValues + otherEnd]))
+                    if !areEqual { body(column) }
+                    (start, otherStart) = (end, otherEnd)
+                }
+            }
+        }
+    }
+
     private static func areEqual(_ bytes: UnsafeRawBufferPointer, _ others: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count == others.count else { return false }
         guard let address = bytes.baseAddress, let otherAddress = others.baseAddress else { return true }
@@ -168,6 +191,28 @@ extension Row {
                     end += bytes.count
                 }
                 let entry = UInt32(truncatingIfNeeded: end) | flag
+                buffer.storeBytes(of: entry, toByteOffset: 4 * column, as: UInt32.self)
+            }
+        }
+        self.init(buffer)
+    }
+
+    /// Makes a row from values that stand in other memory: for each column the place of its value, nil for NULL.
+    package init(
+        columns: RowColumns, values: UnsafeRawBufferPointer, size: Int, _ place: (Int) -> Range<Int>?
+    ) {
+        let count = columns.count
+        let buffer = RowBuffer.filled(columns, count: count, size: 4 * count + size) { buffer in
+            var end = 0
+            for column in 0..<count {
+                var entry = Self.null
+                if let place = place(column) {
+                    entry = 0
+                    UnsafeMutableRawBufferPointer(rebasing: buffer[(4 * count + end)...])
+                        .copyMemory(from: UnsafeRawBufferPointer(rebasing: values[place]))
+                    end += place.count
+                }
+                entry |= UInt32(truncatingIfNeeded: end)
                 buffer.storeBytes(of: entry, toByteOffset: 4 * column, as: UInt32.self)
             }
         }

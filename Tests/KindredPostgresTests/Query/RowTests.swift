@@ -18,6 +18,22 @@ import Testing
         #expect(row.count == 5)
     }
 
+    @Test func differencesAreTheColumnsThatDoNotHoldTheSame() throws {
+        let values: [[UInt8]?] = [nil, [], [1], [2], [1, 2]]
+        let columns = RowColumns((0..<9).map { .init(name: "c\($0)", dataType: .bytea) }, types: nil)
+        func row(_ cells: [[UInt8]?]) -> Row {
+            Row(columns: columns, count: cells.count) { column, write in cells[column]?.withUnsafeBytes(write) }
+        }
+        for _ in 0..<500 {
+            let cells = (0..<9).map { _ in values[.random(in: 0..<values.count)] }
+            var others = cells
+            for _ in 0..<Int.random(in: 0...4) { others[.random(in: 0..<9)] = values[.random(in: 0..<values.count)] }
+            var found: [Int] = []
+            row(cells).forEachDifference(from: row(others)) { found.append($0) }
+            #expect(found == cells.indices.filter { cells[$0] != others[$0] })
+        }
+    }
+
     @Test func valuesAreReadTypedFromTheirBytes() throws {
         let uuid = UUID()
         let row = try result([
