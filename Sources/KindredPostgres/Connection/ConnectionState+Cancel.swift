@@ -26,31 +26,27 @@ extension ConnectionState {
             effects.completions.append(Completion(request: request, result: .failure(request.stopped(stop, nil))))
             return
         }
-        guard let index = inFlight.firstIndex(where: { $0.request.id == id }), inFlight[index].request.stop == nil
-        else { return }
-        inFlight[index].request.stop = stop
-        inFlight[index].request.maximumResultSize = context.configuration.maximumResultSize
-        inFlight[index].request.deadline = .never
-        var request = inFlight[index].request
+        guard let index = inFlight.firstIndex(where: { $0.id == id }), inFlight[index].stop == nil else { return }
+        let request = inFlight[index]
+        request.stop = stop
+        request.maximumResultSize = context.configuration.maximumResultSize
+        request.deadline = .never
         if index == 0 {
             effects.sendsCancel = cancellation == nil
             stopCopy(&effects)
         } else if request.traits.mayLeave, request.waiter != nil {
             // It is cancelled when its turn comes, and keeps its share of the connection until then.
-            inFlight[index].request.waiter = nil
-            request.lease = nil
-            request.scope = nil
-            effects.completions.append(Completion(request: request, result: .failure(request.stopped(stop, nil))))
+            effects.completions.append(
+                Completion(request: request.takeWaiter(), result: .failure(request.stopped(stop, nil))))
         }
     }
 
     /// Begins a cancellation of the first request; returns what the thread needs that sends it.
     mutating func beginCancel(_ now: MonotonicTime, _ effects: inout Effects) -> CancelKey? {
         // The request that was to be stopped may have been answered in the meantime.
-        guard let handle, let flight = inFlight.first, cancellation?.isSending != true,
-            flight.request.stop != nil || (flight.request.copy != nil && flight.error != nil)
+        guard let handle, let request = inFlight.first, cancellation?.isSending != true,
+            request.stop != nil || (request.copy != nil && request.progress.error != nil)
         else { return nil }
-        let request = flight.request
         guard let key = CancelKey(for: handle) else { return nil }
         let giveUpAt = cancellation.flatMap { $0.target == request.id ? $0.giveUpAt : nil } ?? now + Self.patience
         cancellation = Cancellation(target: request.id, giveUpAt: giveUpAt)
@@ -61,15 +57,15 @@ extension ConnectionState {
     /// The server has taken the request: what is sent from now on cannot be hit.
     mutating func cancelWasSent(_ now: MonotonicTime, _ effects: inout Effects) {
         guard handle != nil, var current = cancellation else { return }
-        for index in inFlight.indices { inFlight[index].mayBeHit = true }
-        if inFlight.first?.request.id == current.target {
+        for index in inFlight.indices { inFlight[index].progress.mayBeHit = true }
+        if inFlight.first?.id == current.target {
             current.isSending = false
             current.repeatAt = now + .milliseconds(250)
             effects.deadline = min(effects.deadline, current.repeatAt)
             cancellation = current
         } else {
             cancellation = nil
-            effects.sendsCancel = inFlight.first?.request.stop != nil
+            effects.sendsCancel = inFlight.first?.stop != nil
         }
         sendHeld(&effects)
     }
@@ -77,7 +73,7 @@ extension ConnectionState {
     /// Stops requests whose time is up; returns the next time to look.
     mutating func deadlinePassed(_ now: MonotonicTime, _ effects: inout Effects) -> MonotonicTime {
         guard handle != nil else { return .never }
-        let late = (inFlight.map(\.request) + held).filter { $0.deadline <= now }
+        let late = (inFlight + held).filter { $0.deadline <= now }
         for request in late { stop(request.id, .timedOut, &effects) }
         if let cancellation {
             if now >= cancellation.giveUpAt {
@@ -89,6 +85,6 @@ extension ConnectionState {
             if !cancellation.isSending, now >= cancellation.repeatAt { effects.sendsCancel = true }
         }
         let own = cancellation.map { min($0.giveUpAt, $0.isSending ? .never : max($0.repeatAt, now)) } ?? .never
-        return (inFlight.map(\.request) + held).reduce(own) { min($0, $1.deadline) }
+        return (inFlight + held).reduce(own) { min($0, $1.deadline) }
     }
 }

@@ -28,7 +28,7 @@ extension ConnectionState {
             // They must not pile up.
             notices.takeNotifications(of: handle)
         }
-        if inFlight.first?.copyPhase == .input { copyAnswer?.look(handle, notices) }
+        if inFlight.first?.progress.copyPhase == .input { copyAnswer?.look(handle, notices) }
         if wantsWrite { flush(&effects) }
     }
 
@@ -41,17 +41,17 @@ extension ConnectionState {
     /// Hands out the answers that are complete in libpq's memory.
     mutating func receive(_ effects: inout Effects) {
         guard let handle else { return }
-        while !inFlight.isEmpty, self.handle != nil, PQisBusy(handle) == 0 {
-            if let phase = inFlight[0].copyPhase {
+        while let first = inFlight.first, self.handle != nil, PQisBusy(handle) == 0 {
+            if let phase = first.progress.copyPhase {
                 guard phase == .output, passCopyData(handle) else { return }
                 continue
             }
             guard let result = PQgetResult(handle) else {
                 if isInScript { return finishScript(handle, &effects) }
                 // The end of a step's answer; libpq also says so when it has nothing at all.
-                guard inFlight[0].hasAnswer else { return }
-                inFlight[0].hasAnswer = false
-                inFlight[0].step += 1
+                guard first.progress.hasAnswer else { return }
+                first.progress.hasAnswer = false
+                first.progress.step += 1
                 continue
             }
             arriving.end()
@@ -61,29 +61,29 @@ extension ConnectionState {
                 finishFirst(&effects)
             case PGRES_PIPELINE_ABORTED:
                 PQclear(result)
-                inFlight[0].hasAnswer = true
-                refused()
-            case PGRES_TUPLES_OK where isUnfinished(result):
+                first.progress.hasAnswer = true
+                refused(first)
+            case PGRES_TUPLES_OK where isUnfinished(result, of: first):
                 PQclear(result)
                 let error = PostgresError(.protocolViolation, "The server broke off the answer to a statement")
-                inFlight[0].fail(error, at: nil)
+                first.fail(error, at: nil)
                 return end(error, &effects)
             case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
-                inFlight[0].hasAnswer = true
+                first.progress.hasAnswer = true
                 copyAnswer?.wasShown(result)
-                accept(result)
+                accept(result, for: first)
             case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
                 let status = PQresultStatus(result)
                 copyAnswer?.wasShown(result)
                 PQclear(result)
                 if beginCopy(status, &effects) { continue }
-                inFlight[0].fail(
+                first.fail(
                     PostgresError(.invalidParameter, "COPY from or to the client cannot be sent as a query"), at: nil)
                 end(
                     PostgresError(.connectionLost, "Another statement left the connection unusable"), &effects)
             default:
-                inFlight[0].hasAnswer = true
-                fail(result)
+                first.progress.hasAnswer = true
+                fail(result, of: first)
                 PQclear(result)
                 // After the connection's end libpq repeats the error for ever.
                 if PQstatus(handle) != CONNECTION_OK { return }
@@ -92,18 +92,18 @@ extension ConnectionState {
     }
 
     /// Whether rows came without the server's word that these were all.
-    private func isUnfinished(_ result: OpaquePointer) -> Bool {
-        guard case .execute? = inFlight[0].currentStep else { return false }
+    private func isUnfinished(_ result: OpaquePointer, of request: Request) -> Bool {
+        guard case .execute? = request.currentStep else { return false }
         return PQcmdStatus(result).map { $0.pointee == 0 } ?? true
     }
 
     /// Takes over the result of a step.
-    private mutating func accept(_ result: OpaquePointer) {
-        switch inFlight[0].currentStep {
+    private mutating func accept(_ result: OpaquePointer, for request: Request) {
+        switch request.currentStep {
         case .prepare?, .discard?:
             PQclear(result)
         case .execute(_, let position)? where objection(toSizeOf: result) != nil:
-            objection(toSizeOf: result).map { inFlight[0].fail($0, at: position) }
+            objection(toSizeOf: result).map { request.fail($0, at: position) }
             PQclear(result)
         case .execute(let entry, _)?:
             let isBinary = PQfformat(result, 0) == 1
@@ -113,38 +113,38 @@ extension ConnectionState {
             }
             let answer = QueryResult(taking: result, columns: known, types: context.types)
             if known == nil { entry?.columns = answer.columns }
-            inFlight[0].results.append(answer)
+            request.progress.results.append(answer)
         case .describe?:
-            inFlight[0].results.append(QueryResult(taking: result, types: context.types))
-        case nil where inFlight[0].request.copy != nil:
-            inFlight[0].results.append(QueryResult(taking: result, types: context.types))
+            request.progress.results.append(QueryResult(taking: result, types: context.types))
+        case nil where request.copy != nil:
+            request.progress.results.append(QueryResult(taking: result, types: context.types))
         case nil where isInScript:
             PQclear(result)
         case nil:
             PQclear(result)
-            inFlight[0].fail(PostgresError(.protocolViolation, "The server sent an answer too many"), at: nil)
+            request.fail(PostgresError(.protocolViolation, "The server sent an answer too many"), at: nil)
         }
     }
 
     /// Notes the error of a step.
-    private mutating func fail(_ result: OpaquePointer) {
+    private mutating func fail(_ result: OpaquePointer, of request: Request) {
         let error = LibPQ.error(result)
         var failed: Int?
-        if case .execute(let entry, let position)? = inFlight[0].currentStep {
+        if case .execute(let entry, let position)? = request.currentStep {
             failed = position
             if let entry, Self.isStale(error, result) {
                 // 26000: the server does not have it, so there is nothing to deallocate.
                 cache.remove(entry, wasRefused: error.sqlState == .invalidStatementName)
-                if inFlight[0].error == nil { inFlight[0].isStale = true }
+                if request.progress.error == nil { request.progress.isStale = true }
             }
         }
-        refused()
-        inFlight[0].fail(error, at: failed)
+        refused(request)
+        request.fail(error, at: failed)
     }
 
     /// Forgets the statement whose preparation failed or was skipped.
-    private mutating func refused() {
-        if case .prepare(let entry)? = inFlight[0].currentStep { cache.remove(entry, wasRefused: true) }
+    private mutating func refused(_ request: Request) {
+        if case .prepare(let entry)? = request.currentStep { cache.remove(entry, wasRefused: true) }
     }
 
     /// Whether an error says that a prepared statement no longer fits the schema, or is gone.
@@ -168,20 +168,19 @@ extension ConnectionState {
             return end(PostgresError(.connectionLost, "The session's client_encoding changed"), &effects)
         }
         tellParameterChanges()
-        guard let flight = inFlight.popFirst() else { return }
-        bytesInFlight = inFlight.isEmpty ? 0 : max(0, bytesInFlight - flight.request.size)
-        if let error = flight.error, isMisfit(error) { effects.isMisfit = true }
-        if cancellation?.target == flight.request.id, cancellation?.isSending == false { cancellation = nil }
-        if mayRepeat(flight) {
-            var request = flight.request
+        guard let request = inFlight.popFirst() else { return }
+        bytesInFlight = inFlight.isEmpty ? 0 : max(0, bytesInFlight - request.size)
+        if let error = request.progress.error, isMisfit(error) { effects.isMisfit = true }
+        if cancellation?.target == request.id, cancellation?.isSending == false { cancellation = nil }
+        if mayRepeat(request) {
             request.attempts += 1
+            request.progress = Request.Progress()
             submit(request, &effects)
         } else {
             effects.completions.append(
-                Completion(
-                    request: flight.request, result: flight.outcome, executedCount: flight.executedCount))
+                Completion(request: request, result: request.outcome, executedCount: request.executedCount))
         }
-        if inFlight.first?.request.stop != nil, cancellation == nil { effects.sendsCancel = true }
+        if inFlight.first?.stop != nil, cancellation == nil { effects.sendsCancel = true }
         if let next = held.first, cancellation?.isSending != true, !isInScript,
             inFlight.isEmpty || (next.script == nil && hasRoom(for: next))
         {
@@ -198,13 +197,12 @@ extension ConnectionState {
     }
 
     /// Whether a failure was not the request's own: a stale plan, or a cancellation that was meant for another one.
-    private func mayRepeat(_ flight: RequestInFlight) -> Bool {
-        let request = flight.request
-        guard let error = flight.error, request.stop == nil, request.attempts < 3, request.hiddenCount == 0,
+    private func mayRepeat(_ request: Request) -> Bool {
+        guard let error = request.progress.error, request.stop == nil, request.attempts < 3, request.hiddenCount == 0,
             request.traits.mayRepeat,
             request.traits.isAutocommit || (inFlight.isEmpty && isInTransaction == false)
         else { return false }
-        if error.sqlState == .queryCanceled { return flight.mayBeHit || cancellation?.isSending == true }
-        return request.attempts == 0 && flight.isStale
+        if error.sqlState == .queryCanceled { return request.progress.mayBeHit || cancellation?.isSending == true }
+        return request.attempts == 0 && request.progress.isStale
     }
 }

@@ -33,7 +33,7 @@ extension ConnectionState {
 
     /// How much waits in the socket to be read, if that is worth knowing.
     var countedInput: Int {
-        guard arriving.isLong, inFlight.first?.copyPhase == nil else { return 0 }
+        guard arriving.isLong, inFlight.first?.progress.copyPhase == nil else { return 0 }
         return bytesWaiting
     }
 
@@ -43,8 +43,8 @@ extension ConnectionState {
         arriving.isLong = true
         guard waiting > 0 else { return }
         arriving.bytes += max(min(waiting, Self.portion), waiting - bytesWaiting)
-        if arriving.bytes > context.configuration.maximumResultSize, first.request.stop == nil {
-            stop(first.request.id, .tooLarge, &effects)
+        if arriving.bytes > context.configuration.maximumResultSize, first.stop == nil {
+            stop(first.id, .tooLarge, &effects)
         }
     }
 

@@ -6,13 +6,12 @@ extension ConnectionState {
     mutating func send(_ request: Request, _ effects: inout Effects) {
         guard let handle else { return submit(request, &effects) }
         if let script = request.script { return send(script: script, request, &effects) }
-        let flight = RequestInFlight(request)
         if request.traits.isAutocommit { discardOld(for: request, handle) }
         for (position, statement) in request.statements.enumerated() {
-            guard append(statement, at: position, to: flight, handle) else {
+            guard append(statement, at: position, to: request, handle) else {
                 guard PQstatus(handle) == CONNECTION_OK else { break }
                 // The Sync still goes out, so that the answers of others stay in order.
-                flight.fail(
+                request.fail(
                     PostgresError(
                         .invalidParameter, "libpq could not send the statement",
                         underlying: LibPQ.lines(of: LibPQ.message(of: handle))),
@@ -21,7 +20,7 @@ extension ConnectionState {
             }
         }
         let isSent = PQpipelineSync(handle) == 1
-        inFlight.append(flight)
+        inFlight.append(request)
         bytesInFlight += request.size
         if isSent && PQstatus(handle) == CONNECTION_OK {
             flush(&effects)
@@ -39,10 +38,10 @@ extension ConnectionState {
             cache.makeRoom()
         }
         guard !cache.discarded.isEmpty else { return }
-        let cleaning = RequestInFlight(Request(id: 0, statements: [], traits: .init(), waiter: nil))
+        let cleaning = Request(id: 0, statements: [], traits: .init(), waiter: nil)
         for name in cache.takeDiscarded() {
             guard PQsendQueryParams(handle, "DEALLOCATE \(name)", 0, nil, nil, nil, nil, 0) == 1 else { break }
-            cleaning.steps.append(.discard)
+            cleaning.progress.steps.append(.discard)
         }
         guard PQpipelineSync(handle) == 1 else { return }
         inFlight.append(cleaning)
@@ -52,7 +51,7 @@ extension ConnectionState {
     private mutating func send(script: String, _ request: Request, _ effects: inout Effects) {
         guard let handle else { return }
         if request.copy == nil { isTainted = true }
-        inFlight.append(RequestInFlight(request))
+        inFlight.append(request)
         copyAnswer = request.copy?.direction == .input ? CopyAnswer(handle, notices) : nil
         let text = (request.statements.map(\.text.text) + [script]).joined(separator: "; ")
         if PQexitPipelineMode(handle) == 1, PQsendQuery(handle, text) == 1 {
@@ -64,14 +63,14 @@ extension ConnectionState {
 
     /// Writes a statement, after its preparation if it has none.
     private mutating func append(
-        _ statement: Statement, at position: Int, to flight: RequestInFlight, _ handle: OpaquePointer
+        _ statement: Statement, at position: Int, to request: Request, _ handle: OpaquePointer
     ) -> Bool {
         let count = Int32(truncatingIfNeeded: statement.bindings.count)
         if statement.text.effect == .session { isTainted = true }
         let format: Int32 = statement.resultFormat == .binary ? 1 : 0
-        let isDescription = flight.request.traits.isDescription && position >= flight.request.hiddenCount
+        let isDescription = request.traits.isDescription && position >= request.hiddenCount
         if cache.isOff || statement.text.isOneTime, !isDescription {
-            flight.steps.append(.execute(nil, position: position))
+            request.progress.steps.append(.execute(nil, position: position))
             return statement.bindings.withCArrays { types, values, lengths, formats in
                 PQsendQueryParams(handle, statement.text.text, count, types, values, lengths, formats, format) == 1
             }
@@ -81,17 +80,17 @@ extension ConnectionState {
             entry = known
         } else {
             entry = cache.isOff ? .unnamed(statement) : cache.insert(statement)
-            flight.steps.append(.prepare(entry))
+            request.progress.steps.append(.prepare(entry))
             let isPrepared = statement.bindings.withCArrays { types, _, _, _ in
                 PQsendPrepare(handle, entry.name, statement.text.text, count, types) == 1
             }
             guard isPrepared else {
                 cache.remove(entry, wasRefused: true)
-                flight.steps.removeLast()
+                request.progress.steps.removeLast()
                 return false
             }
         }
-        flight.steps.append(isDescription ? .describe(entry) : .execute(entry, position: position))
+        request.progress.steps.append(isDescription ? .describe(entry) : .execute(entry, position: position))
         let isSent =
             if isDescription {
                 PQsendDescribePrepared(handle, entry.name) == 1
@@ -100,7 +99,7 @@ extension ConnectionState {
                     PQsendQueryPrepared(handle, entry.name, count, values, lengths, formats, format) == 1
                 }
             }
-        if !isSent { flight.steps.removeLast() }
+        if !isSent { request.progress.steps.removeLast() }
         return isSent
     }
 
@@ -112,9 +111,9 @@ extension ConnectionState {
         if wants != wantsWrite {
             wantsWrite = wants
             Poller.shared.setInterest(reads: wantsRead, writes: wants, socket: socket)
-            if !wants, inFlight.first?.copyPhase == .input {
+            if !wants, inFlight.first?.progress.copyPhase == .input {
                 serverHasAnswered()
-                inFlight.first?.request.copy?.change { $0.isFlushed = true }
+                inFlight.first?.copy?.change { $0.isFlushed = true }
             }
         }
         // A connection that takes nothing any more may still have said why; reading finds its end.

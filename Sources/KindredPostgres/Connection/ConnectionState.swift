@@ -10,9 +10,9 @@ struct ConnectionState: @unchecked Sendable {
 
     /// What to do after the mutex is released.
     struct Effects {
-        var completions: [Completion] = []
-        /// The request whose openings of scopes took effect, though it is not answered yet.
-        var opened: Request?
+        var completions = Few<Completion>()
+        /// The scope whose openings took effect, and how many, though their request is not answered yet.
+        var opened: (scope: PostgresTransaction, count: Int)?
         /// Ask the server to cancel the first request.
         var sendsCancel = false
         /// The connection has ended: free it and tell why.
@@ -31,7 +31,7 @@ struct ConnectionState: @unchecked Sendable {
     let notices: NoticeSink
     var cache: StatementCache
     /// Requests that were sent, in the order in which their answers come.
-    var inFlight: Deque<RequestInFlight> = []
+    var inFlight: Deque<Request> = []
     /// Requests that wait until no cancellation can hit them, or until less is on its way.
     var held: Deque<Request> = []
     /// The size of the requests on their way.
@@ -57,6 +57,9 @@ struct ConnectionState: @unchecked Sendable {
         cache = StatementCache(capacity: context.configuration.statementCacheCapacity)
     }
 
+    /// How long a connection may have been idle without anybody looking at what the server said meanwhile.
+    private static let quietness = Duration.microseconds(200)
+
     var isQuiet: Bool { inFlight.isEmpty && held.isEmpty && cancellation == nil }
 
     /// Sends a request, or holds it back while a cancellation is under way.
@@ -67,7 +70,7 @@ struct ConnectionState: @unchecked Sendable {
             return
         }
         effects.deadline = min(effects.deadline, request.deadline)
-        if let first = inFlight.first, first.request.copy != nil, first.request.stop == nil {
+        if let first = inFlight.first, first.copy != nil, first.stop == nil {
             // It could wait for ever: for a COPY that goes on when the task has the answer.
             let error = PostgresError(
                 .copyInProgress, "A COPY has the connection to itself; run other statements before or after it",
@@ -83,7 +86,7 @@ struct ConnectionState: @unchecked Sendable {
         }
         // What the server said while the connection was idle comes first: it may have ended the session. Between two
         // statements that follow each other closely the look costs more than it is worth.
-        if inFlight.isEmpty, MonotonicTime.now > heardAt + .microseconds(200) { socketIsReady(&effects) }
+        if inFlight.isEmpty, MonotonicTime.now > heardAt + Self.quietness { socketIsReady(&effects) }
         if self.handle == nil {
             submit(request, &effects)
         } else {
@@ -92,7 +95,7 @@ struct ConnectionState: @unchecked Sendable {
     }
 
     /// Whether the connection is out of pipeline mode; nothing else can be sent then.
-    var isInScript: Bool { inFlight.first?.request.script != nil }
+    var isInScript: Bool { inFlight.first?.script != nil }
 
     /// Whether the server takes no writes where one that does is wanted: it became a standby, or stands in for one.
     ///
@@ -138,19 +141,18 @@ struct ConnectionState: @unchecked Sendable {
         endReason = reason
         effects.death = (handle, reason)
         // The server was idle: nothing that was on its way has been begun.
-        let isUntouched = (inFlight.first?.error ?? reason).sqlState == .idleSessionTimeout
-        for (position, flight) in inFlight.enumerated() {
-            if isUntouched, flight.request.stop == nil {
-                effects.completions.append(Completion(request: flight.request, result: .failure(ConnectionGone())))
+        let isUntouched = (inFlight.first?.progress.error ?? reason).sqlState == .idleSessionTimeout
+        for (position, request) in inFlight.enumerated() {
+            if isUntouched, request.stop == nil {
+                effects.completions.append(Completion(request: request, result: .failure(ConnectionGone())))
                 continue
             }
             // What the server said last belongs to the request that it was working on.
-            let failure = position == 0 ? flight.error ?? reason : reason
+            let failure = position == 0 ? request.progress.error ?? reason : reason
             let error =
-                flight.request.stop.map { flight.request.stopped($0, failure) }
-                ?? failure.of(statement: flight.request.text())
-            effects.completions.append(
-                Completion(request: flight.request, result: .failure(error), executedCount: .max))
+                request.stop.map { request.stopped($0, failure) }
+                ?? failure.of(statement: request.text())
+            effects.completions.append(Completion(request: request, result: .failure(error), executedCount: .max))
         }
         for request in held {
             effects.completions.append(Completion(request: request, result: .failure(ConnectionGone())))

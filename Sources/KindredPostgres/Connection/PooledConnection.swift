@@ -111,13 +111,16 @@ final class PooledConnection: PolledSource {
 
     /// Sends a request now; its time begins.
     func submit(_ request: Request, _ timeout: Duration?) {
-        enqueue(request, timeout)
-        sendEnqueued()
+        if let timeout { request.deadline = MonotonicTime.now + timeout }
+        updateNow { state, effects in
+            state.submit(request, &effects)
+        } orLeave: {
+            $0.requests.append(request)
+        }
     }
 
     /// Determines a request's place among others; `sendEnqueued` has to follow.
     func enqueue(_ request: Request, _ timeout: Duration?) {
-        var request = request
         if let timeout { request.deadline = MonotonicTime.now + timeout }
         inbox.withLock { $0.requests.append(request) }
     }
@@ -202,9 +205,13 @@ final class PooledConnection: PolledSource {
     }
 
     func socketIsReady() {
-        inbox.withLock { $0.hasInput = true }
+        let isRead = updateNow { state, effects in
+            state.socketIsReady(&effects)
+        } orLeave: {
+            $0.hasInput = true
+        }
         // The input stays in the socket until it is read, and the poller comes back at once: others first.
-        if !empty() { sched_yield() }
+        if !isRead { sched_yield() }
     }
 
     func deadlinePassed(_ now: MonotonicTime) -> MonotonicTime {
@@ -221,6 +228,32 @@ final class PooledConnection: PolledSource {
             body(&state, &effects)
         }
         perform(effects)
+        emptyAgain()
+    }
+
+    /// Changes the state as `update` does if nobody else works on it; leaves word in the inbox otherwise.
+    ///
+    /// Returns false if it is up to the thread that works on the state.
+    @discardableResult
+    private func updateNow(
+        _ body: (inout ConnectionState, inout ConnectionState.Effects) -> Void, orLeave mail: (inout Inbox) -> Void
+    ) -> Bool {
+        var effects = ConnectionState.Effects()
+        let isDone: Void? = state.withLockIfAvailable { state in
+            takeMail(&state, &effects)
+            body(&state, &effects)
+        }
+        guard isDone != nil else {
+            inbox.withLock { mail(&$0) }
+            return empty()
+        }
+        perform(effects)
+        emptyAgain()
+        return true
+    }
+
+    /// Takes in what was left while this thread worked on the state.
+    private func emptyAgain() {
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         if hasMail.load(ordering: .relaxed) { empty() }
     }
@@ -233,12 +266,9 @@ final class PooledConnection: PolledSource {
             // Of this thread's mark and the other's look after its work, one comes first: the fences forbid that this
             // thread finds the mutex locked and the other one finds no mark.
             atomicMemoryFence(ordering: .sequentiallyConsistent)
-            let effects = state.withLockIfAvailable { state in
-                var effects = ConnectionState.Effects()
-                takeMail(&state, &effects)
-                return effects
-            }
-            guard let effects else { return false }
+            var effects = ConnectionState.Effects()
+            let isDone: Void? = state.withLockIfAvailable { takeMail(&$0, &effects) }
+            guard isDone != nil else { return false }
             perform(effects)
             atomicMemoryFence(ordering: .sequentiallyConsistent)
         } while hasMail.load(ordering: .relaxed)
@@ -266,8 +296,8 @@ final class PooledConnection: PolledSource {
             onEnd(death.reason)
         }
         if effects.isMisfit { onMisfit() }
-        if let opened = effects.opened { opened.scope?.openingEnded(opened.hiddenCount, of: opened.hiddenCount) }
-        for completion in effects.completions { completion.finish() }
+        if let opened = effects.opened { opened.scope.openingEnded(opened.count, of: opened.count) }
+        effects.completions.forEach { $0.finish() }
         if effects.sendsCancel { sendCancel() }
     }
 

@@ -1,7 +1,13 @@
 import Synchronization
 
 /// What a connection does at one time for one caller: statements that share a Sync, and the caller who waits.
-struct Request: Sendable {
+///
+/// A class, so that the hands it goes through move one pointer.
+final class Request: @unchecked Sendable {
+    // Unchecked: one thread at a time has it. It belongs to the task that makes it until it is enqueued, then to whoever
+    // has the mutex of its scope, of the connection's inbox or of the connection's state, and with its `Completion` to
+    // the thread that hands out the answer.
+
     /// Identifies requests of all connections, so that a task's can be told from others' when it is cancelled.
     typealias ID = UInt64
 
@@ -48,6 +54,8 @@ struct Request: Sendable {
     var stop: Stop?
     /// How often it was sent before.
     var attempts = 0
+    /// How far the answer has come since it was sent.
+    var progress = Progress()
 
     init(
         id: ID,
@@ -66,7 +74,7 @@ struct Request: Sendable {
     }
 
     /// Puts statements in front, whose results the caller does not see.
-    mutating func prefix(with statements: [Statement]) {
+    func prefix(with statements: [Statement]) {
         guard !statements.isEmpty else { return }
         self.statements.insert(contentsOf: statements, at: 0)
         hiddenCount += statements.count

@@ -48,7 +48,7 @@ final class CopySession: Sendable {
     }
 
     private func send() {
-        var request = Request(id: id, statements: [], script: text, traits: .init(), waiter: nil)
+        let request = Request(id: id, statements: [], script: text, traits: .init(), waiter: nil)
         request.copy = operation
         place.send(request, timeout)
     }

@@ -76,7 +76,7 @@ final class ConnectionPool: PolledSource {
     private func acquireNow(
         _ use: PoolStateMachine.Use, _ isNested: Bool, _ now: MonotonicTime
     ) throws -> Lease? {
-        try change { state, actions in
+        try change(now: now) { state, actions in
             state.counters.acquisitions += 1
             switch state.machine.acquire(use, waiter: nil, isNested: isNested, now: now, actions: &actions) {
             case .connection(let id): return state.connections[id].map { Lease(id: id, connection: $0, pool: self) }
@@ -127,7 +127,8 @@ final class ConnectionPool: PolledSource {
 
     /// Takes a lent connection back.
     func release(_ lease: Lease) {
-        change { state, actions in state.machine.release(lease.id, now: .now, actions: &actions) }
+        let now = MonotonicTime.now
+        change(now: now) { state, actions in state.machine.release(lease.id, now: now, actions: &actions) }
     }
 
     // MARK: Connections
@@ -256,54 +257,73 @@ final class ConnectionPool: PolledSource {
 
     // MARK: Actions
 
-    /// Changes the state under the mutex, then does what the machine decided.
-    private func change<T>(_ body: (inout State, inout PoolStateMachine.Actions) throws -> T) rethrows -> T {
-        var actions = PoolStateMachine.Actions()
+    /// What follows from what the machine decided, once the mutex is free.
+    private struct Consequences {
         var resumed: [(CheckedContinuation<Lease, any Error>, Result<Lease, any Error>)] = []
         var closing: [PooledConnection] = []
         var tested: [(Int, PooledConnection)] = []
         var closers: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// Changes the state under the mutex, then does what the machine decided.
+    private func change<T>(
+        now: MonotonicTime = .now, _ body: (inout State, inout PoolStateMachine.Actions) throws -> T
+    ) rethrows -> T {
+        var actions = PoolStateMachine.Actions()
+        var consequences: Consequences?
         var next = MonotonicTime.never
         let result = try withoutActuallyEscaping(body) { body in
             try state.withLock { state in
                 let result = try body(&state, &actions)
-                for assignment in actions.assign {
-                    guard let waiter = state.waiters.removeValue(forKey: assignment.waiter),
-                        let connection = state.connections[assignment.connection]
-                    else { continue }
-                    resumed.append(
-                        (waiter, .success(Lease(id: assignment.connection, connection: connection, pool: self))))
+                // Mostly nothing follows.
+                if !actions.isEmpty || state.machine.isClosing {
+                    consequences = self.consequences(of: actions, &state)
                 }
-                for refused in actions.refuse {
-                    guard let waiter = state.waiters.removeValue(forKey: refused.waiter) else { continue }
-                    if refused.refusal == .timedOut { state.counters.timeouts += 1 }
-                    resumed.append((waiter, .failure(error(refused.refusal, state))))
-                }
-                for id in actions.close {
-                    guard let connection = state.connections.removeValue(forKey: id) else { continue }
-                    state.counters.closed += 1
-                    closing.append(connection)
-                }
-                for id in actions.test {
-                    if let connection = state.connections[id] { tested.append((id, connection)) }
-                }
-                if state.machine.isClosing, state.machine.connections.isEmpty {
-                    closers = state.closers
-                    state.closers = []
-                    state.closeBy = .never
-                }
-                next = state.machine.isClosing ? .never : state.machine.nextTick(.now)
+                next = state.machine.isClosing ? .never : state.machine.nextTick(now)
                 return result
             }
         }
         if next != .never { Poller.shared.wake(by: next) }
-        for (waiter, result) in resumed { waiter.resume(with: result) }
-        for connection in closing { connection.end(PostgresError(.closed, "The connection was closed")) }
-        for closer in closers { closer.resume() }
+        guard let consequences else { return result }
+        for (waiter, result) in consequences.resumed { waiter.resume(with: result) }
+        for connection in consequences.closing {
+            connection.end(PostgresError(.closed, "The connection was closed"))
+        }
+        for closer in consequences.closers { closer.resume() }
         // Detached: a connection belongs to no task, and takes over none of its values.
         for id in actions.connect { Task.detached { try? await self.connect(id) } }
-        for (id, connection) in tested { Task.detached { await self.test(id, connection) } }
+        for (id, connection) in consequences.tested { Task.detached { await self.test(id, connection) } }
         return result
+    }
+
+    private func consequences(of actions: PoolStateMachine.Actions, _ state: inout State) -> Consequences {
+        var consequences = Consequences()
+        for assignment in actions.assign {
+            guard let waiter = state.waiters.removeValue(forKey: assignment.waiter),
+                let connection = state.connections[assignment.connection]
+            else { continue }
+            consequences.resumed.append(
+                (waiter, .success(Lease(id: assignment.connection, connection: connection, pool: self))))
+        }
+        for refused in actions.refuse {
+            guard let waiter = state.waiters.removeValue(forKey: refused.waiter) else { continue }
+            if refused.refusal == .timedOut { state.counters.timeouts += 1 }
+            consequences.resumed.append((waiter, .failure(error(refused.refusal, state))))
+        }
+        for id in actions.close {
+            guard let connection = state.connections.removeValue(forKey: id) else { continue }
+            state.counters.closed += 1
+            consequences.closing.append(connection)
+        }
+        for id in actions.test {
+            if let connection = state.connections[id] { consequences.tested.append((id, connection)) }
+        }
+        if state.machine.isClosing, state.machine.connections.isEmpty {
+            consequences.closers = state.closers
+            state.closers = []
+            state.closeBy = .never
+        }
+        return consequences
     }
 
     /// Says why a caller got no connection, with the facts that help.

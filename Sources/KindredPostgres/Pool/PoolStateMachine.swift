@@ -31,6 +31,10 @@ struct PoolStateMachine {
     }
 
     struct Actions: Equatable {
+        var isEmpty: Bool {
+            assign.isEmpty && refuse.isEmpty && connect.isEmpty && test.isEmpty && close.isEmpty
+        }
+
         var assign: [Assignment] = []
         var refuse: [RefusedWaiter] = []
         /// Open connections and report them under these numbers.
@@ -147,7 +151,7 @@ struct PoolStateMachine {
     private mutating func take(_ use: Use, _ now: MonotonicTime, _ actions: inout Actions) -> ConnectionID? {
         while let id = idle.popLast() {
             guard let index = index(id), case .idle(let since) = connections[index].state else { continue }
-            if now.since(since) >= options.idleTestThreshold {
+            if since + options.idleTestThreshold <= now {
                 connections[index].state = .testing
                 actions.test.append(id)
                 continue
@@ -162,13 +166,15 @@ struct PoolStateMachine {
         return connections[index].id
     }
 
+    private static let stuckAfter = Duration.milliseconds(20)
+
     /// The best connection to share: one that moves before one that is stuck in a long statement, then the least loaded.
     private func leastLoaded(_ now: MonotonicTime) -> Int? {
         var best: (index: Int, isStuck: Bool, load: Int)?
         for (index, connection) in connections.enumerated() {
             guard case .shared(let load) = connection.state, load < options.pipelineDepth, !connection.isDoomed
             else { continue }
-            let isStuck = now.since(connection.movedAt) > .milliseconds(20)
+            let isStuck = connection.movedAt + Self.stuckAfter < now
             if let known = best, (known.isStuck ? 1 : 0, known.load) <= (isStuck ? 1 : 0, load) { continue }
             best = (index, isStuck, load)
         }

@@ -109,7 +109,6 @@ public final class PostgresTransaction: Sendable {
     private func submit(
         _ request: Request, _ timeout: Duration?, _ state: inout TransactionState, _ effects: inout Effects
     ) {
-        var request = request
         let openings = takeOpening(&state)
         if !openings.isEmpty { request.scope = self }
         request.prefix(with: openings)
