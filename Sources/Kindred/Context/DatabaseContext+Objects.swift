@@ -94,14 +94,9 @@ extension DatabaseContext {
 
     /// `SELECT … WHERE key`: the object, refreshed if it is known.
     func fetch(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> DatabaseObject? {
-        let text = try entity.text("by key") {
-            """
-            SELECT \(try entity.selectList()) FROM \(try entity.quotedName) \
-            WHERE \(try entity.equality(entity.key, firstParameter: 1))
-            """
-        }
+        let text = try entity.selectByKey()
         var bindings = Bindings()
-        try entity.append(key.values, for: entity.key, to: &bindings)
+        try entity.append(key, to: &bindings)
         let askedAt = now
         let result = try await client.execute(Statement(text: text, bindings: bindings, resultFormat: .binary))
         return try objects(from: result, of: entity, askedAt: askedAt).first

@@ -42,7 +42,7 @@ extension DatabaseContext {
             """
         }
         var bindings = Bindings()
-        try entity.append(key.values, for: entity.key, to: &bindings)
+        try entity.append(key, to: &bindings)
         let askedAt = now
         let result = try await client.execute(Statement(text: text, bindings: bindings, resultFormat: .binary))
         if result.count == 1 {

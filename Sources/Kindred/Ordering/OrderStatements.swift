@@ -32,7 +32,7 @@ struct OrderStatements {
             """
         }
         var bindings = Bindings()
-        try entity.append(try owner.context.requireKey(owner).values, for: entity.key, to: &bindings)
+        try entity.append(try owner.context.requireKey(owner), to: &bindings)
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 

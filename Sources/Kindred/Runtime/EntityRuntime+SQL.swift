@@ -34,6 +34,14 @@ extension EntityRuntime {
             .joined(separator: " AND ")
     }
 
+    /// Appends the values of a key.
+    func append(_ key: ObjectKey, to bindings: inout Bindings) throws {
+        if case .integer(let integer) = key, let attribute = self.key.first {
+            return try bindings.append(.integer(integer), as: entity.attributes[attribute].baseType)
+        }
+        try append(key.values, for: self.key, to: &bindings)
+    }
+
     /// Appends the values of the given attributes, each as its column's type.
     func append(_ values: [PostgresValue?], for attributes: [Int], to bindings: inout Bindings) throws {
         for (attribute, value) in zip(attributes, values) {

@@ -42,6 +42,7 @@ package final class EntityRuntime: Sendable {
     let limits: [AttributeLimits]
     private let texts = Mutex<[String: StatementText]>([:])
     private let empty = Mutex<Row?>(nil)
+    private let byKey = Mutex<StatementText?>(nil)
 
     /// - Parameter positions: the columns by which the inverses of to-one relationships are ordered, by slot.
     package init(
@@ -115,6 +116,19 @@ package final class EntityRuntime: Sendable {
         return texts.withLock { texts in
             if let known = texts[shape] { return known }
             texts[shape] = made
+            return made
+        }
+    }
+
+    /// `SELECT … WHERE key`, the statement that is sent most, so that nothing has to be looked up for it.
+    func selectByKey() throws -> StatementText {
+        try byKey.withLock { known in
+            if let known { return known }
+            let made = StatementText(
+                """
+                SELECT \(try selectList()) FROM \(try quotedName) WHERE \(try equality(key, firstParameter: 1))
+                """)
+            known = made
             return made
         }
     }

@@ -55,7 +55,7 @@ extension DatabaseContext {
     /// Appends the values by which a write finds an object's row: its key, and the version it was read with.
     func append(versionedKeyOf object: DatabaseObject, to bindings: inout Bindings) throws {
         let entity = object.runtime
-        try entity.append(try requireKey(object).values, for: entity.key, to: &bindings)
+        try entity.append(try requireKey(object), to: &bindings)
         if let version = entity.version {
             try entity.append([try object.expectedVersion()], for: [version.position], to: &bindings)
         }

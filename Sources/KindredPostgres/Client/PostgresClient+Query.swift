@@ -80,7 +80,7 @@ extension PostgresClient {
         var traits = traits
         traits.isAutocommit = true
         traits.mayLeave = true
-        return try await withFreshConnection(.shared) { lease in
+        return try await withFreshConnection(.shared, isNested: false) { lease in
             try await lease.connection.run(
                 statements, traits: traits, lease: lease, timeout: timeout ?? configuration.statementTimeout)
         }
@@ -102,7 +102,8 @@ extension PostgresClient {
 
     /// Lends a connection for exclusive use, and cleans it afterwards.
     func withExclusive<T>(_ body: (ConnectionPool.Lease) async throws -> T) async throws -> T {
-        try await withFreshConnection(.exclusive) { lease in
+        let isNested = currentTransaction != nil || currentLease != nil
+        return try await withFreshConnection(.exclusive, isNested: isNested) { lease in
             do {
                 let result = try await body(lease)
                 await pool.releaseExclusive(lease)
@@ -127,9 +128,8 @@ extension PostgresClient {
 
     /// Tries again with another connection as long as the one lent turns out to have ended before anything was sent.
     private func withFreshConnection<T>(
-        _ use: PoolStateMachine.Use, _ body: (ConnectionPool.Lease) async throws -> T
+        _ use: PoolStateMachine.Use, isNested: Bool, _ body: (ConnectionPool.Lease) async throws -> T
     ) async throws -> T {
-        let isNested = currentTransaction != nil || currentLease != nil
         for _ in 0...configuration.pool.maximumConnections {
             let lease = try await pool.acquire(use, isNested: isNested)
             // What is lent for longer has to be alive before its user begins.

@@ -17,25 +17,19 @@ extension ConnectionState {
         guard self.handle != nil else { return }
         count(waiting, completeBefore: completeCount, &effects)
         if !isAlive || PQstatus(handle) != CONNECTION_OK {
-            return end(lastWords ?? LibPQ.connectionLost(LibPQ.message(of: handle)), &effects)
+            return end(notices.lastWords ?? LibPQ.connectionLost(LibPQ.message(of: handle)), &effects)
         }
         if inFlight.isEmpty {
             // Takes in what the server said on its own. libpq shows the end of an idle connection only at the second
             // look after the server's last words, which it takes for a notice.
             _ = PQisBusy(handle)
-            if let lastWords { return end(lastWords, &effects) }
+            if let lastWords = notices.lastWords { return end(lastWords, &effects) }
             tellParameterChanges()
             // They must not pile up.
             notices.takeNotifications(of: handle)
         }
         if inFlight.first?.progress.copyPhase == .input { copyAnswer?.look(handle, notices) }
         if wantsWrite { flush(&effects) }
-    }
-
-    private var lastWords: PostgresError? {
-        notices.lastWords.map { message in
-            PostgresError(.connectionLost, "The server ended the connection: \(message.message)", server: message)
-        }
     }
 
     /// Hands out the answers that are complete in libpq's memory.

@@ -96,7 +96,7 @@ extension ConnectionState {
                 PQsendDescribePrepared(handle, entry.name) == 1
             } else {
                 statement.bindings.withCArrays { _, values, lengths, formats in
-                    PQsendQueryPrepared(handle, entry.name, count, values, lengths, formats, format) == 1
+                    PQsendQueryPrepared(handle, entry.cName, count, values, lengths, formats, format) == 1
                 }
             }
         if !isSent { request.progress.steps.removeLast() }

@@ -15,7 +15,7 @@ import Synchronization
 /// A server that ends an idle session says why in a notice, so the last such words are kept.
 final class NoticeSink: Sendable {
     private let logger: Logger?
-    private let fatal = Mutex<ServerMessage?>(nil)
+    private let fatal = Mutex<PostgresError?>(nil)
     private let bytes = Atomic<Int>(0)
 
     private let onNotification: (@Sendable (PostgresNotification) -> Void)?
@@ -32,7 +32,7 @@ final class NoticeSink: Sendable {
     }
 
     /// Why the server ended the session, if it said so.
-    var lastWords: ServerMessage? { fatal.withLock { $0 } }
+    var lastWords: PostgresError? { fatal.withLock { $0 } }
 
     /// How many bytes notices and notifications have taken up so far.
     var byteCount: Int { bytes.load(ordering: .relaxed) }
@@ -71,7 +71,11 @@ final class NoticeSink: Sendable {
 
     private func receive(_ message: ServerMessage) {
         // A crash of another session is told as a warning, just before the server ends this one.
-        if message.isFatal || message.sqlState == .crashShutdown { fatal.withLock { $0 = message } }
+        if message.isFatal || message.sqlState == .crashShutdown {
+            let error = PostgresError(
+                .connectionLost, "The server ended the connection: \(message.message)", server: message)
+            fatal.withLock { $0 = error }
+        }
         observers?.tell(message)
         logger?.debug(
             "notice from the server",

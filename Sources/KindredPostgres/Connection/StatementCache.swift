@@ -5,6 +5,8 @@ struct StatementCache {
         let text: StatementText
         let types: [PostgresDataType]
         let name: String
+        /// The name as libpq takes it.
+        let cName: [CChar]
         /// The columns of the statement's last result.
         var columns: RowColumns?
         fileprivate var usedAt: UInt64 = 0
@@ -13,6 +15,14 @@ struct StatementCache {
             self.text = text
             self.types = types
             self.name = name
+            cName = Array(name.utf8CString)
+        }
+
+        /// Whether it was prepared for parameters of these types.
+        fileprivate func fits(_ bindings: Bindings) -> Bool {
+            guard types.count == bindings.count else { return false }
+            for (position, type) in types.enumerated() where bindings.slots[position].type != type { return false }
+            return true
         }
 
         /// The statement without a name, which the next such one replaces.
@@ -38,11 +48,7 @@ struct StatementCache {
 
     /// The entry for a statement, if it is prepared.
     mutating func find(_ statement: Statement) -> Entry? {
-        guard
-            let entry = entries[statement.text]?.first(where: { entry in
-                entry.types.elementsEqual(statement.bindings.slots, by: { $0 == $1.type })
-            })
-        else { return nil }
+        guard let entry = entries[statement.text]?.first(where: { $0.fits(statement.bindings) }) else { return nil }
         clock += 1
         entry.usedAt = clock
         return entry

@@ -11,20 +11,31 @@
 /// `description` holds no value of any row or parameter and is safe to log. `debugDescription` adds what the server
 /// said, which may quote values of rows, but never parameters or passwords.
 public struct PostgresError: Error, Sendable {
-    /// What went wrong.
-    public let code: Code
-    /// One sentence that says what happened and what to do about it; without values.
-    public let message: String
-    /// The server's error code, where the server reported the error.
-    public let sqlState: SQLState?
-    /// What the server said.
-    public let server: ServerMessage?
-    /// The text of the statement that failed, without its parameters.
-    public let statement: String?
-    /// The reasons behind this error, such as one for each address that was tried.
-    public let underlying: [String]
-    /// The transaction whose fate is unknown, if it was tracked; `PostgresClient.resolveCommit` finds out what became of it.
-    public let transactionID: PostgresTransactionID?
+    // Behind one reference: errors are rare, but places that may hold one are copied with every request.
+    private let facts: Facts
+
+    private final class Facts: Sendable {
+        let code: Code
+        let message: String
+        let sqlState: SQLState?
+        let server: ServerMessage?
+        let statement: String?
+        let underlying: [String]
+        let transactionID: PostgresTransactionID?
+
+        init(
+            _ code: Code, _ message: String, _ sqlState: SQLState?, _ server: ServerMessage?, _ statement: String?,
+            _ underlying: [String], _ transactionID: PostgresTransactionID?
+        ) {
+            self.code = code
+            self.message = message
+            self.sqlState = sqlState
+            self.server = server
+            self.statement = statement
+            self.underlying = underlying
+            self.transactionID = transactionID
+        }
+    }
 
     package init(
         _ code: Code,
@@ -35,14 +46,23 @@ public struct PostgresError: Error, Sendable {
         underlying: [String] = [],
         transactionID: PostgresTransactionID? = nil
     ) {
-        self.code = code
-        self.message = message
-        self.sqlState = sqlState ?? server?.sqlState
-        self.server = server
-        self.statement = statement
-        self.underlying = underlying
-        self.transactionID = transactionID
+        facts = Facts(code, message, sqlState ?? server?.sqlState, server, statement, underlying, transactionID)
     }
+
+    /// What went wrong.
+    public var code: Code { facts.code }
+    /// One sentence that says what happened and what to do about it; without values.
+    public var message: String { facts.message }
+    /// The server's error code, where the server reported the error.
+    public var sqlState: SQLState? { facts.sqlState }
+    /// What the server said.
+    public var server: ServerMessage? { facts.server }
+    /// The text of the statement that failed, without its parameters.
+    public var statement: String? { facts.statement }
+    /// The reasons behind this error, such as one for each address that was tried.
+    public var underlying: [String] { facts.underlying }
+    /// The transaction whose fate is unknown, if it was tracked; `PostgresClient.resolveCommit` finds out what became of it.
+    public var transactionID: PostgresTransactionID? { facts.transactionID }
 
     /// Returns the same error with the text of the statement it belongs to, unless it names one already.
     package func of(statement: String?) -> PostgresError {
