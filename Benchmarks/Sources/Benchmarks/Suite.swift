@@ -7,6 +7,7 @@ struct Suite: Sendable {
     let rounds: Int
     let only: String
     let isPinned: Bool
+    let usesTCP: Bool
     let isAlone: Bool
     /// The interpreter for the peers, if they are asked for.
     let python: String?
@@ -14,13 +15,21 @@ struct Suite: Sendable {
     // Not on the main actor, as in a server: its thread would be another hop for each answer.
     @concurrent
     func run() async throws {
-        try await Self.onServer { try await run(on: $0) }
+        try await Self.onServer(usesTCP: usesTCP) { try await run(on: $0) }
     }
 
     /// Lends the server that DATABASE_URL names, or a private one.
-    static func onServer<T: Sendable>(_ body: (String) async throws -> T) async throws -> T {
+    static func onServer<T: Sendable>(
+        usesTCP: Bool = false, _ body: (String) async throws -> T
+    ) async throws -> T {
         if let uri = ProcessInfo.processInfo.environment["DATABASE_URL"] { return try await body(uri) }
-        return try await EmbeddedPostgres.withServer { try await body($0.uri) }
+        var options = EmbeddedPostgres.Options()
+        if usesTCP { options.settings["listen_addresses"] = "127.0.0.1" }
+        return try await EmbeddedPostgres.withServer(options: options) { server in
+            try await body(
+                usesTCP
+                    ? "postgresql://postgres@127.0.0.1:\(EmbeddedPostgres.port)/postgres?sslmode=disable" : server.uri)
+        }
     }
 
     private func run(on serverURI: String) async throws {

@@ -8,6 +8,7 @@ let usage = """
     DATABASE_URL names, in databases of its own.
 
         --pin          client and server on one processor
+        --tcp          over TCP (port 5432 of this machine has to be free) instead of a unix socket
         --rounds N     how often each is measured (7)
         --only TEXT    those whose name holds the text
         --alone        without libpq's side, for profilers
@@ -21,6 +22,7 @@ let usage = """
 var rounds = 7
 var only = ""
 var isPinned = false
+var usesTCP = false
 var isAlone = false
 var python: String?
 var counts = false
@@ -30,6 +32,7 @@ var arguments = CommandLine.arguments.dropFirst()
 while let argument = arguments.popFirst() {
     switch argument {
     case "--pin": isPinned = true
+    case "--tcp": usesTCP = true
     case "--alone": isAlone = true
     case "--peers": python = arguments.popFirst()
     case "--rounds": rounds = arguments.popFirst().flatMap { Int($0) } ?? rounds
@@ -44,7 +47,7 @@ while let argument = arguments.popFirst() {
 }
 // Before anything else: threads and servers inherit it.
 if isPinned && floor_pin() == 0 { print("This system cannot bind a process to a processor") }
-let suite = Suite(rounds: rounds, only: only, isPinned: isPinned, isAlone: isAlone, python: python)
+let suite = Suite(rounds: rounds, only: only, isPinned: isPinned, usesTCP: usesTCP, isAlone: isAlone, python: python)
 let countSuite = CountSuite(only: only, updates: updates)
 let growthSuite = GrowthSuite(only: only)
 let (isCounting, isGrowing) = (counts, growth)
