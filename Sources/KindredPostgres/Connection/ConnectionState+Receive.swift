@@ -1,5 +1,6 @@
 import CLibPQ
 import DequeModule
+import Logging
 
 extension ConnectionState {
     /// libpq's number for the encoding.
@@ -124,16 +125,34 @@ extension ConnectionState {
     private mutating func fail(_ result: OpaquePointer, of request: Request) {
         let error = LibPQ.error(result)
         var failed: Int?
-        if case .execute(let entry, let position)? = request.currentStep {
+        switch request.currentStep {
+        case .execute(let entry, let position)?:
             failed = position
-            if let entry, Self.isStale(error, result) {
-                // 26000: the server does not have it, so there is nothing to deallocate.
-                cache.remove(entry, wasRefused: error.sqlState == .invalidStatementName)
-                if request.progress.error == nil { request.progress.isStale = true }
-            }
+            if let entry { forgetIfStale(entry, error, result, of: request) }
+        case .describe(let entry?)?:
+            forgetIfStale(entry, error, result, of: request)
+        case .prepare?, .describe?, .discard?, nil:
+            break
         }
         refused(request)
         request.fail(error, at: failed)
+    }
+
+    /// Forgets a statement that no longer fits the schema, or is gone, so that it is prepared anew.
+    private mutating func forgetIfStale(
+        _ entry: StatementCache.Entry, _ error: PostgresError, _ result: OpaquePointer, of request: Request
+    ) {
+        guard Self.isStale(error, result) else { return }
+        if error.sqlState != .invalidStatementName {
+            cache.remove(entry)
+        } else if cache.lose(entry) {
+            context.logger?.warning(
+                """
+                sessions change between statements, as behind a pooler that lends them by transaction: nothing is \
+                prepared any more; set statementCacheCapacity to 0
+                """)
+        }
+        if request.progress.error == nil { request.progress.isStale = true }
     }
 
     /// Forgets the statement whose preparation failed or was skipped.

@@ -69,17 +69,19 @@ extension ConnectionState {
         if statement.text.effect == .session { isTainted = true }
         let format: Int32 = statement.resultFormat == .binary ? 1 : 0
         let isDescription = request.traits.isDescription && position >= request.hiddenCount
-        if cache.isOff || statement.text.isOneTime, !isDescription {
+        // What is repeated because of a statement that was prepared does not rely on another one.
+        let isNamed = !cache.isOff && request.attempts == 0
+        if !isNamed || statement.text.isOneTime, !isDescription {
             request.progress.steps.append(.execute(nil, position: position))
             return statement.bindings.withCArrays { types, values, lengths, formats in
                 PQsendQueryParams(handle, statement.text.text, count, types, values, lengths, formats, format) == 1
             }
         }
         let entry: StatementCache.Entry
-        if let known = cache.find(statement) {
+        if isNamed, let known = cache.find(statement) {
             entry = known
         } else {
-            entry = cache.isOff ? .unnamed(statement) : cache.insert(statement)
+            entry = isNamed ? cache.insert(statement) : .unnamed(statement)
             request.progress.steps.append(.prepare(entry))
             let isPrepared = statement.bindings.withCArrays { types, _, _, _ in
                 PQsendPrepare(handle, entry.name, statement.text.text, count, types) == 1

@@ -31,12 +31,17 @@ struct StatementCache {
         }
     }
 
-    private let capacity: Int
+    private var capacity: Int
+    /// No two connections give a statement the same name: behind a pooler they may share a session, where one of them
+    /// would run what the other prepared.
+    private let prefix = "kindred_\(String(UInt64.random(in: 0..<1 << 48), radix: 36))_"
     /// Mostly one for each text; more if it is used with parameters of several types.
     private var entries: [StatementText: [Entry]] = [:]
     private var count = 0
     private var clock: UInt64 = 0
     private var lastName: UInt64 = 0
+    /// How often the session did not know a statement that was prepared in it.
+    private var lostCount = 0
     /// Statements that left the cache and are still prepared on the server.
     private(set) var discarded: [String] = []
 
@@ -61,13 +66,13 @@ struct StatementCache {
         if isFull, let oldest = entries.values.joined().min(by: { $0.usedAt < $1.usedAt }) { remove(oldest) }
     }
 
-    /// Makes an entry under a name that was never used on the connection.
+    /// Makes an entry under a name that was never used before.
     mutating func insert(_ statement: Statement) -> Entry {
         makeRoom()
         clock += 1
         lastName += 1
         let entry = Entry(
-            text: statement.text, types: statement.bindings.slots.map(\.type), name: "kindred_\(lastName)")
+            text: statement.text, types: statement.bindings.slots.map(\.type), name: "\(prefix)\(lastName)")
         entry.usedAt = clock
         entries[statement.text, default: []].append(entry)
         count += 1
@@ -83,6 +88,19 @@ struct StatementCache {
         entries[entry.text] = variants.isEmpty ? nil : variants
         count -= 1
         if !wasRefused { discarded.append(entry.name) }
+    }
+
+    /// Forgets an entry that the session does not know, though its statement was prepared.
+    ///
+    /// True if that happens so often that sessions seem to change behind the connection's back; then the cache is off.
+    mutating func lose(_ entry: Entry) -> Bool {
+        guard entries[entry.text]?.contains(where: { $0 === entry }) == true else { return false }
+        remove(entry, wasRefused: true)
+        lostCount += 1
+        guard lostCount == 5, !isOff else { return false }
+        removeAll()
+        capacity = 0
+        return true
     }
 
     /// Forgets everything because the server did.
