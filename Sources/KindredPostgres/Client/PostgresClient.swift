@@ -36,7 +36,7 @@ public final class PostgresClient: Sendable {
     /// Opens a first connection, so that a wrong address or password is found out here.
     ///
     /// Throws `PostgresError` `.invalidConfiguration` before anything is sent, `.connectionFailed` with a reason for each
-    /// address tried.
+    /// address tried, `.passwordUnavailable` if the configuration's provider gives no password.
     ///
     /// - Parameters:
     ///   - configuration: where the database is, and as whom to connect.

@@ -12,6 +12,8 @@ extension PostgresConfiguration {
 
     /// Every parameter for libpq, given explicitly so that variables, service and password files have no say.
     ///
+    /// The password of a provider is still to be added.
+    ///
     /// Throws `PostgresError` `.invalidConfiguration` where the environment would redirect a connection that was configured
     /// without it, or where this libpq cannot keep a password from going out in clear text.
     package func libpqParameters(
@@ -51,9 +53,9 @@ extension PostgresConfiguration {
         let user = user ?? (isMisled ? environment["LOGNAME"] ?? environment["USER"] ?? "postgres" : nil)
         parameters["user"] = user
         parameters["dbname"] = database ?? user
-        if let password {
+        if let password, !password.text.isEmpty {
             parameters["password"] = password.text
-        } else if !usesEnvironment && environment["PGPASSWORD"] != nil {
+        } else if !usesEnvironment && passwordProvider == nil && environment["PGPASSWORD"] != nil {
             // libpq takes no empty password as an answer and would send the environment's; this one is nobody's.
             parameters["password"] = "no password was configured"
         }
@@ -92,7 +94,8 @@ extension PostgresConfiguration {
         parameters["sslkey"] = tls.key
         parameters["sslcrl"] = tls.revocationList
         // A server may ask for the password in clear text; on an unencrypted connection everybody on the way reads it.
-        guard password != nil, !mode.isAlwaysEncrypted, !endpoints.allSatisfy(\.isLocal) else { return }
+        guard password != nil || passwordProvider != nil, !mode.isAlwaysEncrypted, !endpoints.allSatisfy(\.isLocal)
+        else { return }
         if libpqVersion >= 160_000 {
             parameters["require_auth"] = parameters["require_auth"] ?? "!password"
         } else {

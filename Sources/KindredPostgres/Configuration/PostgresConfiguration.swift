@@ -11,6 +11,19 @@ public struct PostgresConfiguration: Sendable {
     public var user: String?
     /// The password, if one is needed.
     public var password: Password?
+    /// Gives the password of each new connection, where it changes with time: tokens of a cloud, leases of a vault.
+    ///
+    /// ```swift
+    /// configuration.passwordProvider = { .init(try await vault.databasePassword()) }
+    /// ```
+    ///
+    /// It is called once for each attempt to connect, whoever makes it, also several times at once, and its answer is
+    /// used for that attempt only: keeping a token as long as it is good is its own concern. Connections that are open go on
+    /// with the password they were made with; `pool.maximumLifetime` says for how long. It has `connectTimeout`, of which
+    /// the server gets the rest; then its task is cancelled, and the attempt fails whether or not it heeds that. It must
+    /// not block its thread. What it throws becomes `PostgresError` `.passwordUnavailable`, and the pool tries again as
+    /// it does for servers that do not answer. Not together with `password`.
+    public var passwordProvider: PasswordProvider?
     /// The database; nil is the role's name.
     public var database: String?
     /// What the server calls the client, as in `pg_stat_activity`.
@@ -72,6 +85,9 @@ extension PostgresConfiguration {
             }
         }
     }
+
+    /// Gives a password that is good now.
+    public typealias PasswordProvider = @Sendable () async throws -> Password
 
     /// A password that prints as stars.
     public struct Password: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible,
@@ -209,6 +225,9 @@ extension PostgresConfiguration {
         if texts.contains(where: { $0.utf8.contains(0) }) { throw invalid("A parameter holds a NUL character") }
         if let name = [user, database].compactMap({ $0 }).first(where: { $0.utf8.count > SQLIdentifier.maximumBytes }) {
             throw invalid("A role or database name has \(name.utf8.count) bytes; PostgreSQL cuts names at 63")
+        }
+        if password != nil, passwordProvider != nil {
+            throw invalid("There is a password, and somebody who gives passwords: leave one of them out")
         }
         if pool.maximumConnections < 1 { throw invalid("The pool needs at least one connection") }
         if pool.minimumConnections < 0 || pool.minimumConnections > pool.maximumConnections {

@@ -32,23 +32,24 @@ enum Connector {
         notices: StreamObservers<ServerMessage>? = nil,
         onNotification: (@Sendable (PostgresNotification) -> Void)? = nil
     ) async throws -> Opened {
+        // Also where the password comes later: nobody is asked for one that could not be used.
         let parameters = try configuration.libpqParameters(
             libpqVersion: LibPQ.version, environment: ProcessInfo.processInfo.environment)
         let address = configuration.description
         let deadline = MonotonicTime.now + configuration.connectTimeout
         let sink = NoticeSink(logger: logger, observers: notices, onNotification: onNotification)
-        let attempt = Attempt(deadline: deadline, address: address)
+        let attempt = ConnectionAttempt(deadline: deadline, address: address)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 attempt.begin(continuation)
                 do {
                     try Poller.shared.addTimed(attempt)
                     Poller.shared.wake(by: deadline)
-                    try DedicatedThread.start {
-                        attempt.finish(
-                            Result { () throws(PostgresError) in
-                                try connect(parameters, deadline, address, sink)
-                            })
+                    guard let provider = configuration.passwordProvider else {
+                        return try start(attempt, parameters, sink)
+                    }
+                    attempt.ask(provider) { password throws(PostgresError) in
+                        try start(attempt, parameters + [("password", password.text)], sink)
                     }
                 } catch {
                     attempt.fail(error)
@@ -59,66 +60,19 @@ enum Connector {
         }
     }
 
-    /// One attempt: whoever comes first, the thread, the deadline or a cancellation, ends it.
-    private final class Attempt: PolledSource {
-        private struct State {
-            var waiting: CheckedContinuation<Opened, any Error>?
-            var isOver = false
-        }
-
-        private let deadline: MonotonicTime
-        private let address: String
-        private let state = Mutex(State())
-
-        init(deadline: MonotonicTime, address: String) {
-            self.deadline = deadline
-            self.address = address
-        }
-
-        func begin(_ waiting: CheckedContinuation<Opened, any Error>) {
-            let isOver = state.withLock { state in
-                if !state.isOver { state.waiting = waiting }
-                return state.isOver
-            }
-            if isOver { waiting.resume(throwing: CancellationError()) }
-        }
-
-        func finish(_ result: Result<Opened, PostgresError>) {
-            if let waiting = take() {
-                waiting.resume(with: result.mapError { $0 as any Error })
-            } else if case .success(let opened) = result {
-                PQfinish(opened.handle)
-            }
-        }
-
-        func fail(_ error: any Error) {
-            take()?.resume(throwing: error)
-        }
-
-        private func take() -> CheckedContinuation<Opened, any Error>? {
-            Poller.shared.removeTimed(self)
-            return state.withLock { state in
-                defer { state = State(waiting: nil, isOver: true) }
-                return state.waiting
-            }
-        }
-
-        func socketIsReady() {}
-
-        func deadlinePassed(_ now: MonotonicTime) -> MonotonicTime {
-            guard now >= deadline else { return deadline }
-            fail(timedOut(address))
-            return .never
+    private static func start(
+        _ attempt: ConnectionAttempt, _ parameters: [(keyword: String, value: String)], _ notices: NoticeSink
+    ) throws(PostgresError) {
+        try DedicatedThread.start {
+            attempt.finish(Result { () throws(PostgresError) in try connect(parameters, attempt, notices) })
         }
     }
 
     /// Runs on the attempt's own thread.
     private static func connect(
-        _ parameters: [(keyword: String, value: String)],
-        _ deadline: MonotonicTime,
-        _ address: String,
-        _ notices: NoticeSink
+        _ parameters: [(keyword: String, value: String)], _ attempt: ConnectionAttempt, _ notices: NoticeSink
     ) throws(PostgresError) -> Opened {
+        let address = attempt.address
         let keywords = parameters.map { strdup($0.keyword) } + [nil]
         let values = parameters.map { strdup($0.value) } + [nil]
         defer { for text in keywords + values { free(text) } }
@@ -130,14 +84,15 @@ enum Connector {
         var status = PQstatus(handle) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING
         while status == PGRES_POLLING_READING || status == PGRES_POLLING_WRITING {
             let now = MonotonicTime.now
-            guard now < deadline else {
+            guard now < attempt.deadline, !attempt.isOver else {
                 PQfinish(handle)
-                throw timedOut(address)
+                throw attempt.timedOut
             }
             let events = Int16(status == PGRES_POLLING_READING ? POLLIN : POLLOUT)
             var polled = pollfd(fd: PQsocket(handle), events: events, revents: 0)
-            let milliseconds = (deadline.nanoseconds - now.nanoseconds) / 1_000_000 + 1
-            poll(&polled, 1, Int32(clamping: min(milliseconds, 1_000)))
+            let milliseconds = (attempt.deadline.nanoseconds - now.nanoseconds) / 1_000_000 + 1
+            // Looks now and then whether anybody still wants the connection.
+            poll(&polled, 1, Int32(clamping: min(milliseconds, 100)))
             if polled.revents != 0 { status = PQconnectPoll(handle) }
         }
         guard status == PGRES_POLLING_OK else {
@@ -156,10 +111,6 @@ enum Connector {
         return Opened(handle: handle, notices: notices)
     }
 
-    private static func timedOut(_ address: String) -> PostgresError {
-        PostgresError(.connectionFailed, "\(address) did not answer within the connect timeout")
-    }
-
     /// Reads libpq's report of a failed attempt: a paragraph for each address tried, the server's code in it.
     private static func failure(_ report: String, _ address: String) -> PostgresError {
         var state: SQLState?
@@ -175,7 +126,8 @@ enum Connector {
             state = SQLState(rawValue: String(code))
             return String(line[..<mark.upperBound]) + String(rest.dropFirst(7))
         }
-        let reason = reasons.last ?? "libpq gave no reason"
+        // What libpq asks back below a reason is none itself.
+        let reason = reasons.last { !$0.hasPrefix("Is the server running") } ?? "libpq gave no reason"
         return PostgresError(
             .connectionFailed, "\(address) cannot be reached: \(reason)", sqlState: state, underlying: reasons)
     }

@@ -71,7 +71,7 @@ final class ListenerTask {
         generation += 1
         let (generation, signals) = (generation, signals)
         let gate = NotificationGate(listener)
-        let opened = try await Connector.open(listener.configuration, logger: listener.logger) { gate.pass($0) }
+        let opened = try await listener.open { gate.pass($0) }
         known = []
         let context = ConnectionContext(
             configuration: listener.configuration, types: TypeRegistry(), logger: listener.logger)

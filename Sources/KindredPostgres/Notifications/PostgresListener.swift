@@ -20,6 +20,8 @@ public final class PostgresListener: Sendable {
     private struct State {
         var queues: [String: [NotificationQueue]] = [:]
         var signals: AsyncStream<Signal>.Continuation?
+        /// The attempt to connect that is under way.
+        var opening: Task<Connector.Opened, any Error>?
         var isClosed = false
     }
 
@@ -42,7 +44,8 @@ public final class PostgresListener: Sendable {
     /// Listens to a channel, and returns once the server knows it: nothing that is sent afterwards is lost without a word.
     ///
     /// Sends LISTEN with the quoted name, so capital letters count: `LISTEN Orders` elsewhere means `orders`.
-    /// Throws `PostgresError` `.invalidParameter` for a name that the server would cut, `.connectionFailed`, or `.closed`.
+    /// Throws `PostgresError` `.invalidParameter` for a name that the server would cut, `.connectionFailed`,
+    /// `.passwordUnavailable` or `.closed`.
     public func listen(to channel: String) async throws -> Notifications {
         _ = try SQLIdentifier.quote(channel)
         let queue = NotificationQueue(capacity: Self.capacity)
@@ -61,12 +64,13 @@ public final class PostgresListener: Sendable {
 
     /// Ends everybody's sequence and the connection.
     public func close() {
-        let queues = state.withLock { state in
+        let (queues, opening) = state.withLock { state in
             state.isClosed = true
             state.signals?.yield(.change)
-            defer { state.queues = [:] }
-            return state.queues.values.joined()
+            defer { (state.queues, state.opening) = ([:], nil) }
+            return (state.queues.values.joined(), state.opening)
         }
+        opening?.cancel()
         for queue in queues { queue.finish() }
     }
 
@@ -97,6 +101,23 @@ public final class PostgresListener: Sendable {
     /// Tells everybody that something may be missing.
     func tellGap() {
         for queue in state.withLock({ Array($0.queues.values.joined()) }) { queue.append(.missed(.reconnected)) }
+    }
+
+    /// Opens a connection; closing the listener ends that early.
+    func open(onNotification: @escaping @Sendable (PostgresNotification) -> Void) async throws -> Connector.Opened {
+        let opening = try state.withLock { state in
+            if state.isClosed { throw Self.closed }
+            let opening = Task.detached { [configuration, logger] in
+                try await Connector.open(configuration, logger: logger, onNotification: onNotification)
+            }
+            state.opening = opening
+            return opening
+        }
+        do {
+            return try await opening.value
+        } catch is CancellationError {
+            throw Self.closed
+        }
     }
 
     /// Ends the task's work if nobody listens; false if somebody has come in the meantime.

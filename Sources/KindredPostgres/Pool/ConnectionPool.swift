@@ -16,6 +16,8 @@ final class ConnectionPool: PolledSource {
         var machine: Machine
         var connections: [Machine.ConnectionID: PooledConnection] = [:]
         var waiters: [Machine.WaiterID: CheckedContinuation<Lease, any Error>] = [:]
+        /// Attempts that the machine has asked for, to be given up when nobody wants them any more.
+        var connecting: [Machine.ConnectionID: Task<Void, Never>] = [:]
         var closers: [CheckedContinuation<Void, Never>] = []
         var closeBy = MonotonicTime.never
         var lastWaiter: Machine.WaiterID = 0
@@ -39,6 +41,7 @@ final class ConnectionPool: PolledSource {
     /// Ends every connection at once: nobody has the client any more.
     func abandon() {
         change { state, actions in state.machine.close(actions: &actions) }
+        giveUpConnecting()
         for connection in state.withLock({ Array($0.connections.values) }) {
             connection.abort(PostgresError(.closed, "The client was dropped without being closed"))
         }
@@ -138,6 +141,23 @@ final class ConnectionPool: PolledSource {
         try await connect(state.withLock { $0.machine.addConnection() })
     }
 
+    private func startConnecting(_ id: PoolStateMachine.ConnectionID) {
+        state.withLock { state in
+            guard state.machine.index(id) != nil else { return }
+            // Detached: a connection belongs to no task, and takes over none of its values.
+            state.connecting[id] = Task.detached { try? await self.connect(id) }
+        }
+    }
+
+    /// Ends the attempts to connect that nobody waits for any more, because the pool is closed.
+    private func giveUpConnecting() {
+        let attempts = state.withLock { state in
+            defer { state.connecting = [:] }
+            return state.connecting.values
+        }
+        for attempt in attempts { attempt.cancel() }
+    }
+
     private func connect(_ id: PoolStateMachine.ConnectionID) async throws {
         do {
             let opened = try await Connector.open(
@@ -148,19 +168,28 @@ final class ConnectionPool: PolledSource {
                 self.change { state, actions in state.machine.retire(id, now: .now, actions: &actions) }
             }
             change { state, actions in
+                state.connecting[id] = nil
                 state.counters.opened += 1
+                guard state.machine.isClosing || state.machine.index(id) != nil else {
+                    // It ended before it was here.
+                    state.counters.lost += 1
+                    return
+                }
                 state.connections[id] = connection
                 state.machine.connected(id, jitter: .random(in: -1...1), now: .now, actions: &actions)
             }
         } catch {
             let failure = error as? PostgresError ?? PostgresError(.connectionFailed, "Connecting was cancelled")
             change { state, actions in
+                state.connecting[id] = nil
                 state.counters.failedAttempts += 1
                 state.lastFailure = failure
                 state.machine.connectFailed(
                     id, isPermanent: failure.isPermanent, jitter: .random(in: 0...1), now: .now, actions: &actions)
             }
-            context.logger?.warning("could not connect", metadata: ["error": "\(failure)"])
+            if !(error is CancellationError) {
+                context.logger?.warning("could not connect", metadata: ["error": "\(failure)"])
+            }
             throw error
         }
     }
@@ -233,6 +262,7 @@ final class ConnectionPool: PolledSource {
                 state.closeBy = min(state.closeBy, deadline)
             }
             Poller.shared.wake(by: deadline)
+            giveUpConnecting()
         }
     }
 
@@ -290,8 +320,8 @@ final class ConnectionPool: PolledSource {
             connection.end(PostgresError(.closed, "The connection was closed"))
         }
         for closer in consequences.closers { closer.resume() }
+        for id in actions.connect { startConnecting(id) }
         // Detached: a connection belongs to no task, and takes over none of its values.
-        for id in actions.connect { Task.detached { try? await self.connect(id) } }
         for (id, connection) in consequences.tested { Task.detached { await self.test(id, connection) } }
         return result
     }
@@ -348,7 +378,8 @@ final class ConnectionPool: PolledSource {
             let isUnreachable = machine.connections.allSatisfy { $0.state == .connecting }
             if isUnreachable, let failure = state.lastFailure {
                 return PostgresError(
-                    .connectionFailed, failure.message, sqlState: failure.sqlState, server: failure.server,
+                    failure.code == .passwordUnavailable ? failure.code : .connectionFailed, failure.message,
+                    sqlState: failure.sqlState, server: failure.server,
                     underlying: failure.underlying)
             }
             return PostgresError(

@@ -7,15 +7,7 @@ import Testing
 /// Rows L3 to L7 and T3 of the fault catalogue: a server that crashes, stops, is restarted or stands still.
 @Suite struct ServerEndTests {
     private func withServer(_ body: (RestartableServer) async throws -> Void) async throws {
-        let server = try await RestartableServer()
-        do {
-            try await server.start()
-            try await body(server)
-        } catch {
-            try? await server.remove()
-            throw error
-        }
-        try await server.remove()
+        try await RestartableServer.with(body)
     }
 
     /// Lends a client that has four connections open.

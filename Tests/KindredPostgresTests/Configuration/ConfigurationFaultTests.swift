@@ -50,4 +50,28 @@ import Testing
         }
         #expect(words.contains(Array("application_name=\(value)".utf8)), "\(options.debugDescription)")
     }
+
+    @Test func aPasswordThatComesLaterIsTreatedAsOneThatIsThere() throws {
+        var configuration = PostgresConfiguration(endpoints: [.tcp(host: "db.example.org")], user: "u")
+        configuration.passwordProvider = { "sEcr3t" }
+        configuration.tls.mode = .prefer
+        // It could go out in clear text.
+        #expect(throws: PostgresError.self) {
+            try configuration.libpqParameters(libpqVersion: 150_000, environment: [:])
+        }
+        let parameters = try configuration.libpqParameters(
+            libpqVersion: 160_000, environment: ["PGPASSWORD": "somebody else's"])
+        #expect(parameters.contains { $0 == ("require_auth", "!password") })
+        #expect(!parameters.contains { $0.keyword == "password" })
+        configuration.password = "sEcr3t"
+        #expect(throws: PostgresError.self) { try configuration.validate() }
+    }
+
+    @Test func anEmptyPasswordIsNotAVariablesPassword() throws {
+        var configuration = PostgresConfiguration(endpoints: [.tcp(host: "localhost")], user: "u")
+        configuration.password = ""
+        let parameters = try configuration.libpqParameters(
+            libpqVersion: 160_000, environment: ["PGPASSWORD": "sEcr3t"])
+        #expect(parameters.first { $0.keyword == "password" }.map { !$0.value.isEmpty && $0.value != "sEcr3t" } == true)
+    }
 }

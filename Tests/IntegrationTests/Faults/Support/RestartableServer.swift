@@ -15,16 +15,21 @@ final class RestartableServer: Sendable {
 
     let folder = "/tmp/kindred-restart-\(UInt32.random(in: 0..<UInt32.max))"
     private let programs: String
+    private let hasSmallDisk: Bool
 
     /// Makes a cluster; a watchdog removes it when this process is gone.
     ///
     /// - Parameters:
     ///   - primary: a running server that the new one copies and then follows.
     ///   - settings: lines of the server's configuration.
+    ///   - accessRules: lines of its `pg_hba.conf`; without any, everybody is let in.
+    ///   - hasSmallDisk: whether `smallDisk` is a disk of 16 MiB, which only root can make.
     ///   - hasCertificate: whether to make a certificate, for which `openssl` has to be installed.
-    init(following primary: RestartableServer? = nil, settings: [String] = [], hasCertificate: Bool = false)
-        async throws
-    {
+    init(
+        following primary: RestartableServer? = nil, settings: [String] = [], accessRules: [String] = [],
+        hasCertificate: Bool = false, hasSmallDisk: Bool = false
+    ) async throws {
+        self.hasSmallDisk = hasSmallDisk
         programs = try await EmbeddedPostgres.shared().installation.binFolder
         let make =
             if let primary {
@@ -39,21 +44,27 @@ final class RestartableServer: Sendable {
                 -keyout server.key -out server.crt && chmod 600 server.key || exit 1
             """
         let lines = ["listen_addresses = ''", "fsync = off", "unix_socket_directories = '\(folder)'"] + settings
+        let rules = """
+            cat >\(folder)/data/pg_hba.conf <<'END'
+            \(accessRules.joined(separator: "\n"))
+            END
+            """
         try await run(
             """
-            mkdir -m 700 \(folder)
+            mkdir -m 700 \(folder) || exit 1
+            \(Watchdog.command(for: folder, end: "\(programs)/pg_ctl -D \(folder)/data -m immediate stop"))
             \(programs)/\(make) || exit 1
             \(hasCertificate ? certificate : "")
+            \(accessRules.isEmpty ? "" : rules)
             cat >>\(folder)/data/postgresql.conf <<'END'
             \(lines.joined(separator: "\n"))
             END
-            (
-                while [ -d \(folder) ] && ps -p \(ProcessInfo.processInfo.processIdentifier); do sleep 2; done
-                \(programs)/pg_ctl -D \(folder)/data -m immediate stop
-                rm -rf \(folder)
-            ) &
+            mkdir -m 700 \(smallDisk)
             """)
     }
+
+    /// A folder for a tablespace.
+    var smallDisk: String { folder + "/small" }
 
     var configuration: PostgresConfiguration {
         var configuration = PostgresConfiguration(
@@ -73,7 +84,10 @@ final class RestartableServer: Sendable {
 
     /// Starts the server, again and again while processes of the one before still live.
     func start() async throws {
+        // Mounted for the server alone: it goes with its processes.
+        let mount = "mount -t tmpfs -o size=16m,mode=700,uid=$(id -u postgres) small \(smallDisk) || exit 1"
         try await run(
+            inside: hasSmallDisk ? ["unshare", "-m", "sh", "-c", mount + "\nexec \"$@\"", "sh"] : [],
             """
             for attempt in 1 2 3 4 5 6 7 8 9 10; do
                 \(programs)/pg_ctl -D \(folder)/data -l \(folder)/log -w -t 120 start && exit 0
@@ -107,11 +121,29 @@ final class RestartableServer: Sendable {
         try await run("\(programs)/pg_ctl -D \(folder)/data -m immediate -w stop; rm -rf \(folder)")
     }
 
-    private func run(_ script: String) async throws {
+    /// Runs a server for a test, and removes it however the test ends.
+    static func with(
+        settings: [String] = [], accessRules: [String] = [], hasSmallDisk: Bool = false,
+        _ body: (RestartableServer) async throws -> Void
+    ) async throws {
+        let server = try await RestartableServer(
+            settings: settings, accessRules: accessRules, hasSmallDisk: hasSmallDisk)
+        do {
+            try await server.start()
+            try await body(server)
+        } catch {
+            try? await server.remove()
+            throw error
+        }
+        try await server.remove()
+    }
+
+    private func run(inside wrapper: [String] = [], _ script: String) async throws {
         // The server refuses to run as root.
-        let words = (getuid() == 0 ? ["runuser", "-u", "postgres", "--"] : []) + ["sh", "-c", "cd /\n" + script]
+        let user = getuid() == 0 ? ["runuser", "-u", "postgres", "--"] : []
         let result = try await Subprocess.run(
-            .name("env"), arguments: Arguments(words), input: .none, output: .discarded, error: .discarded)
+            .name("env"), arguments: Arguments(wrapper + user + ["sh", "-c", "cd /\n" + script]), input: .none,
+            output: .discarded, error: .discarded)
         guard result.terminationStatus.isSuccess else { throw Failure(script: script) }
     }
 }
