@@ -69,7 +69,8 @@ import Testing
         }
     }
 
-    @Test(.database(.file("../../sql/demo.sql"))) func everythingThatDoesNotFitIsOneError() async throws {
+    @Test("S13: everything in which classes and database differ is one error", .database(.file("../../sql/demo.sql")))
+    func everythingThatDoesNotFitIsOneError() async throws {
         try await withDatabase { database, _ in
             try database.validate(
                 Title.self, Person.self, Email.self, PersonTitleRel.self, Friendship.self, Store.self,

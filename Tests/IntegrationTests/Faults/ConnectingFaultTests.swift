@@ -143,6 +143,29 @@ import Testing
         await expectFailure(configuration, within: .seconds(2))
     }
 
+    @Test("C15: a server that asks for the password itself, or for none, does not get it where a proof is wanted")
+    func fakeServer() async throws {
+        // Clear text, md5, and being let in without a word.
+        for request: [UInt8] in [[0, 0, 0, 3], [0, 0, 0, 5, 1, 2, 3, 4], [0, 0, 0, 0]] {
+            let received = Mutex<[UInt8]>([])
+            let server = try ScriptedServer { session in
+                session.readStartup()
+                session.socket.write(session.message("R", request))
+                if request.last == 0 {
+                    session.socket.write(session.message("K", [0, 0, 0, 1, 0, 0, 0, 2]) + session.ready)
+                }
+                while let message = session.readMessage() { received.withLock { $0 += message.body } }
+            }
+            let keywords = [
+                "host": "127.0.0.1", "port": "\(server.port)", "user": "nobody", "password": "sEcr3t",
+                "dbname": "nowhere",
+                "sslmode": "disable", "channel_binding": "require",
+            ]
+            await expectFailure(try PostgresConfiguration(keywords: keywords), within: .zero)
+            #expect(received.withLock { !contains($0, "sEcr3t") && !contains($0, "md5") })
+        }
+    }
+
     @Test("C16: a server that wants a costly password proof is left at the deadline") func scramBomb() async throws {
         let server = try ScriptedServer { session in
             session.readStartup()

@@ -27,7 +27,7 @@ import Testing
             while session.readMessage() != nil {}
         }
         var configuration = server.configuration
-        configuration.statementTimeout = .seconds(120)
+        configuration.statementTimeout = .seconds(600)
         let client = try await PostgresClient.connect(configuration)
         let sent = Atomic(0)
         let source = AsyncStream<[UInt8]> {
@@ -119,10 +119,23 @@ import Testing
         let server = try await RestartableServer(
             settings: ["listen_addresses = '127.0.0.1'", "port = \(port)", "ssl = \(isEncrypted ? "on" : "off")"],
             hasCertificate: isEncrypted)
-        if isEncrypted, await !server.hasTLS { return try await server.remove() }
-        try await server.start()
+        do {
+            let canEncrypt = await server.hasTLS
+            if canEncrypt || !isEncrypted {
+                try await server.start()
+                try await expectErrorsBehindNotices(server, port, isEncrypted: isEncrypted)
+            }
+        } catch {
+            try? await server.remove()
+            throw error
+        }
+        try await server.remove()
+    }
+
+    private func expectErrorsBehindNotices(_ server: RestartableServer, _ port: UInt16, isEncrypted: Bool) async throws
+    {
         var configuration = server.configuration
-        configuration.tls.mode = mode
+        configuration.tls.mode = isEncrypted ? .require : .disable
         for endpoint in [
             PostgresConfiguration.Endpoint.socket(folder: server.folder, port: port),
             .tcp(host: "127.0.0.1", port: port),
@@ -160,6 +173,5 @@ import Testing
             #expect(try rows[0][0] == (isEncrypted ? 1 : 0))
             await client.close()
         }
-        try await server.remove()
     }
 }

@@ -64,7 +64,8 @@ private let stockSchema = """
         }
     }
 
-    @Test(.database(.sql(stockSchema))) func aRowThatStaysIsReturned() async throws {
+    @Test("D3: a row that stays, because of ON CONFLICT DO NOTHING, is returned", .database(.sql(stockSchema)))
+    func aRowThatStaysIsReturned() async throws {
         try await withDatabase { database, context, other in
             try await expectStatements(["INSERT", "SELECT"]) { () async throws in
                 let kept = try await context.create("product", ["code": "A", "stock": 7], onConflict: .keep("code"))

@@ -4,7 +4,9 @@ import Testing
 
 /// Writes of objects that others have changed since they were read are refused, and everything stays as it was.
 @Suite struct OptimisticLockingTests {
-    @Test(.database(.sql(lockingSchema)), arguments: Versioned.allCases)
+    @Test(
+        "D10: a stale value is refused with both versions", .database(.sql(lockingSchema)),
+        arguments: Versioned.allCases)
     func aStaleValueIsRefusedWithBothVersions(table: Versioned) async throws {
         try await withDatabase { database, context, other in
             let mine = try await context.fetch(table.rawValue).where("id = 1").one()
@@ -175,6 +177,7 @@ import Testing
     }
 
     @Test(
+        "S12, D10: a row that is gone, or kept by a trigger, is not called stale",
         .database(
             .sql(
                 """

@@ -35,6 +35,7 @@ final class TestPooler: Sendable {
         unix_socket_dir =
         auth_type = trust
         auth_file = \(folder)/users
+        admin_users = \(configuration.user ?? "postgres")
         pool_mode = transaction
         default_pool_size = \(sessions)
         ignore_startup_parameters = options,extra_float_digits
@@ -42,8 +43,13 @@ final class TestPooler: Sendable {
         let user = configuration.user ?? "postgres"
         try "\"\(user)\" \"\"\n".write(toFile: folder + "/users", atomically: true, encoding: .utf8)
         process = Process()
-        // It refuses to run as root.
-        let words = (getuid() == 0 ? ["runuser", "-u", "postgres", "--"] : []) + [program, "-q", folder + "/ini"]
+        // It refuses to run as root; the folder is not its own to remove then.
+        let prefix = getuid() == 0 ? "runuser -u postgres --" : ""
+        let script = """
+            \(Watchdog.command(for: folder, end: "kill $1"))
+            exec \(prefix) \(program) -q \(folder)/ini
+            """
+        let words = ["sh", "-c", script]
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = words
         process.standardOutput = FileHandle.nullDevice
@@ -63,6 +69,16 @@ final class TestPooler: Sendable {
             try await Task.sleep(for: .milliseconds(50))
         }
         return try await PostgresClient.connect(configuration)
+    }
+
+    /// Gives the pooler a command, such as PAUSE, and waits until it is done.
+    func command(_ command: String) async throws {
+        var configuration = configuration
+        configuration.database = "pgbouncer"
+        let console = try await PostgresClient.connect(configuration)
+        defer { Task { await console.close(timeout: .zero) } }
+        // The console speaks the simple protocol only.
+        try await console.runScript(command)
     }
 
     deinit {

@@ -1,0 +1,32 @@
+import Foundation
+import Subprocess
+import Testing
+
+/// A process of a test's own, for what concerns a whole process: its files, its name servers, its being stopped.
+///
+/// It is this program once more, which runs one test that is off otherwise.
+enum ChildProcess {
+    private static let variable = "KINDRED_CHILD"
+
+    /// What the test that started this process wants it to know; nil in all other processes.
+    static var argument: String? { ProcessInfo.processInfo.environment[variable] }
+
+    /// Runs a test in a process of its own and expects that it passes.
+    ///
+    /// - Parameters:
+    ///   - wrapper: a program and its arguments, to which the process's own are added.
+    ///   - argument: what the test is told as `argument`.
+    static func run(
+        _ test: String, inside wrapper: [String] = [], argument: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let words = wrapper + [program, "--testing-library", "swift-testing", "--filter", test]
+        let result = try await Subprocess.run(
+            .name("env"), arguments: Arguments(["\(variable)=\(argument)"] + words), input: .none,
+            output: .string(limit: 1 << 20), error: .combinedWithOutput)
+        let output = result.standardOutput
+        let hasPassed = result.terminationStatus.isSuccess && output.contains("1 test")
+        #expect(hasPassed, "\(output.suffix(4_000))", sourceLocation: sourceLocation)
+    }
+}
