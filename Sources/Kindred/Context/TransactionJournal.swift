@@ -8,6 +8,8 @@ final class TransactionJournal: Sendable {
 
     private struct Entries {
         var before: [ObjectIdentifier: (object: DatabaseObject, state: ObjectState)] = [:]
+        /// New objects that were stored when nothing was in `before`: what is there of them came later, and does not count.
+        var stored: [ArraySlice<SavedObject>] = []
         var created: [DatabaseObject] = []
         var fetched: [WeakObject] = []
         var groups: [LoadGroup] = []
@@ -18,6 +20,11 @@ final class TransactionJournal: Sendable {
         ///
         /// The fewer entries go to the more, so that deep nesting does not move each of them once for every scope.
         mutating func append(_ later: inout Entries) {
+            if before.isEmpty {
+                stored += later.stored
+            } else {
+                later.listStored()
+            }
             Self.merge(&before, &later.before)
             Self.merge(&pairs, &later.pairs)
             Self.join(&created, &later.created)
@@ -25,6 +32,14 @@ final class TransactionJournal: Sendable {
             Self.join(&groups, &later.groups)
             // These are undone in the order in which they came.
             rows += later.rows
+        }
+
+        /// Gives each stored object an entry of its own.
+        mutating func listStored() {
+            for saved in stored.joined() {
+                before[ObjectIdentifier(saved.object)] = (saved.object, ObjectState(before: saved))
+            }
+            stored = []
         }
 
         private static func merge<Key, Value>(_ entries: inout [Key: Value], _ later: inout [Key: Value]) {
@@ -67,9 +82,20 @@ final class TransactionJournal: Sendable {
         }
     }
 
+    /// Remembers new objects that are being stored, each as it was when its statement was made.
+    func record(stored saved: ArraySlice<SavedObject>) {
+        let isRecorded = entries.withLock { entries in
+            guard entries.before.isEmpty, saved.allSatisfy(\.isAllThatWasKnown) else { return false }
+            entries.stored.append(saved)
+            return true
+        }
+        if !isRecorded { record(saved.lazy.map(\.object)) }
+    }
+
     /// The objects that were changed, but for those that were made inside.
     var changedObjects: [DatabaseObject] {
         entries.withLock { entries in
+            entries.listStored()
             let created = Set(entries.created)
             return entries.before.values.map(\.object).filter { !created.contains($0) }
         }
@@ -113,7 +139,10 @@ final class TransactionJournal: Sendable {
 
     /// Puts every object back as it was; returns those that were first read inside and may show undone values.
     func undo() throws -> [DatabaseObject] {
-        let entries = entries.withLock { $0 }
+        let entries = entries.withLock { entries in
+            entries.listStored()
+            return entries
+        }
         for group in entries.groups { group.forget() }
         for (context, entity, key, row) in entries.rows.reversed() {
             context.withMap { map in
@@ -131,9 +160,12 @@ final class TransactionJournal: Sendable {
             new[0].context.rollback(Set(new))
         }
         for object in created { try object.context.applyDelete(object) }
+        var contexts: [ObjectIdentifier: DatabaseContext] = [:]
         for (object, state) in entries.before.values where !created.contains(object) {
             try object.context.restore(object, state)
+            if state.status == .inserted { contexts[ObjectIdentifier(object.context)] = object.context }
         }
+        for context in contexts.values { context.staged.withLock { $0.sortNew() } }
         var seen = Set<DatabaseObject>()
         return entries.fetched.compactMap(\.object).filter { object in
             entries.before[ObjectIdentifier(object)] == nil && !created.contains(object) && seen.insert(object).inserted

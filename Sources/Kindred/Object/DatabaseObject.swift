@@ -24,12 +24,8 @@ open class DatabaseObject: @unchecked Sendable {
     public required init(_ seed: ObjectSeed) {
         context = seed.context
         runtime = seed.runtime
-        var state = ObjectState(row: seed.row, group: seed.group, position: seed.position)
-        if let staging = seed.staging {
-            state.status = .inserted
-            state.stagingBox = staging
-        }
-        self.state = Mutex(state)
+        state = Mutex(
+            ObjectState(row: seed.row, group: seed.group, position: seed.position, staging: seed.staging))
     }
 
     /// Whether ``prepareForDeletion()`` has to be called for objects of this class.

@@ -17,8 +17,8 @@ package struct ObjectState: Sendable {
     /// The row as last seen, with staged values: every attribute, in the entity's order.
     package var row: Row
     /// The place among the rows of `group`.
-    package var position: Int32 = 0
-    package var status: Status = .persistent
+    package var position: Int32
+    package var status: Status
     /// What is staged and not saved yet.
     package var stagingBox: StagingBox?
     /// The context's clock when the row was last changed; an answer that was asked for earlier does not overwrite it.
@@ -28,10 +28,18 @@ package struct ObjectState: Sendable {
     /// Loaded relationships by slot; empty until the first is loaded.
     package var relationships = LoadedRelationships()
 
-    init(row: Row, group: LoadGroup?, position: Int32) {
+    /// What a new object knows if something is staged, and else that of a stored row.
+    init(row: Row, group: LoadGroup? = nil, position: Int32 = 0, staging: StagingBox? = nil) {
         self.row = row
-        self.group = group
         self.position = position
+        status = staging == nil ? .persistent : .inserted
+        stagingBox = staging
+        self.group = group
+    }
+
+    /// What a new object knew when its statement was made, if that was all that there was.
+    init(before saved: SavedObject) {
+        self.init(row: saved.row, staging: saved.stagingBox)
     }
 
     /// The context's clock when a relationship was last changed; an answer asked for earlier is not kept.
@@ -61,6 +69,8 @@ package struct LoadedRelationships: Sendable {
     private var entries: [Entry] = []
 
     package init() {}
+
+    var isEmpty: Bool { entries.isEmpty }
 
     package subscript(slot: Int) -> LoadedRelationship? {
         get {

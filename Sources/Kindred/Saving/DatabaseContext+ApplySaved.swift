@@ -12,7 +12,7 @@ extension DatabaseContext {
     }
 
     /// Gives new objects their stored rows, in the same order, their keys, and their places in their owners' loaded sets.
-    func applyInserted(_ result: QueryResult, to saved: [SavedObject], _ entity: EntityRuntime) throws {
+    func applyInserted(_ result: QueryResult, to saved: ArraySlice<SavedObject>, _ entity: EntityRuntime) throws {
         let objects = saved.map(\.object)
         let answered = try EntityRows(result, of: entity)
         let rows = try objects.indices.map { try answered[$0] }
@@ -25,14 +25,14 @@ extension DatabaseContext {
                 entity: entity.name.description
             )
         }
-        TransactionJournal.current?.record(objects)
+        TransactionJournal.current?.record(stored: saved)
         let before = objects.map { object in object.withState { (key: $0.key(entity), links: VisibleLinks($0)) } }
         staged.withLock { staged in
             var unstaged: [DatabaseObject] = []
             unstaged.reserveCapacity(objects.count)
-            for (position, saved) in saved.enumerated() {
+            for (row, saved) in zip(rows, saved) {
                 let isStaged = saved.object.withState { state in
-                    state.becomeStored(rows[position], saved)
+                    state.becomeStored(row, saved)
                     return state.stagingBox != nil
                 }
                 if isStaged { staged.insert(saved.object) } else { unstaged.append(saved.object) }

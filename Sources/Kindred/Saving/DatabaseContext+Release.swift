@@ -16,7 +16,8 @@ extension DatabaseContext {
         var isVersioned = false
         for group in SavedGroup.groups(leaving, columns: \.columns) {
             if group.entity.version != nil { isVersioned = true }
-            run.add(try group.update(), group.entity, group.objects.map(\.object)) { [self] result in
+            run.add(try group.update(), group.entity, count: group.objects.count, { group.objects.map(\.object) }) {
+                [self] result in
                 // The objects' own changes follow, and tell whether a row is gone.
                 if group.entity.version != nil { try group.applyUpdate(result, in: self, isRelease: true) }
             }

@@ -6,8 +6,9 @@ extension DatabaseContext {
     /// attributes; then pairs of many-to-many relationships; then deletions, with their delete rules.
     ///
     /// One INSERT for each entity and set of given columns, one UPDATE for each entity and set of changed columns, one
-    /// INSERT for each helper table, whatever the numbers; nothing if nothing is staged. Objects have the keys and defaults
-    /// that the database gave them afterwards. Hooks run first, then everything is validated, before anything is sent.
+    /// INSERT for each helper table; nothing if nothing is staged. Of 5,000 rows and more the last eighth goes with a
+    /// statement of its own, in the same pipeline, so that the server works while the answer to the others is taken in; no
+    /// statement has more than 25,000 rows. Objects have the keys and defaults that the database gave them afterwards. Hooks run first, then everything is validated, before anything is sent.
     ///
     /// If it fails, nothing is written and everything stays staged. Throws `KindredError` with all `problems` by object
     /// and key: values that are missing, too large or of the wrong type, what `validate` says, constraints that refused

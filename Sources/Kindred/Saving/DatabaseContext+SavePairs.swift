@@ -29,8 +29,8 @@ extension DatabaseContext {
             try groups[positions[shape, default: position]].append(pair, payload)
         }
         for group in groups {
-            let ends = group.pairs.flatMap { [$0.source, $0.destination] }
-            run.add(try group.insert(), group.helper, ends) { [self] _ in
+            let ends = { group.pairs.flatMap { [$0.source, $0.destination] } }
+            run.add(try group.insert(), group.helper, count: group.pairs.count, ends) { [self] _ in
                 for pair in group.pairs { try applySaved(pair) }
             }
         }

@@ -5,7 +5,10 @@ final class SaveRun {
     private struct Pending {
         let statement: Statement
         let entity: EntityRuntime
-        let objects: [DatabaseObject]
+        /// How many rows it writes.
+        let count: Int
+        /// The objects whose rows it writes, for errors.
+        let objects: () -> [DatabaseObject]
         let apply: (QueryResult) throws -> Void
     }
 
@@ -20,21 +23,30 @@ final class SaveRun {
     func add(
         _ statement: Statement,
         _ entity: EntityRuntime,
-        _ objects: [DatabaseObject],
+        count: Int,
+        _ objects: @escaping () -> [DatabaseObject],
         apply: @escaping (QueryResult) throws -> Void
     ) {
-        pending.append(Pending(statement: statement, entity: entity, objects: objects, apply: apply))
+        pending.append(
+            Pending(statement: statement, entity: entity, count: count, objects: objects, apply: apply))
     }
 
     func insert(_ group: SavedGroup) throws {
-        add(try group.insert(), group.entity, group.objects.map(\.object)) { [context] in
-            try group.applyInsert($0, in: context)
+        for part in group.parts {
+            add(try part.insert(), part.entity, count: part.objects.count, { part.objects.map(\.object) }) {
+                [context] in try part.applyInsert($0, in: context)
+            }
         }
     }
 
     func update(_ group: SavedGroup) throws {
-        add(try group.update(), group.entity, group.objects.map(\.object)) { [context] in
-            try group.applyUpdate($0, in: context)
+        // Unique values may change hands within one statement, where the constraint is deferrable.
+        let isUnique = (group.entity.uniqueColumns + [group.entity.key])
+            .contains { $0.contains(where: group.columns.contains) }
+        for part in isUnique ? [group] : group.parts {
+            add(try part.update(), part.entity, count: part.objects.count, { part.objects.map(\.object) }) {
+                [context] in try part.applyUpdate($0, in: context)
+            }
         }
     }
 
@@ -46,31 +58,48 @@ final class SaveRun {
         if isUnknown { try await flush() }
     }
 
-    /// Sends what is pending in one round trip, and takes the answers to memory in order.
+    /// Sends what is pending in one round trip, and takes the answers to memory in order, those to many rows while the
+    /// server works on what follows.
     ///
     /// An error names the entity whose statement it was, and the object if there is but one.
     func flush() async throws {
-        let batch = pending
-        pending = []
-        guard !batch.isEmpty else { return }
-        let results: [QueryResult]
-        do {
-            results = try await context.client.executeBatch(batch.map(\.statement))
-        } catch let error as PostgresError {
-            guard let failed = batch.first(where: { $0.statement.text.text == error.statement }) else { throw error }
-            let advice = try error.sqlState == .uniqueViolation ? UniqueClaims(failed.objects).advice : ""
-            throw KindredError(
-                refused: error, entity: failed.entity, key: nil, among: failed.objects, advice: advice) ?? error
-        }
+        let batches = takeBatches()
+        guard !batches.isEmpty else { return }
         var unwritten: [DatabaseObject] = []
-        for (pending, result) in zip(batch, results) {
-            do {
-                try pending.apply(result)
-            } catch let rows as UnwrittenRows {
-                unwritten += rows.objects
+        var answered = 0
+        do {
+            try await context.client.executeInTurn(batches.map { $0.map(\.statement) }) { number, results in
+                answered = number + 1
+                for (pending, result) in zip(batches[number], results) {
+                    do {
+                        try pending.apply(result)
+                    } catch let rows as UnwrittenRows {
+                        unwritten += rows.objects
+                    }
+                }
             }
+        } catch let error as PostgresError {
+            guard answered < batches.count,
+                let failed = batches[answered].first(where: { $0.statement.text.text == error.statement })
+            else { throw error }
+            let objects = failed.objects()
+            let advice = try error.sqlState == .uniqueViolation ? UniqueClaims(objects).advice : ""
+            throw KindredError(
+                refused: error, entity: failed.entity, key: nil, among: objects, advice: advice) ?? error
         }
         // All of them at once; what was taken to memory is put back with the transaction.
         if !unwritten.isEmpty { throw try await context.unwritten(unwritten) }
+    }
+
+    /// What is pending, with a Sync after each statement of many rows, so that its answer is not kept back for the next.
+    private func takeBatches() -> [[Pending]] {
+        var batches: [[Pending]] = []
+        var isOpen = false
+        for statement in pending {
+            if isOpen { batches[batches.count - 1].append(statement) } else { batches.append([statement]) }
+            isOpen = statement.count < SavedGroup.dividedRows / 2
+        }
+        pending = []
+        return batches
     }
 }

@@ -36,10 +36,11 @@ extension SavedGroup {
     func applyUpdate(_ result: QueryResult, in context: DatabaseContext, isRelease: Bool = false) throws {
         let width = entity.attributeColumns.count
         var missing = Set(objects.indices)
+        let start = objects.startIndex
         let rows = try EntityRows(result, of: entity)
         for position in 0..<result.count {
             guard case .integer(let place) = try result.value(row: position, column: width),
-                let index = Int(exactly: place).map({ $0 - 1 }), objects.indices.contains(index)
+                let index = Int(exactly: place).map({ start + $0 - 1 }), objects.indices.contains(index)
             else { continue }
             missing.remove(index)
             let row = try rows[position]

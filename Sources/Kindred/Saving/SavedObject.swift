@@ -35,6 +35,14 @@ struct SavedObject: Sendable {
         }
     }
 
+    /// Whether the object knows nothing but the row and what is staged, neither of which has changed since.
+    var isAllThatWasKnown: Bool {
+        links.isEmpty
+            && object.withState { state in
+                state.stagingBox === stagingBox && state.group == nil && state.relationships.isEmpty
+            }
+    }
+
     /// The object with NULL in some columns, and nothing else changed.
     init(_ object: DatabaseObject, leaving columns: [Int]) {
         self.object = object
@@ -72,10 +80,23 @@ struct SavedGroup: Sendable {
     let entity: EntityRuntime
     /// The columns that are written, in the entity's order.
     let columns: [Int]
-    var objects: [SavedObject]
+    var objects: ArraySlice<SavedObject>
 
     /// At most this many rows go with one statement, so that no message becomes too large.
     static let maximumRows = 25_000
+
+    /// From this many rows on, the last of them go with a statement of their own.
+    static let dividedRows = 5_000
+
+    /// The group, and apart from it the last eighth of a large one: the answer to most rows is taken to memory while the
+    /// server stores the last, which takes it about as long.
+    var parts: [SavedGroup] {
+        guard objects.count >= Self.dividedRows else { return [self] }
+        let last = objects.count / 8
+        return [objects.dropLast(last), objects.suffix(last)].map {
+            SavedGroup(entity: entity, columns: columns, objects: $0)
+        }
+    }
 
     /// Puts objects together that are of one entity and write the same columns, in the order of the first of each.
     static func groups(_ objects: [SavedObject], columns: (SavedObject) -> ColumnSet) -> [SavedGroup] {
@@ -86,7 +107,7 @@ struct SavedGroup: Sendable {
         if let first = objects.first, objects.count <= maximumRows {
             let shared = columns(first)
             if objects.allSatisfy({ $0.entity === first.entity && columns($0) == shared }) {
-                return [SavedGroup(entity: first.entity, columns: Array(shared), objects: objects)]
+                return [SavedGroup(entity: first.entity, columns: Array(shared), objects: objects[...])]
             }
         }
         var positions: [Shape: Int] = [:]

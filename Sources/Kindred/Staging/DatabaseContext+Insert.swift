@@ -21,6 +21,7 @@ extension DatabaseContext {
         }
         try new.take(values, entity, client.types)
         let object = try insert(entity, new.cells)
+        if new.links.isEmpty { return object }
         do {
             try stageOnNew(object, new.links)
         } catch {

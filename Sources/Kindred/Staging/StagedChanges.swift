@@ -51,6 +51,16 @@ struct StagedChanges: Sendable {
         for (place, object) in left.enumerated() { places[ObjectIdentifier(object)] = place }
     }
 
+    /// Puts new objects back into the order in which they were made, in front of all others: a save that failed has taken
+    /// some of them out.
+    mutating func sortNew() {
+        let keyed = objects.enumerated().map { place, object in
+            (object, place, object.withState { $0.stagingBox?.staging.temporaryKey ?? .max })
+        }
+        inOrder = keyed.sorted { ($0.2, $0.1) < ($1.2, $1.1) }.map(\.0)
+        for (place, object) in objects.enumerated() { places[ObjectIdentifier(object)] = place }
+    }
+
     /// Notes that what is staged on an object is not the same any more.
     mutating func noteChange() {
         links = nil

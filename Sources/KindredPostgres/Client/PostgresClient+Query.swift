@@ -40,6 +40,44 @@ extension PostgresClient {
         }
     }
 
+    /// Runs batches of statements in the task's transaction, which keeps them in their order, each under its own Sync, and
+    /// hands out the answers of each while the server works on those behind it.
+    ///
+    /// Throws the first error, once all of them have been answered.
+    package func executeInTurn(
+        _ batches: [[Statement]], _ take: (_ batch: Int, [QueryResult]) throws -> Void
+    ) async throws {
+        guard batches.count > 1, currentTransaction != nil, #available(macOS 26, *) else {
+            for (batch, statements) in batches.enumerated() { try take(batch, try await executeBatch(statements)) }
+            return
+        }
+        let failure: (any Error)? = await withTaskGroup(of: (Int, Result<[QueryResult], any Error>).self) { group in
+            for (batch, statements) in batches.enumerated() {
+                // At once, so that they are sent in this order.
+                group.addImmediateTask {
+                    do {
+                        return (batch, .success(try await self.executeBatch(statements)))
+                    } catch {
+                        return (batch, .failure(error))
+                    }
+                }
+            }
+            // Tasks may end in another order than their answers came in.
+            var answers: [Int: Result<[QueryResult], any Error>] = [:]
+            var taken = 0
+            var failure: (any Error)?
+            for await (batch, answer) in group {
+                answers[batch] = answer
+                while failure == nil, let next = answers.removeValue(forKey: taken) {
+                    do { try take(taken, try next.get()) } catch { failure = error }
+                    taken += 1
+                }
+            }
+            return failure
+        }
+        if let failure { throw failure }
+    }
+
     /// Runs statements where the task is: in its transaction, on the connection it was lent, or on one that it shares.
     private func run(
         _ statements: [Statement], _ timeout: Duration?, isDescription: Bool = false

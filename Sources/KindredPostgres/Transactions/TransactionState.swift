@@ -91,7 +91,9 @@ struct TransactionState {
             return error
         }
         guard error.sqlState == .inFailedTransaction, let firstError else {
-            if firstError == nil, error.code != .transactionEnded, error.code != .invalidParameter {
+            // Of requests that were sent together the second may be heard of before the first.
+            let isFirst = firstError == nil || firstError?.sqlState == .inFailedTransaction
+            if isFirst, error.code != .transactionEnded, error.code != .invalidParameter {
                 firstError = error
             }
             return error

@@ -54,6 +54,45 @@ private let schema = """
             try await graph.checkStored(other)
         }
     }
+
+    @Test(.database(.sql(schema)), arguments: [0, 5_900], [false, true])
+    func aLargeSaveThatFailsAtOneObjectLeavesEverythingStaged(position: Int, isNested: Bool) async throws {
+        try await withDatabase { database, context, other in
+            let students = try (0..<6_000).map { try context.insert("student", ["name": "s\($0)"]) }
+            students[position]["name"] = "Zoe"
+            let error = await expectError(.constraintViolation) { () async throws in
+                guard isNested else { return try await context.save() }
+                try await context.transaction {
+                    try await context.create("class", ["name": "2b"])
+                    try await context.save()
+                }
+            }
+            #expect(error?.object === students[position] && error?.key == "name")
+            #expect(students.allSatisfy { $0.isInserted && $0["id"] == nil && $0.hasChanges })
+            #expect(try await other.value("SELECT count(*) FROM student") == 1)
+            students[position]["name"] = "Ann"
+            try await expectStatements(["INSERT", "INSERT"]) { try await context.save() }
+            #expect(!students.contains { $0.isInserted || $0["id"] == nil })
+            let stored = try await other.values("SELECT name FROM student WHERE name <> 'Zoe' ORDER BY id")
+            #expect(stored == students.map { $0["name"] })
+        }
+    }
+
+    @Test(.database(.sql(schema)), arguments: [0, 5_900])
+    func aLargeSaveThatMissesARowLeavesEverythingStaged(position: Int) async throws {
+        try await withDatabase { database, context, other in
+            _ = try await other.query("INSERT INTO room SELECT i, 'north' FROM generate_series(2, 6000) i")
+            let rooms = try await context.fetch("room").sorted("id").all()
+            for room in rooms { room["name"] = "south" }
+            _ = try await other.query("DELETE FROM room WHERE id = \(position + 1)")
+            await expectError(.objectDeleted) { try await context.save() }
+            #expect(try await other.value("SELECT count(*) FROM room WHERE name = 'south'") == 0)
+            #expect(rooms.count { $0.hasChanges } >= 5_999)
+            rooms[position].rollback()
+            try await expectStatements(["UPDATE", "UPDATE"]) { try await context.save() }
+            #expect(try await other.value("SELECT count(*) FROM room WHERE name = 'south'") == 5_999)
+        }
+    }
 }
 
 /// One staged change of each kind.
