@@ -21,13 +21,14 @@ test-integration:
 
 long:
 	KINDRED_LONG_TESTS=1 bin/test --no-parallel --filter StreamMemory --filter CancellationRace --filter ClientLeak \
-		--filter ServerEnd --filter Standby --filter PoolStateMachine
+		--filter ServerEnd --filter Standby --filter CopyAnswer --filter PoolStateMachine
 
+# Another number: make round-trips COUNT=1000
 round-trips:
-	KINDRED_ROUND_TRIPS=1000000 bin/test $(RELEASE) --filter RoundTripTests
+	KINDRED_ROUND_TRIPS=$(or $(COUNT),1000000) bin/test $(RELEASE) --filter RoundTripTests
 
 fuzz:
-	KINDRED_FUZZ=10000000 bin/test $(RELEASE) --filter 'Fuzz|HostileBytes'
+	KINDRED_FUZZ=$(or $(COUNT),10000000) bin/test $(RELEASE) --filter 'Fuzz|HostileBytes'
 
 lint:
 	$(call SWIFT_FORMAT,lint --strict)
