@@ -1,0 +1,78 @@
+import Foundation
+import KindredPostgres
+import KindredTesting
+import Testing
+
+/// Row C14 of the fault catalogue on a server with a certificate of its own.
+@Suite(
+    .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl"), "openssl is not installed"),
+    .timeLimit(.minutes(15)))
+struct CertificateFaultTests {
+    private static let secret = "sEcr3t"
+
+    @Test("C14: certificates of others and for others, and protocols that are too old, are refused")
+    func refusals() async throws {
+        let port = UInt16.random(in: 20_000..<60_000)
+        let settings = [
+            "listen_addresses = '127.0.0.1'", "port = \(port)", "ssl = on", "ssl_max_protocol_version = 'TLSv1.2'",
+        ]
+        let server = try await RestartableServer(
+            settings: settings, accessRules: ["local all all trust", "hostssl all all 127.0.0.1/32 trust"],
+            hasCertificate: true)
+        do {
+            if await server.hasTLS {
+                try await server.start()
+                try await expectRefusals(server, port)
+            }
+        } catch {
+            try? await server.remove()
+            throw error
+        }
+        try await server.remove()
+    }
+
+    private func expectRefusals(_ server: RestartableServer, _ port: UInt16) async throws {
+        var good = server.configuration
+        good.endpoints = [.tcp(host: "localhost", port: port, address: "127.0.0.1")]
+        good.password = .init(Self.secret)
+        good.tls.mode = .verifyFull
+        good.tls.rootCertificate = "\(server.folder)/data/server.crt"
+        // The folder may be closed to the tests' own user.
+        guard FileManager.default.isReadableFile(atPath: "\(server.folder)/data/server.crt") else { return }
+        let client = try await PostgresClient.connect(good)
+        #expect(try await client.query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")[0][0] == true)
+        await client.close()
+
+        var otherHost = good
+        otherHost.endpoints = [.tcp(host: "db.example.org", port: port, address: "127.0.0.1")]
+        await refuse(otherHost, "does not match host name")
+        // The chain is checked, the name is not.
+        otherHost.tls.mode = .verifyCA
+        try await PostgresClient.connect(otherHost).close()
+
+        var otherAuthority = good
+        otherAuthority.tls.rootCertificate = nil
+        await refuse(otherAuthority, "certificate")
+
+        var missing = good
+        missing.tls.rootCertificate = "/nonexistent/ca.crt"
+        await refuse(missing, "does not exist")
+
+        var newer = try PostgresConfiguration(keywords: [
+            "host": "localhost", "hostaddr": "127.0.0.1", "port": "\(port)", "user": "postgres", "dbname": "postgres",
+            "sslmode": "require", "ssl_min_protocol_version": "TLSv1.3",
+        ])
+        newer.password = .init(Self.secret)
+        await refuse(newer, "protocol version")
+    }
+
+    private func refuse(
+        _ configuration: PostgresConfiguration, _ reason: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        let error = await expectPostgresError(.connectionFailed, sourceLocation: sourceLocation) {
+            _ = try await PostgresClient.connect(configuration)
+        }
+        let texts = "\(String(describing: error)) \(String(reflecting: error))"
+        #expect(texts.contains(reason) && !texts.contains(Self.secret), "\(texts)", sourceLocation: sourceLocation)
+    }
+}
