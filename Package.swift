@@ -48,9 +48,13 @@ let package = Package(
             ]
         ),
         .target(name: "KindredSchema", dependencies: ["KindredPostgres"]),
+        // What the language does by itself with weak references, to be called by name.
+        .systemLibrary(name: "CSwiftRuntime"),
         .target(
             name: "Kindred",
-            dependencies: ["KindredPostgres", "KindredSchema", .product(name: "Logging", package: "swift-log")]
+            dependencies: [
+                "CSwiftRuntime", "KindredPostgres", "KindredSchema", .product(name: "Logging", package: "swift-log"),
+            ]
         ),
         .target(name: "KindredFoundation", dependencies: ["Kindred"]),
         // By itself, so that who needs none of it builds none of it.

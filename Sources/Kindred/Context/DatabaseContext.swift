@@ -13,14 +13,15 @@ public final class DatabaseContext: Sendable {
     /// What the first access to a relationship does.
     public let faulting: FaultingMode
     let map: Mutex<IdentityMap>
+    /// The objects that somebody holds.
+    let references: ObjectReferences
     /// Rows of changed objects that went out of memory and that the map has not taken in yet.
     ///
     /// A leaf lock: an object's `deinit` may run anywhere, also under the map's lock.
     private let leftRows = Mutex<[LeftRow]>([])
+    private let hasLeftRows = Atomic(false)
     /// Counts changes: an answer that was asked for before a change does not overwrite it.
     private let clock = Atomic<UInt64>(1)
-    /// Counts objects that went out of memory, so that the map knows when a sweep is worth its while.
-    private let deaths = Atomic(0)
     let writeLock = AsyncGate()
     /// What is not saved yet.
     ///
@@ -31,7 +32,8 @@ public final class DatabaseContext: Sendable {
         self.database = database
         self.faulting = faulting
         self.runtime = runtime
-        map = Mutex(IdentityMap(entityCount: runtime.entities.count))
+        references = ObjectReferences()
+        map = Mutex(IdentityMap(entityCount: runtime.entities.count, references))
     }
 
     /// The model that the context was made with.
@@ -45,23 +47,22 @@ public final class DatabaseContext: Sendable {
     /// The time of a change, later than every asking before it.
     func tick() -> UInt64 { clock.add(1, ordering: .acquiringAndReleasing).newValue }
 
-    func noteDeath() {
-        deaths.add(1, ordering: .relaxed)
-    }
-
     func leave(_ row: LeftRow) {
         leftRows.withLock { $0.append(row) }
+        hasLeftRows.store(true, ordering: .releasing)
     }
 
     /// Runs `body` on the identity map, with what vanished objects left behind taken in first.
     func withMap<T: Sendable>(_ body: (inout IdentityMap) throws -> T) rethrows -> T {
-        let left = leftRows.withLock { rows in
-            guard !rows.isEmpty else { return [LeftRow]() }
-            defer { rows = [] }
-            return rows
-        }
-        return try map.withLock { map in
-            for row in left { map.keepLatestRow(row) }
+        try map.withLock { map in
+            // Read before it is changed: an exchange costs as much as a lock.
+            if hasLeftRows.load(ordering: .acquiring), hasLeftRows.exchange(false, ordering: .acquiringAndReleasing) {
+                let left = leftRows.withLock { rows in
+                    defer { rows = [] }
+                    return rows
+                }
+                for row in left { map.keepLatestRow(row) }
+            }
             return try body(&map)
         }
     }
@@ -77,7 +78,8 @@ public final class DatabaseContext: Sendable {
 
     /// The live object of a key, without I/O.
     package func liveObject(_ entity: EntityRuntime, _ key: ObjectKey) -> DatabaseObject? {
-        withMap { $0.object(entity.index, key) }
+        if case .temporary = key { return withMap { $0.object(entity.index, key) } }
+        return references.object(entity.index, key)
     }
 }
 
@@ -92,51 +94,48 @@ extension DatabaseContext {
         // What follows the attributes belongs to the request.
         let rows = try EntityRows(result, of: entity)
         let keys = try entity.keys(of: result)
-        // Taken out here once: a look into the enumeration for each row costs more than the key.
-        let (integers, others): ([Int64]?, [ObjectKey?]?) =
-            switch keys {
-            case .integers(let integers): (integers, nil)
-            case .keys(let keys): (nil, keys)
-            default: (nil, nil)
-            }
         let group = result.count > 1 ? keys.map(LoadGroup.init) : nil
-        var known: [(object: DatabaseObject, position: Int)] = []
-        let objects = try withMap { map in
-            if keys != nil { map.makeRoom(for: result.count, of: entity, deaths: deaths.load(ordering: .relaxed)) }
-            let hasNotes = map.hasNotes(entity.index)
-            var objects: [DatabaseObject] = []
-            objects.reserveCapacity(result.count)
-            for position in 0..<result.count {
-                func make() throws -> DatabaseObject {
-                    try self.make(
-                        ObjectSeed(
-                            context: self,
-                            runtime: entity,
-                            row: rows[position],
-                            group: group,
-                            position: Int32(clamping: position)
-                        )
-                    )
-                }
-                guard let key = integers.map({ ObjectKey.integer($0[position]) }) ?? others?[position] else {
-                    objects.append(try make())
-                    continue
-                }
-                let (object, isNew) = try map.object(entity.index, key, orMake: make)
-                objects.append(object)
-                if !isNew {
-                    known.append((object, position))
-                } else if hasNotes {
-                    _ = map.takeLatestRow(entity.index, key)
-                    map.setDeleted(false, entity.index, key)
-                    if map.isDeleting(entity.index, key) { object.withState { $0.status = .deleting } }
-                }
-            }
-            return objects
+        func make(_ position: Int) throws -> DatabaseObject {
+            try self.make(
+                ObjectSeed(
+                    context: self,
+                    runtime: entity,
+                    row: rows[position],
+                    group: group,
+                    position: Int32(clamping: position)
+                )
+            )
         }
-        for (object, position) in known {
-            try apply(rows[position], to: object, askedAt: askedAt)
-            if let group { object.join(group, at: Int32(clamping: position)) }
+        let (objects, known) = try withMap { map in
+            switch keys {
+            case .integers(let integers):
+                let (objects, known) = try map.objects(entity.index, integers, orMake: make)
+                if map.hasNotes(entity.index) {
+                    let old = Set(known)
+                    for position in objects.indices where !old.contains(position) {
+                        map.forgetNotes(of: objects[position], .integer(integers[position]))
+                    }
+                }
+                return (objects, known)
+            case .keys(let keys):
+                var (objects, known): ([DatabaseObject], [Int]) = ([], [])
+                for (position, key) in keys.enumerated() {
+                    guard let key else {
+                        objects.append(try make(position))
+                        continue
+                    }
+                    let (object, isNew) = try map.object(entity.index, key) { try make(position) }
+                    objects.append(object)
+                    if isNew { map.forgetNotes(of: object, key) } else { known.append(position) }
+                }
+                return (objects, known)
+            default:
+                return (try (0..<result.count).map(make), [])
+            }
+        }
+        for position in known {
+            try apply(rows[position], to: objects[position], askedAt: askedAt)
+            if let group { objects[position].join(group, at: Int32(clamping: position)) }
         }
         if keys == nil, objects.count > 1 {
             let group = LoadGroup(.objects(objects.map { LoadGroup.WeakObject(object: $0) }))
@@ -144,44 +143,9 @@ extension DatabaseContext {
         }
         TransactionJournal.current?.recordFetched(objects)
         if let first = objects.first, known.count < objects.count, awakes(entity, first) {
-            let old = Set(known.map(\.position))
+            let old = Set(known)
             awake(objects.indices.filter { !old.contains($0) }.map { objects[$0] }, of: entity)
         }
-        return objects
-    }
-
-    /// The objects of loaded members, made from their rows where nobody holds them.
-    func objects(_ members: [Member], of entity: EntityRuntime, group: LoadGroup?) -> [DatabaseObject] {
-        var made: [DatabaseObject] = []
-        // What they show may be undone.
-        var newer: [DatabaseObject] = []
-        let objects = withMap { map in
-            if !entity.key.isEmpty {
-                map.makeRoom(for: members.count, of: entity, deaths: deaths.load(ordering: .relaxed))
-            }
-            let hasNotes = map.hasNotes(entity.index)
-            return members.map { member in
-                let seed = ObjectSeed(
-                    context: self,
-                    runtime: entity,
-                    row: member.row,
-                    group: group,
-                    position: member.position
-                )
-                if entity.key.isEmpty { return make(seed) }
-                let (object, isNew) = map.object(entity.index, member.key) { make(seed) }
-                if isNew { made.append(object) }
-                guard isNew, hasNotes else { return object }
-                if let row = map.takeLatestRow(entity.index, member.key) {
-                    object.withState { $0.row = row }
-                    newer.append(object)
-                }
-                if map.isDeleting(entity.index, member.key) { object.withState { $0.status = .deleting } }
-                return object
-            }
-        }
-        if !newer.isEmpty { TransactionJournal.current?.recordFetched(newer) }
-        if let first = made.first, awakes(entity, first) { awake(made, of: entity) }
         return objects
     }
 

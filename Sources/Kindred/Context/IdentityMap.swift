@@ -7,21 +7,14 @@ struct LeftRow: Sendable {
     let row: Row
 }
 
-/// One object per row: weak references by entity and key.
+/// One object per row, and what is known of rows that have no object.
 ///
-/// A weak reference that is read becomes a strong one for a moment, and may be the last: an object's `deinit` can
-/// therefore run while this map is locked, and must not lock it.
+/// Those that are new have temporary keys and are held, as they are by what is staged; others are held by whoever uses
+/// them, and ``ObjectReferences`` finds them. Objects are only added under this map's lock.
 struct IdentityMap {
-    private struct WeakObject {
-        weak var object: DatabaseObject?
-    }
-
     private struct Table {
-        var integers: [Int64: WeakObject] = [:]
-        /// New objects by the numbers of their temporary keys: held, as they are by what is staged, until they are saved
-        /// or given up.
+        /// New objects by the numbers of their temporary keys, until they are saved or given up.
         var temporaries: [Int64: DatabaseObject] = [:]
-        var others: [ObjectKey: WeakObject] = [:]
         /// Rows newer than those that loaded relationships hold, of objects that are gone from memory.
         var latestRows: [ObjectKey: Row] = [:]
         /// Rows that were deleted; loaded relationships may still hold them.
@@ -32,37 +25,15 @@ struct IdentityMap {
         var lostRowsAt: UInt64 = 0
         /// When the relationship (by slot) of an owner that nobody holds was last changed.
         var linkChanges: [Int: [ObjectKey: UInt64]] = [:]
-        /// At this many entries the dead ones are swept out; doubling keeps the cost per object constant.
-        private var sweepAt = 64
-        private var deathsAtSweep = 0
-
-        var count: Int { integers.count + temporaries.count + others.count }
-
-        /// Makes room for more entries, by sweeping if as many objects have died since the last time as stand here.
-        mutating func makeRoom(for more: Int, deaths: Int) {
-            guard count + more > sweepAt else { return }
-            if deaths - deathsAtSweep >= count / 2 {
-                integers = integers.filter { $0.value.object != nil }
-                others = others.filter { $0.value.object != nil }
-            }
-            deathsAtSweep = deaths
-            sweepAt = max(64, 2 * (count + more))
-        }
-
-        mutating func reserve(_ more: Int, hasIntegerKey: Bool) {
-            if hasIntegerKey {
-                integers.reserveCapacity(integers.count + more)
-            } else {
-                others.reserveCapacity(others.count + more)
-            }
-        }
     }
 
+    private let references: ObjectReferences
     /// Where in `tables` an entity's stands, plus one; 0 if it has none, since a context sees few of a schema's entities.
     private var places: [Int32]
     private var tables: [Table] = []
 
-    init(entityCount: Int) {
+    init(entityCount: Int, _ references: ObjectReferences) {
+        self.references = references
         places = Array(repeating: 0, count: entityCount)
     }
 
@@ -94,12 +65,8 @@ struct IdentityMap {
     mutating func noteKnown(_ entity: Int) { _ = place(entity) }
 
     func object(_ entity: Int, _ key: ObjectKey) -> DatabaseObject? {
-        guard let place = knownPlace(entity) else { return nil }
-        return switch key {
-        case .integer(let integer): tables[place].integers[integer]?.object
-        case .temporary(let number): tables[place].temporaries[number]
-        case .values: tables[place].others[key]?.object
-        }
+        guard case .temporary(let number) = key else { return references.object(entity, key) }
+        return knownPlace(entity).flatMap { tables[$0].temporaries[number] }
     }
 
     /// Whether anything is known of rows that were deleted, are about to be, or were left by objects that are gone: if
@@ -109,16 +76,9 @@ struct IdentityMap {
         return !tables[place].latestRows.isEmpty || !tables[place].deleted.isEmpty || !tables[place].deleting.isEmpty
     }
 
-    /// Prepares for objects that will be inserted, by the number of objects that have died in the context so far.
-    mutating func makeRoom(for more: Int, of entity: EntityRuntime, deaths: Int) {
-        let place = place(entity.index)
-        tables[place].makeRoom(for: more, deaths: deaths)
-        if more > 1 { tables[place].reserve(more, hasIntegerKey: entity.hasIntegerKey) }
-    }
-
-    /// Prepares for new objects that will be inserted.
-    mutating func makeRoom(for more: Int, of entity: EntityRuntime) {
-        if more > 1 { tables[place(entity.index)].reserve(more, hasIntegerKey: entity.hasIntegerKey) }
+    /// Prepares for objects that will be inserted.
+    func makeRoom(for more: Int, of entity: EntityRuntime) {
+        if more > 1 { references.reserve(more, of: entity) }
     }
 
     /// The object of a key, made if there is none.
@@ -127,32 +87,47 @@ struct IdentityMap {
         _ key: ObjectKey,
         orMake make: () throws -> DatabaseObject
     ) rethrows -> (object: DatabaseObject, isNew: Bool) {
-        func find(_ place: inout WeakObject) throws -> (DatabaseObject, Bool) {
-            if let object = place.object { return (object, false) }
-            let object = try make()
-            place.object = object
-            return (object, true)
+        if let object = object(entity, key) { return (object, false) }
+        let object = try make()
+        insert(object, entity, key)
+        return (object, true)
+    }
+
+    /// The objects of rows by their keys, each one integer, made where there is none; with the positions of those that
+    /// there were.
+    mutating func objects(
+        _ entity: Int,
+        _ keys: [Int64],
+        orMake make: (Int) throws -> DatabaseObject
+    ) rethrows -> (objects: [DatabaseObject], known: [Int]) {
+        _ = place(entity)
+        let found = references.objects(entity, keys)
+        var known: [Int] = []
+        var objects: [DatabaseObject] = []
+        objects.reserveCapacity(keys.count)
+        for position in keys.indices {
+            if let object = found?[position] {
+                objects.append(object)
+                known.append(position)
+            } else {
+                objects.append(try make(position))
+            }
         }
-        func find(_ place: inout DatabaseObject?) throws -> (DatabaseObject, Bool) {
-            if let object = place { return (object, false) }
-            let object = try make()
-            place = object
-            return (object, true)
+        // A result may have a row twice.
+        let repeated = references.insert(objects, entity, keys)
+        for (position, object) in repeated {
+            objects[position] = object
+            known.append(position)
         }
-        let place = place(entity)
-        return switch key {
-        case .integer(let integer): try find(&tables[place].integers[integer, default: WeakObject()])
-        case .temporary(let number): try find(&tables[place].temporaries[number])
-        case .values: try find(&tables[place].others[key, default: WeakObject()])
-        }
+        return (objects, known)
     }
 
     mutating func insert(_ object: DatabaseObject, _ entity: Int, _ key: ObjectKey) {
         let place = place(entity)
-        switch key {
-        case .integer(let integer): tables[place].integers[integer] = WeakObject(object: object)
-        case .temporary(let number): tables[place].temporaries[number] = object
-        case .values: tables[place].others[key] = WeakObject(object: object)
+        if case .temporary(let number) = key {
+            tables[place].temporaries[number] = object
+        } else {
+            references.insert(object, entity, key)
         }
     }
 
@@ -160,23 +135,15 @@ struct IdentityMap {
     mutating func remove(_ object: DatabaseObject, _ entity: Int, _ key: ObjectKey) {
         if case .temporary(let number) = key {
             tables[place(entity)].temporaries[number] = nil
-            return
-        }
-        guard self.object(entity, key) === object else { return }
-        let place = place(entity)
-        switch key {
-        case .integer(let integer): tables[place].integers[integer] = nil
-        case .temporary: break
-        case .values: tables[place].others[key] = nil
+        } else if references.object(entity, key) === object {
+            references.remove(object, entity)
         }
     }
 
     /// Every object of an entity that is still in memory.
     func objects(of entity: Int) -> [DatabaseObject] {
-        read(entity, orNone: []) { table in
-            table.integers.values.compactMap(\.object) + table.temporaries.values
-                + table.others.values.compactMap(\.object)
-        }
+        guard let place = knownPlace(entity) else { return [] }
+        return references.objects(of: entity) + tables[place].temporaries.values
     }
 
     /// Every object that is still in memory.
@@ -243,11 +210,18 @@ struct IdentityMap {
 
     /// Whether any row of an entity has an object, or has left one behind.
     func holdsRows(of entity: Int) -> Bool {
-        read(entity, orNone: false) { table in
-            !table.latestRows.isEmpty || table.integers.values.contains { $0.object != nil }
-                || !table.temporaries.isEmpty
-                || table.others.values.contains { $0.object != nil }
-        }
+        guard let place = knownPlace(entity) else { return false }
+        return !tables[place].latestRows.isEmpty || !tables[place].temporaries.isEmpty
+            || references.hasObjects(of: entity)
+    }
+
+    /// Forgets what was noted of a row that had no object, but for a deletion under way, which the object is told.
+    mutating func forgetNotes(of object: DatabaseObject, _ key: ObjectKey) {
+        let entity = object.runtime.index
+        guard hasNotes(entity) else { return }
+        _ = takeLatestRow(entity, key)
+        setDeleted(false, entity, key)
+        if isDeleting(entity, key) { object.withState { $0.status = .deleting } }
     }
 
     /// Keeps the row that a vanished object left behind, newer than the one its sets hold.

@@ -19,6 +19,8 @@ open class DatabaseObject: @unchecked Sendable {
     public let context: DatabaseContext
     package let runtime: EntityRuntime
     private let state: Mutex<ObjectState>
+    /// Where the context's table of objects has it; changed under that table's lock only.
+    private let place = Atomic<Int32>(-1)
 
     /// Made by a context from a row; subclasses inherit this initializer and have no other.
     public required init(_ seed: ObjectSeed) {
@@ -61,11 +63,14 @@ open class DatabaseObject: @unchecked Sendable {
     open func validate() throws {}
 
     deinit {
-        context.noteDeath()
         // Loaded relationships may hold this row as it was before: leave them the newer one.
         let row = state.withLock { $0.changedAt > 0 && $0.status == .persistent ? $0.storedRow : nil }
-        guard let row, !runtime.key.isEmpty, let key = try? ObjectKey(row, runtime.key) else { return }
-        context.leave(LeftRow(entity: runtime.index, key: key, row: row))
+        if let row, !runtime.key.isEmpty, let key = try? ObjectKey(row, runtime.key) {
+            context.leave(LeftRow(entity: runtime.index, key: key, row: row))
+        }
+        // Who looks for the object after this does not find it any more, but the row that it has left.
+        let place = tablePlace
+        if place >= 0 { context.references.remove(runtime.index, at: place) }
     }
 
     /// The entity that the object's row belongs to.
@@ -118,6 +123,14 @@ public struct ObjectSeed: Sendable {
     var position: Int32 = 0
     /// What is staged on a new object; nil for one that stands for a stored row.
     var staging: StagingBox?
+}
+
+extension DatabaseObject: TableObject {
+    /// Where the context's table of objects has it.
+    var tablePlace: Int32 {
+        get { place.load(ordering: .relaxed) }
+        set { place.store(newValue, ordering: .relaxed) }
+    }
 }
 
 extension DatabaseObject: Hashable {

@@ -1,0 +1,218 @@
+import CSwiftRuntime
+
+/// A key of an ``ObjectTable``.
+protocol ObjectTableKey: Equatable {
+    /// Bits that differ between different keys, the lowest ones too.
+    var mixedBits: UInt { get }
+    /// What stands in entries that are free.
+    static var free: Self { get }
+}
+
+/// An object that knows where in a table it stands.
+protocol TableObject: AnyObject {
+    /// Twice the number of its entry, plus the table's tag; -1 where it has none.
+    var tablePlace: Int32 { get set }
+}
+
+/// Objects by key, without keeping them in memory.
+///
+/// Weak references would do, but each costs its object a side table: an allocation, and every retain and release after
+/// that takes the slow way. Instead an object takes its entry out in `deinit`, under the same lock as every look-up. So while
+/// an entry stands here its object's memory is there; the object may be on its way out already, which is what a look-up
+/// asks the runtime. Nothing in here releases an object, so that no `deinit` runs under that lock.
+struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
+    private struct Entry {
+        var key: Key
+        /// The object's address; of a free entry, twice the number of the next free one, plus one.
+        var bits: UInt
+    }
+
+    /// An entry stays where it is as long as its object lives.
+    private var entries: [Entry] = []
+    /// Numbers of entries plus one, where the bits of their keys lead to or behind that; 0 for none. At most half full.
+    private var index: [Int32] = []
+    private var firstFree: Int?
+    /// The number of objects that have an entry.
+    private(set) var count = 0
+    /// Tells the places of two tables apart.
+    private let tag: Int32
+
+    init(tag: Int32 = 0) {
+        self.tag = tag
+    }
+
+    /// The object of a key, if it is in memory.
+    ///
+    /// Changes nothing; it is called in place, where a table would be copied otherwise.
+    mutating func object(_ key: Key) -> Object? {
+        guard let found = find(key) else { return nil }
+        return retained(Int(index[found]) - 1)
+    }
+
+    /// Whether a key leads to an object, which may be on its way out of memory.
+    func contains(_ key: Key) -> Bool { find(key) != nil }
+
+    /// Every object that is in memory.
+    var objects: [Object] {
+        var objects: [Object] = []
+        objects.reserveCapacity(count)
+        for number in entries.indices where entries[number].bits & 1 == 0 {
+            if let object = retained(number) { objects.append(object) }
+        }
+        return objects
+    }
+
+    /// Makes room for objects that will be inserted.
+    mutating func reserve(_ more: Int) {
+        entries.reserveCapacity(count + more)
+        growIndex(count + more)
+    }
+
+    /// Gives a key an object without an entry, unless it leads to one that is in memory, which is returned then.
+    mutating func insert(_ object: Object, ifAbsent key: Key) -> Object? {
+        growIndex(count + 1)
+        var place = firstPlace(key)
+        while index[place] != 0 {
+            let number = Int(index[place]) - 1
+            if entries[number].key == key {
+                if let known = retained(number) { return known }
+                // Its entry is that of nobody any more, until it takes it out itself.
+                break
+            }
+            place = (place + 1) & (index.count - 1)
+        }
+        index[place] = Int32(makeEntry(object, key) + 1)
+        return nil
+    }
+
+    /// Gives a key an object, whatever it led to, and takes away the key that the object had.
+    mutating func insert(_ object: Object, _ key: Key) {
+        growIndex(count + 1)
+        let number: Int
+        if object.tablePlace >= 0 {
+            number = Int(object.tablePlace >> 1)
+            if entries[number].key == key, let place = find(key), index[place] == number + 1 { return }
+            removeFromIndex(number)
+            entries[number].key = key
+        } else {
+            number = makeEntry(object, key)
+        }
+        var place = firstPlace(key)
+        while index[place] != 0, entries[Int(index[place]) - 1].key != key { place = (place + 1) & (index.count - 1) }
+        index[place] = Int32(number + 1)
+    }
+
+    /// Takes an object's entry out, if it has one.
+    mutating func remove(_ object: Object) {
+        guard object.tablePlace >= 0 else { return }
+        remove(at: object.tablePlace)
+        object.tablePlace = -1
+    }
+
+    /// Takes the entry of an object out that goes out of memory.
+    mutating func remove(at place: Int32) {
+        let number = Int(place >> 1)
+        removeFromIndex(number)
+        count -= 1
+        guard count > 0 else {
+            // Whatever grew for many objects is given back when none is left.
+            entries.removeAll(keepingCapacity: entries.count <= 64)
+            if entries.capacity == 0 { index = [] }
+            firstFree = nil
+            return
+        }
+        entries[number] = Entry(key: .free, bits: UInt(bitPattern: firstFree ?? -1) << 1 | 1)
+        firstFree = number
+    }
+
+    private mutating func makeEntry(_ object: Object, _ key: Key) -> Int {
+        let address = UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
+        let number: Int
+        if let free = firstFree {
+            number = free
+            let next = Int(bitPattern: entries[number].bits) >> 1
+            firstFree = next < 0 ? nil : next
+            entries[number] = Entry(key: key, bits: address)
+        } else {
+            number = entries.count
+            entries.append(Entry(key: key, bits: address))
+        }
+        count += 1
+        object.tablePlace = Int32(number) << 1 | tag
+        return number
+    }
+
+    /// The object of an entry, unless it is on its way out of memory.
+    private func retained(_ number: Int) -> Object? {
+        // The entry is there, so the object's `deinit` has not taken it out, which needs the lock that the caller holds: the
+        // memory is still the object's. It is not handed out if its `deinit` has begun.
+        guard let address = unsafe UnsafeMutableRawPointer(bitPattern: entries[number].bits),
+            unsafe kindred_try_retain(address)
+        else { return nil }
+        return unsafe Unmanaged<Object>.fromOpaque(address).takeRetainedValue()
+    }
+
+    private func firstPlace(_ key: Key) -> Int {
+        Int(truncatingIfNeeded: key.mixedBits) & (index.count - 1)
+    }
+
+    /// Where in `index` a key stands.
+    private func find(_ key: Key) -> Int? {
+        if index.isEmpty { return nil }
+        var place = firstPlace(key)
+        while index[place] != 0 {
+            if entries[Int(index[place]) - 1].key == key { return place }
+            place = (place + 1) & (index.count - 1)
+        }
+        return nil
+    }
+
+    /// Takes an entry out of the index, unless its key leads to another one by now.
+    private mutating func removeFromIndex(_ number: Int) {
+        guard var gap = find(entries[number].key), index[gap] == number + 1 else { return }
+        let mask = index.count - 1
+        index[gap] = 0
+        // What stands behind the gap moves into it where it could not be found any more.
+        var place = (gap + 1) & mask
+        while index[place] != 0 {
+            let wanted = firstPlace(entries[Int(index[place]) - 1].key)
+            if (place &- wanted) & mask >= (place &- gap) & mask {
+                index[gap] = index[place]
+                index[place] = 0
+                gap = place
+            }
+            place = (place + 1) & mask
+        }
+    }
+
+    private mutating func growIndex(_ count: Int) {
+        guard 2 * count > index.count else { return }
+        var size = max(16, index.count)
+        while size < 2 * count { size *= 2 }
+        let numbers = index
+        index = Array(repeating: 0, count: size)
+        for number in numbers where number != 0 {
+            var place = firstPlace(entries[Int(number) - 1].key)
+            while index[place] != 0 { place = (place + 1) & (size - 1) }
+            index[place] = number
+        }
+    }
+}
+
+extension Int64: ObjectTableKey {
+    /// Unknown outside the process, so that nobody can choose keys that stand in each other's way.
+    private static let seed = UInt64.random(in: .min ... .max)
+
+    var mixedBits: UInt {
+        let product = (UInt64(bitPattern: self) ^ Self.seed).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+        return UInt(truncatingIfNeeded: product.high ^ product.low)
+    }
+
+    static var free: Int64 { 0 }
+}
+
+extension ObjectKey: ObjectTableKey {
+    var mixedBits: UInt { UInt(bitPattern: hashValue) }
+
+    static var free: ObjectKey { .integer(0) }
+}
