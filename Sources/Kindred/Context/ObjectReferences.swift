@@ -102,8 +102,9 @@ final class ObjectReferences: Sendable {
         }
     }
 
-    /// Gives integer keys objects; those that have a key already keep it. Returns the objects in memory that keys led to
-    /// already, with their positions among the keys.
+    /// Gives integer keys objects; those that have a key already keep it.
+    ///
+    /// Returns the objects in memory that keys led to already, with their positions among the keys.
     func insert(_ objects: [DatabaseObject], _ entity: Int, _ keys: [Int64]) -> [(
         position: Int, object: DatabaseObject
     )] {

@@ -29,7 +29,7 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
 
     /// An entry stays where it is as long as its object lives.
     private var entries: [Entry] = []
-    /// Numbers of entries plus one, where the bits of their keys lead to or behind that; 0 for none. At most half full.
+    /// Numbers of entries plus one, where the bits of their keys lead to or behind that; 0 for none, at most half full.
     private var index: [Int32] = []
     private var firstFree: Int?
     /// The number of objects that have an entry.

@@ -86,7 +86,8 @@ extension DeletionSearch {
                 let members = keys.enumerated().compactMap { position, key in
                     found.rows[key].map { Member(key: key, row: $0, position: Int32(clamping: position)) }
                 }
-                fresh += context.objects(members, of: entity, group: LoadGroup(.members(members)))
+                let group = LoadGroup(.members(members))
+                fresh += members.map { context.object($0, of: entity, group) }
             }
             for key in keys {
                 if let object = context.liveObject(entity, key) { DeletionRun.mark(object) }

@@ -41,8 +41,8 @@ extension DatabaseContext {
         type(of: first) != DatabaseObject.self || !database.registeredHooks.hooks(for: entity).isEmpty
     }
 
-    /// Whether new objects of an entity have methods or hooks to be called.
-    func awakesNew(_ entity: EntityRuntime) -> Bool {
+    /// Whether objects of an entity, none of which is at hand, may have methods or hooks to be called in their life.
+    func mayAwake(_ entity: EntityRuntime) -> Bool {
         entity.layout != nil || !database.registeredHooks.hooks(for: entity).isEmpty
     }
 

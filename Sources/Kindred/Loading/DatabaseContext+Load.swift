@@ -10,58 +10,65 @@ extension DatabaseContext {
         from object: DatabaseObject,
         at place: SourcePlace? = nil
     ) async throws -> DatabaseObject? {
-        try requireLive(object)
-        let entity = runtime.entities[relationship.destination]
-        let state = object.withState { $0 }
-        if let staging = state.staging {
+        let source = object.withState { LinkSource($0, relationship.slot) }
+        try requireLive(object, source.status)
+        if let staging = source.staging {
             if let new = staging.destinations[relationship.slot] { return new }
             if case .referenced = relationship.link {
                 return try await stagedPartner(of: relationship, object, at: place)
             }
         }
-        guard let key = try ObjectKey(state.row, relationship.ownColumns) else { return nil }
-        var isForeignKey = false
-        if case .foreignKey(let columns, let referenced) = relationship.link {
-            if let known = try liveObject(entity, where: referenced, equal: state.row, columns) { return known }
-            isForeignKey = true
-        }
+        guard let key = try ObjectKey(source.row, relationship.ownColumns) else { return nil }
+        let isForeignKey = relationship.holdsForeignKey
+        if isForeignKey, let known = try liveDestination(of: relationship, key, source.row) { return known }
         var found: LoadedOne
-        if case .one(let one) = state.relationships[relationship.slot], !isForeignKey || one.foreignKey == key {
+        if case .one(let one) = source.loaded, !isForeignKey || one.foreignKey == key {
             found = one
         } else {
-            let loaded = try await load(relationship, key, for: object, at: place)
-            found = LoadedOne(foreignKey: isForeignKey ? key : nil, member: loaded.members.first, group: loaded.group)
+            let loaded = try await load(relationship, key, for: object, source, at: place)
+            found = LoadedOne(
+                foreignKey: isForeignKey ? key : nil, member: loaded.members.first, group: loaded.members.group)
             if !isForeignKey { apply(stagedChange(relationship, of: object), to: &found) }
             keep(.one(found), relationship.slot, of: object, askedAt: loaded.askedAt)
         }
-        return found.member.flatMap { objects([$0], of: entity, group: found.group).first }
+        return found.member.map { self.object($0, of: runtime.entities[relationship.destination], found.group) }
     }
 
     /// The object at the other end of a to-one relationship, if it is in memory.
     func loadedDestination(of relationship: RelationshipRuntime, from object: DatabaseObject) -> DatabaseObject? {
-        let entity = runtime.entities[relationship.destination]
-        let state = object.withState { $0 }
-        guard !object.isDeleted else { return nil }
-        if let staging = state.staging {
+        let source = object.withState { LinkSource($0, relationship.slot) }
+        guard source.status != .deleted, source.status != .deleting else { return nil }
+        if let staging = source.staging {
             if let new = staging.destinations[relationship.slot] { return new }
             if case .referenced = relationship.link, let joined = stagedChange(relationship, of: object)?.joined.last {
                 return joined
             }
         }
-        guard let key = try? ObjectKey(state.row, relationship.ownColumns) else { return nil }
-        var member: Member?
-        var group: LoadGroup?
-        if case .foreignKey(let columns, let referenced) = relationship.link,
-            let known = try? liveObject(entity, where: referenced, equal: state.row, columns)
-        {
+        guard let key = try? ObjectKey(source.row, relationship.ownColumns) else { return nil }
+        if relationship.holdsForeignKey, let known = try? liveDestination(of: relationship, key, source.row) {
             return known
         }
-        if case .one(let one) = state.relationships[relationship.slot], one.foreignKey == nil || one.foreignKey == key {
+        var member: Member?
+        var group: LoadGroup?
+        if case .one(let one) = source.loaded, one.foreignKey == nil || one.foreignKey == key {
             (member, group) = (one.member, one.group)
-        } else if let loaded = loadedByGroup(relationship, key, of: object) {
-            (member, group) = (loaded.members.first, loaded.group)
+        } else if let found = foundByGroup(relationship, key, source) {
+            (member, group) = (found.members.first, found.members.group)
         }
-        return member.flatMap { objects([$0], of: entity, group: group).first }
+        return member.map { self.object($0, of: runtime.entities[relationship.destination], group) }
+    }
+
+    /// The object in memory that a foreign key of a row leads to, if any.
+    func liveDestination(
+        of relationship: RelationshipRuntime,
+        _ key: ObjectKey,
+        _ row: Row
+    ) throws -> DatabaseObject? {
+        let entity = runtime.entities[relationship.destination]
+        guard case .foreignKey(let columns, let referenced) = relationship.link else { return nil }
+        // Nearly always the key itself, whose value is at hand.
+        if referenced == entity.key { return liveObject(entity, key) }
+        return try liveObject(entity, where: referenced, equal: row, columns)
     }
 
     /// The partner of an object that has staged changes, by the foreign key that the partner holds.
@@ -72,22 +79,20 @@ extension DatabaseContext {
     ) async throws -> DatabaseObject? {
         let change = stagedChange(relationship, of: object)
         if let joined = change?.joined.last { return joined }
-        let state = object.withState { $0 }
-        guard state.status == .persistent, let key = try ObjectKey(state.storedRow, relationship.ownColumns) else {
+        let source = object.withState { LinkSource($0, relationship.slot) }
+        guard source.status == .persistent, let key = try ObjectKey(source.storedRow, relationship.ownColumns) else {
             return nil
         }
         var found: LoadedOne
-        if case .one(let one) = state.relationships[relationship.slot] {
+        if case .one(let one) = source.loaded {
             found = one
         } else {
-            let loaded = try await load(relationship, key, for: object, at: place)
-            found = LoadedOne(foreignKey: nil, member: loaded.members.first, group: loaded.group)
+            let loaded = try await load(relationship, key, for: object, source, at: place)
+            found = LoadedOne(foreignKey: nil, member: loaded.members.first, group: loaded.members.group)
             apply(change, to: &found)
             keep(.one(found), relationship.slot, of: object, askedAt: loaded.askedAt)
         }
-        return found.member.flatMap {
-            objects([$0], of: runtime.entities[relationship.destination], group: found.group).first
-        }
+        return found.member.map { self.object($0, of: runtime.entities[relationship.destination], found.group) }
     }
 
     /// What was read, with what staged changes make of it.
@@ -114,25 +119,31 @@ extension DatabaseContext {
         owner: DatabaseObject,
         at place: SourcePlace? = nil
     ) async throws -> [DatabaseObject] {
-        try requireLive(owner)
-        var found = loadedMembers(of: relationship, owner: owner)
-        if found == nil, let key = try ObjectKey(owner.storedRow, relationship.ownColumns) {
-            let loaded = try await load(relationship, key, for: owner, at: place)
-            var members = LoadedMembers(loaded.members, group: loaded.group)
-            apply(stagedChange(relationship, of: owner), to: &members)
-            keep(.many(members), relationship.slot, of: owner, askedAt: loaded.askedAt)
-            found = members
+        let source = owner.withState { LinkSource($0, relationship.slot) }
+        try requireLive(owner, source.status)
+        var found = loadedMembers(of: relationship, owner: owner, source)
+        if found == nil, let key = try ObjectKey(source.storedRow, relationship.ownColumns) {
+            var loaded = try await load(relationship, key, for: owner, source, at: place)
+            apply(stagedChange(relationship, of: owner), to: &loaded.members)
+            keep(.many(loaded.members), relationship.slot, of: owner, askedAt: loaded.askedAt)
+            found = loaded.members
         }
         guard let found else { return [] }
-        return objects(found.members, of: runtime.entities[relationship.destination], group: found.group)
+        return objects(found, of: runtime.entities[relationship.destination])
     }
 
     /// The members that are in memory, the owner's own or those that its group has loaded for it.
     func loadedMembers(of relationship: RelationshipRuntime, owner: DatabaseObject) -> LoadedMembers? {
-        if case .many(let members) = owner.withState({ $0.relationships[relationship.slot] }) {
-            return sorted(members, relationship, of: owner)
-        }
-        if owner.isInserted {
+        loadedMembers(of: relationship, owner: owner, owner.withState { LinkSource($0, relationship.slot) })
+    }
+
+    private func loadedMembers(
+        of relationship: RelationshipRuntime,
+        owner: DatabaseObject,
+        _ source: LinkSource
+    ) -> LoadedMembers? {
+        if case .many(let members) = source.loaded { return sorted(members, relationship, of: owner) }
+        if source.status == .inserted {
             let askedAt = now
             var members = LoadedMembers()
             apply(stagedChange(relationship, of: owner), to: &members)
@@ -140,45 +151,44 @@ extension DatabaseContext {
             keep(.many(members), relationship.slot, of: owner, askedAt: askedAt)
             return sorted(members, relationship, of: owner)
         }
-        guard let key = try? ObjectKey(owner.storedRow, relationship.ownColumns),
-            let loaded = loadedByGroup(relationship, key, of: owner)
+        guard let key = try? ObjectKey(source.storedRow, relationship.ownColumns),
+            var found = foundByGroup(relationship, key, source)
         else { return nil }
-        var members = LoadedMembers(loaded.members, group: loaded.group)
-        apply(stagedChange(relationship, of: owner), to: &members)
-        keep(.many(members), relationship.slot, of: owner, askedAt: loaded.askedAt)
-        return members
+        apply(stagedChange(relationship, of: owner), to: &found.members)
+        keep(.many(found.members), relationship.slot, of: owner, askedAt: found.askedAt)
+        return found.members
     }
 
     /// What the owner's group has loaded for it, unless that is outdated.
-    private func loadedByGroup(
+    private func foundByGroup(
         _ relationship: RelationshipRuntime,
         _ key: ObjectKey,
-        of owner: DatabaseObject
-    ) -> LoadGroup.Loaded? {
-        let (group, changedAt) = owner.withState { ($0.group, $0.linksChangedAt) }
-        guard let loaded = group?.loaded(relationship.slot, key) else { return nil }
-        return current(loaded, relationship, key, ownerChangedAt: changedAt)
+        _ source: LinkSource
+    ) -> LoadGroup.Found? {
+        guard let found = source.group?.found(relationship.slot, key) else { return nil }
+        return current(found, relationship, key, ownerChangedAt: source.linksChangedAt)
     }
 
     /// A group's knowledge without the members deleted since; nil if the relationship was changed since.
-    private func current(
-        _ loaded: LoadGroup.Loaded,
+    func current(
+        _ found: LoadGroup.Found,
         _ relationship: RelationshipRuntime,
         _ key: ObjectKey,
         ownerChangedAt: UInt64
-    ) -> LoadGroup.Loaded? {
+    ) -> LoadGroup.Found? {
         withMap { map in
             let changedAt = max(
                 ownerChangedAt,
                 map.lostRows(of: relationship),
                 map.linkChange(relationship.source, slot: relationship.slot, key)
             )
-            guard changedAt <= loaded.askedAt else { return nil }
-            guard map.hasNotes(relationship.destination),
-                loaded.members.contains(where: { map.isDeleted(relationship.destination, $0.key) })
-            else { return loaded }
-            let members = loaded.members.filter { !map.isDeleted(relationship.destination, $0.key) }
-            return LoadGroup.Loaded(members: members, group: loaded.group, askedAt: loaded.askedAt)
+            guard changedAt <= found.askedAt else { return nil }
+            guard map.hasNotes(relationship.destination) else { return found }
+            let gone = found.members.members.map(\.key).filter { map.isDeleted(relationship.destination, $0) }
+            if gone.isEmpty { return found }
+            var left = found
+            left.members.remove(Set(gone))
+            return left
         }
     }
 
@@ -187,14 +197,10 @@ extension DatabaseContext {
         _ relationship: RelationshipRuntime,
         _ key: ObjectKey,
         for object: DatabaseObject,
+        _ source: LinkSource,
         at place: SourcePlace?
-    ) async throws -> LoadGroup.Loaded {
-        let (group, position, changedAt) = object.withState { ($0.group, Int($0.position), $0.linksChangedAt) }
-        if let known = group?.loaded(relationship.slot, key),
-            let current = current(known, relationship, key, ownerChangedAt: changedAt)
-        {
-            return current
-        }
+    ) async throws -> LoadGroup.Found {
+        if let current = foundByGroup(relationship, key, source) { return current }
         guard faulting != .forbidden else {
             let path = "\(runtime.entities[relationship.source].name).\(relationship.model.name)"
             throw KindredError(
@@ -206,93 +212,8 @@ extension DatabaseContext {
             )
         }
         return try await client.called(at: place) {
-            try await load(relationship, key, for: object, of: group, from: position, changedAt)
+            try await load(relationship, key, source)
         }
-    }
-
-    private func load(
-        _ relationship: RelationshipRuntime,
-        _ key: ObjectKey,
-        for object: DatabaseObject,
-        of group: LoadGroup?,
-        from position: Int,
-        _ changedAt: UInt64
-    ) async throws -> LoadGroup.Loaded {
-        guard faulting == .batch, let group else { return try await loadAlone(relationship, key) }
-        TransactionJournal.current?.recordLoad(group)
-        group.forget(relationship.slot, before: withMap { $0.lostRows(of: relationship) })
-        let loaded = try await group.load(relationship.slot, key, from: position) { element in
-            try candidate(element, relationship)
-        } load: { keys in
-            try await query(relationship, keys)
-        }
-        if let current = current(loaded, relationship, key, ownerChangedAt: changedAt) { return current }
-        return try await loadAlone(relationship, key)
-    }
-
-    private func loadAlone(_ relationship: RelationshipRuntime, _ key: ObjectKey) async throws -> LoadGroup.Loaded {
-        let (members, askedAt) = try await query(relationship, [key])
-        let group = LoadGroup(.members([]))
-        return group.keep(members, [key], relationship.slot, askedAt, wanted: key)
-    }
-
-    /// The key by which another element of the group asks for the relationship; nil if it has nothing to ask for.
-    private func candidate(_ element: LoadGroup.Element, _ relationship: RelationshipRuntime) throws -> ObjectKey? {
-        var row: Row?
-        switch element {
-        case .key(let key):
-            row = liveObject(runtime.entities[relationship.source], key)?.rowLacking(relationship.slot)
-        case .object(let object):
-            row = object.rowLacking(relationship.slot)
-        case .member(let member):
-            row = member.row
-        }
-        guard let row else { return nil }
-        if case .foreignKey(let columns, let referenced) = relationship.link,
-            try liveObject(runtime.entities[relationship.destination], where: referenced, equal: row, columns) != nil
-        {
-            return nil
-        }
-        return try ObjectKey(row, relationship.ownColumns)
-    }
-
-    /// One query for the members of all owners with the given keys.
-    func query(
-        _ relationship: RelationshipRuntime,
-        _ keys: [ObjectKey]
-    ) async throws -> (members: LoadGroup.OwnedMembers, askedAt: UInt64) {
-        let query = RelationshipQuery(
-            runtime: runtime,
-            relationship: relationship,
-            source: runtime.entities[relationship.source]
-        )
-        withMap { $0.noteKnown(relationship.source) }
-        let askedAt = now
-        let result = try await client.execute(try query.statement(for: keys))
-        return (try grouped(result, query), askedAt)
-    }
-
-    /// The rows of a result by owner.
-    private func grouped(_ result: QueryResult, _ query: RelationshipQuery) throws -> LoadGroup.OwnedMembers {
-        let entity = query.destination
-        var found = LoadGroup.OwnedMembers()
-        var places: [ObjectKey: Int] = [:]
-        let rows = try EntityRows(result, of: entity)
-        for position in 0..<result.count {
-            guard let owner = try ObjectKey(result, position, query.ownerColumns) else { continue }
-            // Objects without a key are never found again; their place stands for one.
-            let key = try entity.key.isEmpty ? .integer(Int64(position)) : ObjectKey(result, position, entity.key)
-            guard let key else { continue }
-            if query.mayRepeatMembers {
-                if let place = places[key] {
-                    found.share(place, with: owner)
-                    continue
-                }
-                places[key] = found.distinct.count
-            }
-            found.append(key, try rows[position], to: owner)
-        }
-        return found
     }
 
     func keep(_ loaded: LoadedRelationship, _ slot: Int, of owner: DatabaseObject, askedAt: UInt64) {
@@ -305,22 +226,15 @@ extension DatabaseContext {
 
     /// Refuses an object whose row is known to be gone.
     func requireLive(_ object: DatabaseObject) throws {
-        guard object.isGone else { return }
+        try requireLive(object, object.withState { $0.status })
+    }
+
+    private func requireLive(_ object: DatabaseObject, _ status: ObjectState.Status) throws {
+        guard status == .deleted else { return }
         throw KindredError(
             .objectDeleted,
             "\(object) has been deleted",
             entity: object.runtime.name.description
         )
-    }
-}
-
-extension DatabaseObject {
-    /// The row, unless it is gone or its set is loaded already.
-    fileprivate func rowLacking(_ slot: Int) -> Row? {
-        withState { state in
-            if state.status != .persistent { return nil }
-            if case .many = state.relationships[slot] { return nil }
-            return state.row
-        }
     }
 }

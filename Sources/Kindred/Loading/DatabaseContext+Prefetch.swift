@@ -27,22 +27,21 @@ extension DatabaseContext {
     }
 
     private func load(_ relationship: RelationshipRuntime, forAll objects: [DatabaseObject]) async throws {
-        var wanted: [ObjectIdentifier: (group: LoadGroup, keys: Set<ObjectKey>)] = [:]
+        var groups: [ObjectIdentifier: LoadGroup] = [:]
         var owners: [(object: DatabaseObject, key: ObjectKey)] = []
-        var all: Set<ObjectKey> = []
+        var keys = KeyNumbers()
         for object in objects where !object.isGone && !object.isInserted {
             guard let key = try keyToLoad(relationship, for: object) else { continue }
             let group = object.groupOfItsOwn
             owners.append((object, key))
-            all.insert(key)
-            wanted[ObjectIdentifier(group), default: (group, [])].keys.insert(key)
+            keys.insert(key)
+            groups[ObjectIdentifier(group)] = group
         }
-        guard let first = all.first else { return }
-        let (members, askedAt) = try await query(relationship, Array(all))
-        for (group, keys) in wanted.values {
+        guard !owners.isEmpty else { return }
+        let batch = try await query(relationship, keys)
+        for group in groups.values {
             TransactionJournal.current?.recordLoad(group)
-            let own = wanted.count == 1 ? members : members.filtered(keys)
-            _ = group.keep(own, keys, relationship.slot, askedAt, wanted: first)
+            group.keep(batch, relationship.slot)
         }
         for (object, key) in owners { try await take(relationship, key, for: object) }
     }
@@ -64,9 +63,9 @@ extension DatabaseContext {
         if relationship.isToMany {
             _ = loadedMembers(of: relationship, owner: object)
         } else if case .foreignKey = relationship.link {
-            guard let loaded = object.withState({ $0.group })?.loaded(relationship.slot, key) else { return }
-            let one = LoadedOne(foreignKey: key, member: loaded.members.first, group: loaded.group)
-            keep(.one(one), relationship.slot, of: object, askedAt: loaded.askedAt)
+            guard let found = object.withState({ $0.group })?.found(relationship.slot, key) else { return }
+            let one = LoadedOne(foreignKey: key, member: found.members.first, group: found.members.group)
+            keep(.one(one), relationship.slot, of: object, askedAt: found.askedAt)
         } else {
             _ = try await destination(of: relationship, from: object)
         }

@@ -34,68 +34,47 @@ package final class LoadGroup: Sendable {
         weak var object: DatabaseObject?
     }
 
-    /// The rows that one query found for many owners.
-    struct OwnedMembers: Sendable {
-        /// Each row once, however many owners share it.
-        private(set) var distinct: [Member] = []
-        /// The rows of each owner, which know their places in `distinct`.
-        private(set) var byOwner: [ObjectKey: [Member]] = [:]
-
-        /// Adds a row that is not there yet, for an owner.
-        mutating func append(_ key: ObjectKey, _ row: Row, to owner: ObjectKey) {
-            let member = Member(key: key, row: row, position: Int32(clamping: distinct.count))
-            distinct.append(member)
-            byOwner[owner, default: []].append(member)
-        }
-
-        /// Adds a row that another owner has too.
-        mutating func share(_ place: Int, with owner: ObjectKey) {
-            byOwner[owner, default: []].append(distinct[place])
-        }
-
-        /// The rows of some of the owners.
-        func filtered(_ owners: Set<ObjectKey>) -> OwnedMembers {
-            var result = OwnedMembers()
-            var places: [ObjectKey: Int] = [:]
-            for (owner, members) in byOwner where owners.contains(owner) {
-                for member in members {
-                    if let place = places[member.key] {
-                        result.share(place, with: owner)
-                    } else {
-                        places[member.key] = result.distinct.count
-                        result.append(member.key, member.row, to: owner)
-                    }
-                }
-            }
-            return result
-        }
-    }
-
-    /// What the group knows of one owner's relationship.
-    struct Loaded: Sendable {
-        let members: [Member]
-        /// The group that the members form with those of the other owners.
-        let group: LoadGroup
-        let askedAt: UInt64
-    }
-
     static let wholeGroup = 1_000
     static let firstSlice = 128
 
+    /// More are never kept, so that a group whose objects are prefetched one by one stays quick.
+    private static let maximumBatches = 32
+
+    /// What is known of one relationship.
     private struct Slot {
+        let slot: Int
         var nextSlice = LoadGroup.firstSlice
-        var loaded: [ObjectKey: Loaded] = [:]
+        /// What queries have found, the latest last.
+        var batches: [LoadedBatch] = []
         /// Keys that another task is loading, and who waits for them.
         var running: [Running] = []
         /// What was asked for before is outdated.
         var validSince: UInt64 = 0
+
+        func found(_ key: ObjectKey) -> Found? {
+            for batch in batches.reversed() {
+                if let members = batch.members(of: key) { return Found(members: members, askedAt: batch.askedAt) }
+            }
+            return nil
+        }
+
+        /// Whether somebody has asked for a key, or is doing so.
+        func isAskedFor(_ key: ObjectKey) -> Bool {
+            batches.contains { $0.contains(key) } || running.contains { $0.keys.number(of: key) != nil }
+        }
+    }
+
+    /// What the group knows of one owner's relationship.
+    struct Found {
+        var members: LoadedMembers
+        let askedAt: UInt64
     }
 
     private final class Running: Sendable {
-        let keys: Set<ObjectKey>
+        let keys: KeyNumbers
         let waiters = Mutex<(isDone: Bool, continuations: [CheckedContinuation<Void, Never>])>((false, []))
 
-        init(keys: Set<ObjectKey>) {
+        init(keys: KeyNumbers) {
             self.keys = keys
         }
 
@@ -120,7 +99,8 @@ package final class LoadGroup: Sendable {
     }
 
     let elements: Elements
-    private let slots = Mutex<[Int: Slot]>([:])
+    /// Those that anything is known of: few, so that a list is quicker than a dictionary.
+    private let slots = Mutex<[Slot]>([])
 
     init(_ elements: Elements) {
         self.elements = elements
@@ -136,23 +116,35 @@ package final class LoadGroup: Sendable {
     }
 
     /// What is known of the owner with the given key.
-    func loaded(_ slot: Int, _ key: ObjectKey) -> Loaded? {
-        slots.withLock { $0[slot]?.loaded[key] }
+    func found(_ slot: Int, _ key: ObjectKey) -> Found? {
+        slots.withLock { slots in
+            for place in slots.indices where slots[place].slot == slot { return slots[place].found(key) }
+            return nil
+        }
     }
 
     /// Forgets what a slot was told before a time, so that it is loaded anew for the whole group.
     func forget(_ slot: Int, before time: UInt64) {
         slots.withLock { slots in
-            guard var state = slots[slot], time > state.validSince else { return }
-            state.validSince = time
-            state.loaded = state.loaded.filter { $0.value.askedAt >= time }
-            slots[slot] = state
+            for place in slots.indices where slots[place].slot == slot && time > slots[place].validSince {
+                slots[place].validSince = time
+                slots[place].batches.removeAll { $0.askedAt < time }
+            }
         }
     }
 
     /// Forgets everything, because it was read inside a transaction that failed.
     func forget() {
-        slots.withLock { $0 = [:] }
+        slots.withLock { $0 = [] }
+    }
+
+    /// Changes what is known of a relationship.
+    private func withSlot<T>(_ slot: Int, _ body: (inout Slot) throws -> sending T) rethrows -> sending T {
+        try slots.withLock { slots in
+            if let place = slots.firstIndex(where: { $0.slot == slot }) { return try body(&slots[place]) }
+            slots.append(Slot(slot: slot))
+            return try body(&slots[slots.count - 1])
+        }
     }
 
     /// Loads a slot for the owner with the given key and for others of the group, once however many tasks ask.
@@ -166,55 +158,44 @@ package final class LoadGroup: Sendable {
         _ key: ObjectKey,
         from position: Int,
         candidate: (Element) throws -> ObjectKey?,
-        load: ([ObjectKey]) async throws -> (members: OwnedMembers, askedAt: UInt64)
-    ) async throws -> Loaded {
+        load: (KeyNumbers) async throws -> LoadedBatch
+    ) async throws -> Found? {
         while true {
             enum Step {
-                case known(Loaded)
+                case known(Found)
                 case wait(Running)
                 case load(Running)
             }
-            let step: Step = try slots.withLock { slots in
-                var state = slots[slot, default: Slot()]
-                if let known = state.loaded[key] { return .known(known) }
-                if let running = state.running.first(where: { $0.keys.contains(key) }) { return .wait(running) }
+            let step: Step = try withSlot(slot) { state in
+                if let known = state.found(key) { return .known(known) }
+                if let running = state.running.first(where: { $0.keys.number(of: key) != nil }) {
+                    return .wait(running)
+                }
                 let running = Running(keys: try slice(key, from: position, &state, candidate))
                 state.running.append(running)
-                slots[slot] = state
                 return .load(running)
             }
             switch step {
-            case .known(let loaded): return loaded
+            case .known(let found): return found
             case .wait(let running): await running.wait()
             case .load(let running):
                 defer {
-                    slots.withLock { $0[slot]?.running.removeAll { $0 === running } }
+                    withSlot(slot) { $0.running.removeAll { $0 === running } }
                     running.finish()
                 }
-                let (members, askedAt) = try await load(Array(running.keys))
-                return keep(members, running.keys, slot, askedAt, wanted: key)
+                let batch = try await load(running.keys)
+                keep(batch, slot)
+                return batch.members(of: key).map { Found(members: $0, askedAt: batch.askedAt) }
             }
         }
     }
 
-    func keep(
-        _ members: OwnedMembers,
-        _ keys: Set<ObjectKey>,
-        _ slot: Int,
-        _ askedAt: UInt64,
-        wanted: ObjectKey
-    ) -> Loaded {
-        let group = LoadGroup(.members(members.distinct))
-        func loaded(_ key: ObjectKey) -> Loaded {
-            Loaded(members: members.byOwner[key] ?? [], group: group, askedAt: askedAt)
+    /// Keeps what was found for owners of the group.
+    func keep(_ batch: LoadedBatch, _ slot: Int) {
+        withSlot(slot) { state in
+            if state.batches.count == Self.maximumBatches { state.batches.removeFirst() }
+            state.batches.append(batch)
         }
-        slots.withLock { slots in
-            var state = slots.removeValue(forKey: slot) ?? Slot()
-            state.loaded.reserveCapacity(state.loaded.count + keys.count)
-            for key in keys { state.loaded[key] = loaded(key) }
-            slots[slot] = state
-        }
-        return loaded(wanted)
     }
 
     /// An element as the loader sees it: an object, the key of one that may be in memory, or a row.
@@ -238,19 +219,19 @@ package final class LoadGroup: Sendable {
         from position: Int,
         _ state: inout Slot,
         _ candidate: (Element) throws -> ObjectKey?
-    ) throws -> Set<ObjectKey> {
+    ) throws -> KeyNumbers {
         let enough = max(Self.wholeGroup, state.nextSlice)
-        var found: [ObjectKey] = [key]
-        var keys: Set<ObjectKey> = [key]
+        var keys = KeyNumbers()
+        keys.insert(key)
         let count = count
-        for step in 0..<count where found.count <= enough {
+        for step in 0..<count where keys.count <= enough {
             guard let element = element(at: (position + step) % count), let other = try candidate(element),
-                state.loaded[other] == nil, !state.running.contains(where: { $0.keys.contains(other) })
+                !state.isAskedFor(other)
             else { continue }
-            if keys.insert(other).inserted { found.append(other) }
+            keys.insert(other)
         }
-        if state.loaded.isEmpty && state.running.isEmpty && found.count <= Self.wholeGroup { return keys }
+        if state.batches.isEmpty && state.running.isEmpty && keys.count <= Self.wholeGroup { return keys }
         defer { state.nextSlice *= 2 }
-        return Set(found.prefix(state.nextSlice))
+        return KeyNumbers(keys.keys.prefix(state.nextSlice))
     }
 }

@@ -30,6 +30,10 @@ package enum ObjectKey: Hashable, Sendable {
     /// The key in the given columns of a row; nil where one of them is NULL.
     init?(_ row: Row, _ columns: [Int]) throws {
         if columns.count == 1 {
+            if let integer = row.integer(at: columns[0]) {
+                self = .integer(integer)
+                return
+            }
             guard let value = try row[columns[0]] else { return nil }
             self.init(value)
             return
@@ -46,6 +50,11 @@ package enum ObjectKey: Hashable, Sendable {
     /// The key in the given columns of a result's row, without copying the row; nil where one of them is NULL.
     init?(_ result: QueryResult, _ row: Int, _ columns: [Int]) throws {
         if columns.count == 1 {
+            if result.columns.isInteger(at: columns[0]), let integer = try result.integer(row: row, column: columns[0])
+            {
+                self = .integer(integer)
+                return
+            }
             guard let value = try result.value(row: row, column: columns[0]) else { return nil }
             self.init(value)
             return
@@ -57,6 +66,11 @@ package enum ObjectKey: Hashable, Sendable {
             values.append(value)
         }
         self.init(values)
+    }
+
+    /// The value of a key that is one integer.
+    var integer: Int64? {
+        if case .integer(let integer) = self { integer } else { nil }
     }
 
     /// The key's values, in key order.

@@ -84,7 +84,10 @@ package struct LoadedRelationships: Sendable {
             switch (place, newValue) {
             case (let place?, let loaded?): entries[place] = .loaded(loaded, slot: Int32(slot))
             case (let place?, nil): entries.remove(at: place)
-            case (nil, let loaded?): entries.append(.loaded(loaded, slot: Int32(slot)))
+            case (nil, let loaded?):
+                // Whoever follows one relationship often follows another.
+                if entries.isEmpty { entries.reserveCapacity(2) }
+                entries.append(.loaded(loaded, slot: Int32(slot)))
             case (nil, nil): break
             }
         }
@@ -126,74 +129,4 @@ package struct LoadedOne: Sendable {
     package var member: Member?
     /// The rows that the member was read with.
     package var group: LoadGroup?
-}
-
-/// A row of a loaded relationship with its key.
-package struct Member: Sendable {
-    package var key: ObjectKey
-    package var row: Row
-    /// Its place in the group that it was read with.
-    package var position: Int32 = 0
-}
-
-/// The members of a loaded to-many relationship, in the order they were read, each once.
-package struct LoadedMembers: Sendable {
-    package private(set) var members: [Member]
-    /// The rows that the members were read with.
-    package let group: LoadGroup?
-    /// Whether members of an ordered relationship may stand out of order, to be sorted when they are next read.
-    package var isUnsorted = false
-    /// Positions by key; made at the first change or membership test, since most sets are only walked.
-    private var positions: [ObjectKey: Int]?
-
-    package init(_ members: [Member] = [], group: LoadGroup? = nil) {
-        self.members = members
-        self.group = group
-    }
-
-    package var count: Int { members.count }
-
-    package mutating func contains(_ key: ObjectKey) -> Bool {
-        indexed[key] != nil
-    }
-
-    package mutating func insert(_ member: Member) {
-        if let position = indexed[member.key] {
-            members[position].row = member.row
-        } else {
-            positions?[member.key] = members.count
-            members.append(member)
-        }
-    }
-
-    /// Gives a member another key, at its place.
-    package mutating func rekey(_ key: ObjectKey, to member: Member) {
-        guard let position = indexed[key] else { return }
-        members[position].key = member.key
-        members[position].row = member.row
-        positions?[key] = nil
-        positions?[member.key] = position
-    }
-
-    package mutating func remove(_ keys: Set<ObjectKey>) {
-        guard keys.contains(where: { indexed[$0] != nil }) else { return }
-        members.removeAll { keys.contains($0.key) }
-        positions = nil
-    }
-
-    /// Puts the members in another order.
-    package mutating func reorder(_ members: [Member]) {
-        self.members = members
-        positions = nil
-        isUnsorted = false
-    }
-
-    private var indexed: [ObjectKey: Int] {
-        mutating get {
-            if let positions { return positions }
-            let made = Dictionary(members.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
-            positions = made
-            return made
-        }
-    }
 }

@@ -16,8 +16,9 @@ package final class EntityRuntime: Sendable {
     /// Whether the key is one integer column, the common case that has a fast path.
     package let hasIntegerKey: Bool
     package let relationships: [RelationshipRuntime]
-    /// Relationship positions by name and by alias.
-    package let relationshipIndex: [String: Int]
+    /// The relationships' names and aliases, and the positions of those that they stand for.
+    private let relationshipNames: NameIndex
+    private let relationshipSlots: [Int]
     /// The relationships whose foreign key this entity's rows hold.
     package let foreignKeys: [RelationshipRuntime]
     /// For each column the slots of the to-one relationships that a change of it may move the row in: those whose foreign
@@ -91,7 +92,8 @@ package final class EntityRuntime: Sendable {
             names[relationship.model.name] = relationship.slot
             for alias in relationship.model.aliases { names[alias] = relationship.slot }
         }
-        relationshipIndex = names
+        relationshipNames = NameIndex(Array(names.keys))
+        relationshipSlots = Array(names.values)
     }
 
     package var name: QualifiedName { entity.name }
@@ -154,7 +156,7 @@ package final class EntityRuntime: Sendable {
 
     /// The relationship of a name or alias.
     package func relationship(named name: String) -> RelationshipRuntime? {
-        relationshipIndex[name].map { relationships[$0] }
+        relationshipNames[name].map { relationships[relationshipSlots[$0]] }
     }
 
     /// Where in `attributes` each key attribute stands, in key order; nil unless they are the key.

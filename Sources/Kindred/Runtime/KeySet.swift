@@ -33,6 +33,10 @@ enum KeySet {
     /// Appends one array parameter per key column.
     static func append(_ keys: [ObjectKey], _ attributes: [Attribute], to bindings: inout Bindings) throws {
         if attributes.count == 1 {
+            let integers = keys.compactMap(\.integer)
+            if integers.count == keys.count, try bindings.appendIntegers(integers, of: attributes[0].baseType) {
+                return
+            }
             try bindings.appendArray(keys.lazy.map { $0.values[0] }, of: elementType(attributes[0]))
             return
         }

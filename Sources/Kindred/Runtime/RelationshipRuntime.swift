@@ -37,6 +37,8 @@ package final class RelationshipRuntime: Sendable {
     package let inverseSlot: Int
     package let link: Link
     package let isToMany: Bool
+    /// Whether the source's rows hold the foreign key.
+    let holdsForeignKey: Bool
     /// The column that orders the members: of the destination, or of the helper; nil where they have no order.
     package let position: Int?
     /// The source's columns that the other end is found by.
@@ -52,9 +54,9 @@ package final class RelationshipRuntime: Sendable {
         self.position = position
         isToMany = model.isToMany
         switch link {
-        case .foreignKey(let columns, _): ownColumns = columns
-        case .referenced(let referenced, _): ownColumns = referenced
-        case .helper(let helper): ownColumns = helper.source
+        case .foreignKey(let columns, _): (ownColumns, holdsForeignKey) = (columns, true)
+        case .referenced(let referenced, _): (ownColumns, holdsForeignKey) = (referenced, false)
+        case .helper(let helper): (ownColumns, holdsForeignKey) = (helper.source, false)
         }
     }
 }

@@ -39,7 +39,7 @@ extension DatabaseContext {
         let number = TemporaryKey.next()
         let empty = entity.emptyRow(client.types)
         // What is called with the new object sees it without its values.
-        let isCalled = awakesNew(entity)
+        let isCalled = mayAwake(entity)
         let staging = Staging(stored: empty, columns: isCalled ? [] : cells.columns, temporaryKey: number)
         let row = isCalled ? empty : cells.row(empty.columns)
         let object = make(ObjectSeed(context: self, runtime: entity, row: row, staging: StagingBox(staging)))

@@ -7,7 +7,7 @@ extension ToMany {
     /// Sends nothing. Within `#Predicate` it stands for all members in the database.
     public var loaded: [Member] {
         guard !owner.isDeleted, let members = context.loadedMembers(of: relationship, owner: owner) else { return [] }
-        return (try? typed(context.objects(members.members, of: destination, group: members.group))) ?? []
+        return (try? typed(context.objects(members, of: destination))) ?? []
     }
 }
 

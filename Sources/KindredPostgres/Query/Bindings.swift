@@ -127,6 +127,39 @@ package struct Bindings: Sendable {
         }
     }
 
+    /// Appends a one-dimensional array of integers; false, with nothing appended, if one is beyond the range of the element
+    /// type or that is none of integers, which is left to the way that says what is wrong.
+    package mutating func appendIntegers(_ values: [Int64], of element: PostgresDataType) throws -> Bool {
+        let range: ClosedRange<Int64>
+        switch element {
+        case .int2: range = Int64(Int16.min)...Int64(Int16.max)
+        case .int4: range = Int64(Int32.min)...Int64(Int32.max)
+        case .int8: range = .min ... .max
+        default: return false
+        }
+        guard !values.isEmpty, values.allSatisfy(range.contains), let type = element.arrayType else { return false }
+        let size: Int32 = element == .int8 ? 8 : element == .int4 ? 4 : 2
+        guard values.count <= Self.maximumBytes / 12 else { throw Self.tooLarge }
+        try append(as: type) { bytes in
+            bytes.reserveCapacity(bytes.count + 20 + values.count * Int(4 + size))
+            bytes.appendBigEndian(1 as Int32)
+            bytes.appendBigEndian(0 as Int32)
+            bytes.appendBigEndian(element.rawValue)
+            bytes.appendBigEndian(Int32(clamping: values.count))
+            bytes.appendBigEndian(1 as Int32)
+            for value in values {
+                bytes.appendBigEndian(size)
+                switch size {
+                case 2: bytes.appendBigEndian(Int16(truncatingIfNeeded: value))
+                case 4: bytes.appendBigEndian(Int32(truncatingIfNeeded: value))
+                default: bytes.appendBigEndian(value)
+                }
+            }
+            return .binary
+        }
+        return true
+    }
+
     /// Appends one array parameter whose elements are encoded already, in the element type's binary form.
     ///
     /// `cell` is called for each position in order and writes the element, or does not for NULL.

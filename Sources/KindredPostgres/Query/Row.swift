@@ -95,6 +95,19 @@ public struct Row: Sendable {
         }
     }
 
+    /// The value of a column that is an integer of any width in binary form; nil for NULL and for every other column.
+    package func integer(at column: Int) -> Int64? {
+        buffer.withBytes { bytes in
+            guard buffer.columns.isInteger(at: column), let range = range(column, bytes) else { return nil }
+            return switch range.count {
+            case 2: Int64(Int16(bigEndian: bytes.loadUnaligned(fromByteOffset: range.lowerBound, as: Int16.self)))
+            case 4: Int64(Int32(bigEndian: bytes.loadUnaligned(fromByteOffset: range.lowerBound, as: Int32.self)))
+            case 8: Int64(bigEndian: bytes.loadUnaligned(fromByteOffset: range.lowerBound, as: Int64.self))
+            default: nil
+            }
+        }
+    }
+
     private func index(named name: String) throws -> Int {
         if let index = columns.firstIndex(named: name), index < count { return index }
         throw PostgresError(.decodingFailed, "The row has no column named \"\(name)\"")

@@ -33,6 +33,8 @@ public final class RowColumns: Sendable {
     private let columns: [Column]
     private let cellTypes: [PostgresCellType]
     package let types: TypeRegistry?
+    /// Which columns are integers in binary form.
+    private let integers: [Bool]
     /// Whether the values of all columns came in binary form.
     let isBinary: Bool
     /// First positions by the bytes of the name, made when the first of many columns is looked for.
@@ -42,6 +44,7 @@ public final class RowColumns: Sendable {
         self.columns = columns
         self.types = types
         isBinary = columns.allSatisfy { $0.format == .binary }
+        integers = columns.map { $0.format == .binary && [.int2, .int4, .int8].contains($0.dataType) }
         cellTypes = columns.map { PostgresCellType(dataType: $0.dataType, format: $0.format, types: types) }
     }
 
@@ -57,6 +60,11 @@ public final class RowColumns: Sendable {
             positions = made
             return made[Array(name.utf8)]
         }
+    }
+
+    /// Whether a column is an integer of any width, in binary form; a column that is not there is not.
+    package func isInteger(at column: Int) -> Bool {
+        column >= 0 && column < integers.count && integers[column]
     }
 
     /// What the values of a column are; the caller knows that it is there.

@@ -1,0 +1,80 @@
+/// The rows that one query found for many owners of a relationship: each row once, however many owners share it.
+final class LoadedBatch: Sendable {
+    /// The group that the rows form.
+    let group: LoadGroup
+    /// When the query was sent.
+    let askedAt: UInt64
+    private let rows: [Member]
+    /// Those that were asked for, and whoever else came.
+    private let owners: KeyNumbers
+    /// The places in `rows` of each owner's members, owner by owner.
+    private let places: [Int32]
+    /// Where each owner's places end.
+    private let ends: [Int32]
+
+    /// What is found while a result is read.
+    struct Builder {
+        private var owners: KeyNumbers
+        private var rows: [Member] = []
+        private var links: [(owner: Int32, place: Int32)] = []
+
+        init(owners: KeyNumbers, count: Int) {
+            self.owners = owners
+            rows.reserveCapacity(count)
+            links.reserveCapacity(count)
+        }
+
+        /// The number of different rows.
+        var count: Int { rows.count }
+
+        /// Adds a row that is not there yet, for an owner.
+        mutating func append(_ key: ObjectKey, _ row: Row, to owner: ObjectKey) {
+            rows.append(Member(key: key, row: row, position: Int32(clamping: rows.count)))
+            share(rows.count - 1, with: owner)
+        }
+
+        /// Adds a row that another owner has too.
+        mutating func share(_ place: Int, with owner: ObjectKey) {
+            links.append((Int32(clamping: owners.insert(owner).number), Int32(clamping: place)))
+        }
+
+        func build(askedAt: UInt64) -> LoadedBatch {
+            // Counted first, so that each link is put where it belongs at once.
+            var ends = Array(repeating: 0 as Int32, count: owners.count)
+            for link in links { ends[Int(link.owner)] += 1 }
+            var sum: Int32 = 0
+            for owner in ends.indices {
+                let count = ends[owner]
+                ends[owner] = sum
+                sum += count
+            }
+            var places = Array(repeating: 0 as Int32, count: links.count)
+            for link in links {
+                places[Int(ends[Int(link.owner)])] = link.place
+                ends[Int(link.owner)] += 1
+            }
+            return LoadedBatch(rows, owners, places, ends, askedAt)
+        }
+    }
+
+    private init(_ rows: [Member], _ owners: KeyNumbers, _ places: [Int32], _ ends: [Int32], _ askedAt: UInt64) {
+        self.rows = rows
+        self.owners = owners
+        self.places = places
+        self.ends = ends
+        self.askedAt = askedAt
+        group = LoadGroup(.members(rows))
+    }
+
+    /// The members of an owner; nil if it was not asked for.
+    func members(of owner: ObjectKey) -> LoadedMembers? {
+        guard let number = owners.number(of: owner) else { return nil }
+        return LoadedMembers(self, Int(number == 0 ? 0 : ends[number - 1])..<Int(ends[number]))
+    }
+
+    /// Whether an owner was asked for.
+    func contains(_ owner: ObjectKey) -> Bool { owners.number(of: owner) != nil }
+
+    /// A member by its place among those of all owners.
+    subscript(place: Int) -> Member { rows[Int(places[place])] }
+}
