@@ -6,67 +6,67 @@ extension DatabaseContext {
         if members.count == 0 { return [] }
         var objects: [DatabaseObject] = []
         objects.reserveCapacity(members.count)
-        var finder = MemberFinder(self, entity, members.group)
+        var made = MadeObjects()
+        let (isAwaking, group) = (mayAwake(entity), members.group)
         withMap { map in
-            finder.hasNotes = map.hasNotes(entity.index)
-            members.forEach { objects.append(finder.object($0, &map)) }
+            let hasNotes = map.hasNotes(entity.index)
+            members.forEach { member in
+                let (object, isNew) = self.object(member, entity, group, &map)
+                if isNew, isAwaking || hasNotes { made.add(object, member.key, &map, isAwaking) }
+                objects.append(object)
+            }
         }
-        finish(finder)
+        if isAwaking || !made.newer.isEmpty { finish(made, entity) }
         return objects
     }
 
     /// The object of a loaded member, made from its row if nobody holds it.
     func object(_ member: Member, of entity: EntityRuntime, _ group: LoadGroup?) -> DatabaseObject {
-        var finder = MemberFinder(self, entity, group)
+        var made = MadeObjects()
+        let isAwaking = mayAwake(entity)
         let object = withMap { map in
-            finder.hasNotes = map.hasNotes(entity.index)
-            return finder.object(member, &map)
+            let (object, isNew) = self.object(member, entity, group, &map)
+            if isNew, isAwaking || map.hasNotes(entity.index) { made.add(object, member.key, &map, isAwaking) }
+            return object
         }
-        finish(finder)
+        if isAwaking || !made.newer.isEmpty { finish(made, entity) }
         return object
     }
 
-    private func finish(_ finder: MemberFinder) {
-        if !finder.newer.isEmpty { TransactionJournal.current?.recordFetched(finder.newer) }
-        if !finder.awaking.isEmpty { awake(finder.awaking, of: finder.entity) }
+    private func object(
+        _ member: Member,
+        _ entity: EntityRuntime,
+        _ group: LoadGroup?,
+        _ map: inout IdentityMap
+    ) -> (object: DatabaseObject, isNew: Bool) {
+        if entity.key.isEmpty { return (make(entity, member.row, group, member.position), false) }
+        if let known = map.object(entity.index, member.key) { return (known, false) }
+        let made = make(entity, member.row, group, member.position)
+        map.insert(made, entity.index, member.key)
+        return (made, true)
+    }
+
+    private func finish(_ made: MadeObjects, _ entity: EntityRuntime) {
+        if !made.newer.isEmpty { TransactionJournal.current?.recordFetched(made.newer) }
+        if !made.awaking.isEmpty { awake(made.awaking, of: entity) }
     }
 }
 
-/// Finds the objects of loaded members, and makes those that nobody holds.
-private struct MemberFinder {
-    let context: DatabaseContext
-    let entity: EntityRuntime
-    let group: LoadGroup?
-    let isAwaking: Bool
-    var hasNotes = false
-    /// Those that were made and have something to be called.
+/// Objects that were made for members, where there is more to do with them.
+private struct MadeObjects {
+    /// Those that have something to be called.
     var awaking: [DatabaseObject] = []
     /// Those that got a row that another object has left, which may be undone.
     var newer: [DatabaseObject] = []
 
-    init(_ context: DatabaseContext, _ entity: EntityRuntime, _ group: LoadGroup?) {
-        self.context = context
-        self.entity = entity
-        self.group = group
-        isAwaking = context.mayAwake(entity)
-    }
-
-    mutating func object(_ member: Member, _ map: inout IdentityMap) -> DatabaseObject {
-        func make() -> DatabaseObject {
-            context.make(
-                ObjectSeed(
-                    context: context, runtime: entity, row: member.row, group: group, position: member.position))
-        }
-        if entity.key.isEmpty { return make() }
-        let (object, isNew) = map.object(entity.index, member.key, orMake: make)
-        guard isNew else { return object }
+    mutating func add(_ object: DatabaseObject, _ key: ObjectKey, _ map: inout IdentityMap, _ isAwaking: Bool) {
         if isAwaking { awaking.append(object) }
-        guard hasNotes else { return object }
-        if let row = map.takeLatestRow(entity.index, member.key) {
+        let entity = object.runtime.index
+        guard map.hasNotes(entity) else { return }
+        if let row = map.takeLatestRow(entity, key) {
             object.withState { $0.row = row }
             newer.append(object)
         }
-        if map.isDeleting(entity.index, member.key) { object.withState { $0.status = .deleting } }
-        return object
+        if map.isDeleting(entity, key) { object.withState { $0.status = .deleting } }
     }
 }

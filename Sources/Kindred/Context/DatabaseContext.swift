@@ -96,15 +96,7 @@ extension DatabaseContext {
         let keys = try entity.keys(of: result)
         let group = result.count > 1 ? keys.map(LoadGroup.init) : nil
         func make(_ position: Int) throws -> DatabaseObject {
-            try self.make(
-                ObjectSeed(
-                    context: self,
-                    runtime: entity,
-                    row: rows[position],
-                    group: group,
-                    position: Int32(clamping: position)
-                )
-            )
+            self.make(entity, try rows[position], group, Int32(clamping: position))
         }
         let (objects, known) = try withMap { map in
             switch keys {
@@ -152,6 +144,11 @@ extension DatabaseContext {
     func make(_ seed: ObjectSeed) -> DatabaseObject {
         if let layout = seed.runtime.layout { return layout.type.init(seed) }
         return DatabaseObject(seed)
+    }
+
+    func make(_ entity: EntityRuntime, _ row: Row, _ group: LoadGroup?, _ position: Int32) -> DatabaseObject {
+        if entity.layout == nil { return DatabaseObject(plain: self, entity, row, group, position) }
+        return make(ObjectSeed(context: self, runtime: entity, row: row, group: group, position: position))
     }
 }
 

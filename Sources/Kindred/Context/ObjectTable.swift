@@ -158,24 +158,34 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
 
     /// Where in `index` a key stands.
     private func find(_ key: Key) -> Int? {
+        // Spans: to read elements of an array in a loop retains it.
+        let (index, entries) = (index.span, entries.span)
         if index.isEmpty { return nil }
-        var place = firstPlace(key)
+        let mask = index.count - 1
+        var place = Int(truncatingIfNeeded: key.mixedBits) & mask
         while index[place] != 0 {
             if entries[Int(index[place]) - 1].key == key { return place }
-            place = (place + 1) & (index.count - 1)
+            place = (place + 1) & mask
         }
         return nil
     }
 
     /// Takes an entry out of the index, unless its key leads to another one by now.
     private mutating func removeFromIndex(_ number: Int) {
-        guard var gap = find(entries[number].key), index[gap] == number + 1 else { return }
+        guard let place = find(entries[number].key), index[place] == number + 1 else { return }
+        Self.clear(place, in: &index, of: entries)
+    }
+
+    /// Clears a place of an index; what stands behind it moves into the gap where it could not be found any more.
+    private static func clear(_ place: Int, in index: inout [Int32], of entries: [Entry]) {
+        let entries = entries.span
+        var index = index.mutableSpan
         let mask = index.count - 1
+        var gap = place
         index[gap] = 0
-        // What stands behind the gap moves into it where it could not be found any more.
         var place = (gap + 1) & mask
         while index[place] != 0 {
-            let wanted = firstPlace(entries[Int(index[place]) - 1].key)
+            let wanted = Int(truncatingIfNeeded: entries[Int(index[place]) - 1].key.mixedBits) & mask
             if (place &- wanted) & mask >= (place &- gap) & mask {
                 index[gap] = index[place]
                 index[place] = 0

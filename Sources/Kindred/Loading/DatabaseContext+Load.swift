@@ -176,20 +176,19 @@ extension DatabaseContext {
         _ key: ObjectKey,
         ownerChangedAt: UInt64
     ) -> LoadGroup.Found? {
-        withMap { map in
-            let changedAt = max(
-                ownerChangedAt,
-                map.lostRows(of: relationship),
-                map.linkChange(relationship.source, slot: relationship.slot, key)
-            )
-            guard changedAt <= found.askedAt else { return nil }
-            guard map.hasNotes(relationship.destination) else { return found }
-            let gone = found.members.members.map(\.key).filter { map.isDeleted(relationship.destination, $0) }
-            if gone.isEmpty { return found }
-            var left = found
-            left.members.remove(Set(gone))
-            return left
+        let (changedAt, hasNotes) = withMap { map in
+            let lostAt = map.lostRows(of: relationship)
+            let linkedAt = map.linkChange(relationship.source, slot: relationship.slot, key)
+            return (max(ownerChangedAt, lostAt, linkedAt), map.hasNotes(relationship.destination))
         }
+        guard changedAt <= found.askedAt else { return nil }
+        guard hasNotes else { return found }
+        let keys = found.members.members.map(\.key)
+        let gone = withMap { map in keys.filter { map.isDeleted(relationship.destination, $0) } }
+        if gone.isEmpty { return found }
+        var left = found
+        left.members.remove(Set(gone))
+        return left
     }
 
     /// Loads a relationship for an object, and for those it was read with.

@@ -12,7 +12,11 @@ extension DatabaseContext {
         guard faulting == .batch, let group = source.group else { return try await loadAlone(relationship, key) }
         TransactionJournal.current?.recordLoad(group)
         group.forget(relationship.slot, before: withMap { $0.lostRows(of: relationship) })
-        let found = try await group.load(relationship.slot, key, from: source.position) { element in
+        // Whoever is asked for by its own key need not be looked at to know that it is loaded.
+        let isFoundByKey = relationship.ownColumns == runtime.entities[relationship.source].key
+        let found = try await group.load(
+            relationship.slot, key, from: source.position, isFoundByKey: isFoundByKey
+        ) { element in
             try candidate(element, relationship)
         } load: { keys in
             try await query(relationship, keys)
@@ -33,9 +37,9 @@ extension DatabaseContext {
         let row: Row?
         switch element {
         case .key(let key):
-            row = liveObject(runtime.entities[relationship.source], key)?.rowLacking(relationship.slot)
+            row = liveObject(runtime.entities[relationship.source], key)?.rowLacking(relationship)
         case .object(let object):
-            row = object.rowLacking(relationship.slot)
+            row = object.rowLacking(relationship)
         case .member(let member):
             row = member.row
         }
@@ -68,10 +72,11 @@ extension DatabaseContext {
         var found = LoadedBatch.Builder(owners: owners, count: result.count)
         var places = KeyNumbers()
         let rows = try EntityRows(result, of: entity)
+        let (ownerKeys, memberKeys) = (ResultKeys(result, query.ownerColumns), ResultKeys(result, entity.key))
         for position in 0..<result.count {
-            guard let owner = try ObjectKey(result, position, query.ownerColumns) else { continue }
+            guard let owner = try ownerKeys[position] else { continue }
             // Objects without a key are never found again; their place stands for one.
-            let key = try entity.key.isEmpty ? .integer(Int64(position)) : ObjectKey(result, position, entity.key)
+            let key = try entity.key.isEmpty ? .integer(Int64(position)) : memberKeys[position]
             guard let key else { continue }
             if query.mayRepeatMembers {
                 let (place, isNew) = places.insert(key)
@@ -86,12 +91,34 @@ extension DatabaseContext {
     }
 }
 
+/// The keys that some columns of a result hold.
+private struct ResultKeys {
+    private let result: QueryResult
+    private let columns: [Int]
+    /// The column of keys that are one integer.
+    private let integer: Int?
+
+    init(_ result: QueryResult, _ columns: [Int]) {
+        self.result = result
+        self.columns = columns
+        integer = columns.count == 1 && result.columns.isInteger(at: columns[0]) ? columns[0] : nil
+    }
+
+    /// The key in a row; nil where a part of it is NULL.
+    subscript(row: Int) -> ObjectKey? {
+        get throws {
+            guard let integer else { return try ObjectKey(result, row, columns) }
+            return try result.integer(row: row, column: integer).map { .integer($0) }
+        }
+    }
+}
+
 extension DatabaseObject {
     /// The row, unless it is gone or its set is loaded already.
-    fileprivate func rowLacking(_ slot: Int) -> Row? {
+    fileprivate func rowLacking(_ relationship: RelationshipRuntime) -> Row? {
         withState { state in
             if state.status != .persistent { return nil }
-            if case .many = state.relationships[slot] { return nil }
+            if relationship.isToMany, state.relationships.contains(relationship.slot) { return nil }
             return state.row
         }
     }

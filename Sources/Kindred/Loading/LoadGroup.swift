@@ -60,7 +60,9 @@ package final class LoadGroup: Sendable {
 
         /// Whether somebody has asked for a key, or is doing so.
         func isAskedFor(_ key: ObjectKey) -> Bool {
-            batches.contains { $0.contains(key) } || running.contains { $0.keys.number(of: key) != nil }
+            // The latest have the most.
+            for place in batches.indices.reversed() where batches[place].contains(key) { return true }
+            return running.contains { $0.keys.number(of: key) != nil }
         }
     }
 
@@ -151,12 +153,14 @@ package final class LoadGroup: Sendable {
     ///
     /// - Parameters:
     ///   - position: the owner's place in the group, where the slice begins.
+    ///   - isFoundByKey: whether elements ask by their own keys.
     ///   - candidate: the key by which an element's relationship is found; nil if there is nothing to load.
     ///   - load: reads the members of the given owners with one query.
     func load(
         _ slot: Int,
         _ key: ObjectKey,
         from position: Int,
+        isFoundByKey: Bool,
         candidate: (Element) throws -> ObjectKey?,
         load: (KeyNumbers) async throws -> LoadedBatch
     ) async throws -> Found? {
@@ -171,7 +175,7 @@ package final class LoadGroup: Sendable {
                 if let running = state.running.first(where: { $0.keys.number(of: key) != nil }) {
                     return .wait(running)
                 }
-                let running = Running(keys: try slice(key, from: position, &state, candidate))
+                let running = Running(keys: try slice(key, from: position, &state, isFoundByKey, candidate))
                 state.running.append(running)
                 return .load(running)
             }
@@ -218,19 +222,24 @@ package final class LoadGroup: Sendable {
         _ key: ObjectKey,
         from position: Int,
         _ state: inout Slot,
+        _ isFoundByKey: Bool,
         _ candidate: (Element) throws -> ObjectKey?
     ) throws -> KeyNumbers {
-        let enough = max(Self.wholeGroup, state.nextSlice)
+        // The first time the group may be small enough to be loaded at once.
+        let isFirst = state.batches.isEmpty && state.running.isEmpty
+        let enough = isFirst ? Self.wholeGroup + 1 : state.nextSlice
         var keys = KeyNumbers()
         keys.insert(key)
         let count = count
-        for step in 0..<count where keys.count <= enough {
-            guard let element = element(at: (position + step) % count), let other = try candidate(element),
-                !state.isAskedFor(other)
+        for step in 0..<count where keys.count < enough {
+            let place = (position + step) % count
+            if isFoundByKey, let key = elements.key(at: place), state.isAskedFor(key) { continue }
+            guard let element = element(at: place), let other = try candidate(element),
+                isFoundByKey || !state.isAskedFor(other)
             else { continue }
             keys.insert(other)
         }
-        if state.batches.isEmpty && state.running.isEmpty && keys.count <= Self.wholeGroup { return keys }
+        if isFirst && keys.count <= Self.wholeGroup { return keys }
         defer { state.nextSlice *= 2 }
         return KeyNumbers(keys.keys.prefix(state.nextSlice))
     }

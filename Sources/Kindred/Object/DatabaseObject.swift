@@ -30,6 +30,13 @@ open class DatabaseObject: @unchecked Sendable {
             ObjectState(row: seed.row, group: seed.group, position: seed.position, staging: seed.staging))
     }
 
+    /// Made as an object without a class of its own: what it is made of is handed on, where a seed would be copied.
+    init(plain context: DatabaseContext, _ runtime: EntityRuntime, _ row: Row, _ group: LoadGroup?, _ position: Int32) {
+        self.context = context
+        self.runtime = runtime
+        state = Mutex(ObjectState(row: row, group: group, position: position))
+    }
+
     /// Whether ``prepareForDeletion()`` has to be called for objects of this class.
     ///
     /// True for every subclass unless it says otherwise. Where it is false, and the database carries out all delete

@@ -41,7 +41,11 @@ package struct LoadedMembers: Sendable {
     /// All of them.
     package var members: [Member] { changed ?? range.compactMap { batch?[$0] } }
 
-    package var first: Member? { changed.map(\.first) ?? (range.isEmpty ? nil : batch?[range.lowerBound]) }
+    package var first: Member? {
+        if let changed { return changed.first }
+        guard let batch, !range.isEmpty else { return nil }
+        return batch[range.lowerBound]
+    }
 
     /// Lends each member in turn.
     func forEach(_ body: (Member) -> Void) {

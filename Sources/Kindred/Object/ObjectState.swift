@@ -74,6 +74,7 @@ package struct LoadedRelationships: Sendable {
 
     package subscript(slot: Int) -> LoadedRelationship? {
         get {
+            if entries.isEmpty { return nil }
             guard let place = entries.firstIndex(where: { $0.isLoaded(slot) }),
                 case .loaded(let loaded, _) = entries[place]
             else { return nil }
@@ -93,9 +94,15 @@ package struct LoadedRelationships: Sendable {
         }
     }
 
+    /// Whether a relationship is loaded, without taking it out.
+    func contains(_ slot: Int) -> Bool {
+        entries.contains { $0.isLoaded(slot) }
+    }
+
     /// The context's clock when one of them was last changed; 0 for never.
     package var changedAt: UInt64 {
         get {
+            if entries.isEmpty { return 0 }
             guard let place = entries.firstIndex(where: { $0.isTime }), case .changedAt(let time) = entries[place]
             else {
                 return 0

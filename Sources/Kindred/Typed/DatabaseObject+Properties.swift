@@ -11,26 +11,58 @@ extension DatabaseObject {
     /// will refuse, the stored value is what there is. A new object that has not been given a value yet has none, and to
     /// read it ends the program with a message that names the property: give it one first, or read `object["column"]`,
     /// which is nil then.
-    @_specialize(where Value == Int)
-    @_specialize(where Value == String)
-    @_specialize(where Value == Double)
-    @_specialize(where Value == Bool)
-    @_specialize(where Value == PostgresNumeric)
     public func readProperty<Value: PostgresDecodable>(_ number: Int, as type: Value.Type = Value.self) -> Value {
-        if let value: Value = readProperty(number) { return value }
-        return storedValue(number) { try Value(postgresValue: $0) }
+        required(number)
     }
 
     /// The loaded value of a property that may be NULL; for generated code.
-    @_specialize(where Value == Int)
-    @_specialize(where Value == String)
-    @_specialize(where Value == Double)
-    @_specialize(where Value == Bool)
-    @_specialize(where Value == PostgresNumeric)
     public func readProperty<Value: PostgresDecodable>(_ number: Int, as type: Value.Type = Value.self) -> Value? {
+        optional(number)
+    }
+
+    // Of common types without a type parameter: a caller in another package would look up the metadata of `Value?` each
+    // time, which costs more than the value.
+
+    /// The loaded value of a property that is a whole number; for generated code.
+    public func readProperty(_ number: Int) -> Int { required(number) }
+
+    /// The loaded value of a property that is a whole number or NULL; for generated code.
+    public func readProperty(_ number: Int) -> Int? { optional(number) }
+
+    /// The loaded value of a property that is a text; for generated code.
+    public func readProperty(_ number: Int) -> String { required(number) }
+
+    /// The loaded value of a property that is a text or NULL; for generated code.
+    public func readProperty(_ number: Int) -> String? { optional(number) }
+
+    /// The loaded value of a property that is a floating-point number; for generated code.
+    public func readProperty(_ number: Int) -> Double { required(number) }
+
+    /// The loaded value of a property that is a floating-point number or NULL; for generated code.
+    public func readProperty(_ number: Int) -> Double? { optional(number) }
+
+    /// The loaded value of a property that is a truth value; for generated code.
+    public func readProperty(_ number: Int) -> Bool { required(number) }
+
+    /// The loaded value of a property that is a truth value or NULL; for generated code.
+    public func readProperty(_ number: Int) -> Bool? { optional(number) }
+
+    /// The loaded value of a property that is a decimal number; for generated code.
+    public func readProperty(_ number: Int) -> PostgresNumeric { required(number) }
+
+    /// The loaded value of a property that is a decimal number or NULL; for generated code.
+    public func readProperty(_ number: Int) -> PostgresNumeric? { optional(number) }
+
+    private func required<Value: PostgresDecodable>(_ number: Int) -> Value {
+        if let value: Value = optional(number) { return value }
+        return storedValue(number) { try Value(postgresValue: $0) }
+    }
+
+    private func optional<Value: PostgresDecodable>(_ number: Int) -> Value? {
         let position = layout.positions[number]
         do {
-            return try row.decode(position)
+            // Read where it is: to take the row out costs two changes of its reference count.
+            return try withState { try $0.row.decode(position) }
         } catch {
             return readableValue(number) { try Value(postgresValue: $0) }
         }

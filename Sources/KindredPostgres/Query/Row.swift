@@ -56,7 +56,10 @@ public struct Row: Sendable {
             throw PostgresError(.decodingFailed, "The row has no column \(column); it has \(count)")
         }
         do {
-            return try withBytes(at: column) { try Value.read($0, columns.cellType(at: column)) }
+            return try withBytes(at: column) { bytes in
+                if let value: Value = try read(bytes, buffer.kind(at: column)) { return value }
+                return try Value.read(bytes, columns.cellType(at: column))
+            }
         } catch let error as PostgresError {
             let column = columns[column]
             throw PostgresError(
@@ -95,16 +98,39 @@ public struct Row: Sendable {
         }
     }
 
+    /// The value of a column, where type and column are of the common kinds: what else there is to know of the column is
+    /// not asked for.
+    ///
+    /// The casts are of a type to itself, and cost nothing where this is specialized.
+    @inline(__always)
+    private func read<Value>(_ bytes: UnsafeRawBufferPointer, _ kind: RowColumns.Kind) throws -> Value? {
+        switch kind {
+        case .integer where Value.self == Int.self:
+            Self.integer(bytes).flatMap { Int(exactly: $0) } as? Value
+        case .text where Value.self == String.self:
+            try Codec.string(bytes) as? Value
+        case .numeric where Value.self == PostgresNumeric.self:
+            try BinaryDecoder(bytes, .numeric).numeric() as? Value
+        default:
+            nil
+        }
+    }
+
+    /// An integer of any width in binary form.
+    private static func integer(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+        switch bytes.count {
+        case 2: Int64(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self)))
+        case 4: Int64(Int32(bigEndian: bytes.loadUnaligned(as: Int32.self)))
+        case 8: Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))
+        default: nil
+        }
+    }
+
     /// The value of a column that is an integer of any width in binary form; nil for NULL and for every other column.
     package func integer(at column: Int) -> Int64? {
         buffer.withBytes { bytes in
-            guard buffer.columns.isInteger(at: column), let range = range(column, bytes) else { return nil }
-            return switch range.count {
-            case 2: Int64(Int16(bigEndian: bytes.loadUnaligned(fromByteOffset: range.lowerBound, as: Int16.self)))
-            case 4: Int64(Int32(bigEndian: bytes.loadUnaligned(fromByteOffset: range.lowerBound, as: Int32.self)))
-            case 8: Int64(bigEndian: bytes.loadUnaligned(fromByteOffset: range.lowerBound, as: Int64.self))
-            default: nil
-            }
+            guard let range = range(column, bytes), buffer.kind(at: column) == .integer else { return nil }
+            return Self.integer(UnsafeRawBufferPointer(rebasing: bytes[range]))
         }
     }
 

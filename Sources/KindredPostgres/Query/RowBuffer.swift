@@ -5,7 +5,9 @@
 /// else sees it, and never changed.
 final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt8> {
     struct Header {
-        let columns: RowColumns
+        /// Retained by the buffer as long as it is there: whoever reads a value borrows it, where a strong reference would
+        /// be retained and released each time.
+        let columns: Unmanaged<RowColumns>
         /// The number of values.
         let count: Int32
         /// The number of bytes.
@@ -16,7 +18,7 @@ final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt8> {
     static func filled(
         _ columns: RowColumns, count: Int, size: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void
     ) -> RowBuffer {
-        let header = Header(columns: columns, count: Int32(clamping: count), size: size)
+        let header = Header(columns: Unmanaged.passRetained(columns), count: Int32(clamping: count), size: size)
         let buffer = unsafeDowncast(create(minimumCapacity: size) { _ in header }, to: RowBuffer.self)
         buffer.withUnsafeMutablePointerToElements { bytes in
             fill(UnsafeMutableRawBufferPointer(start: bytes, count: size))
@@ -24,7 +26,16 @@ final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt8> {
         return buffer
     }
 
-    var columns: RowColumns { withUnsafeMutablePointerToHeader { $0.pointee.columns } }
+    deinit {
+        withUnsafeMutablePointerToHeader { $0.pointee.columns.release() }
+    }
+
+    var columns: RowColumns { withUnsafeMutablePointerToHeader { $0.pointee.columns.takeUnretainedValue() } }
+
+    /// What can be known of a column's values at once; the caller knows that it is there.
+    func kind(at column: Int) -> RowColumns.Kind {
+        withUnsafeMutablePointerToHeader { $0.pointee.columns._withUnsafeGuaranteedRef { $0.kind(at: column) } }
+    }
 
     /// The number of values.
     var count: Int { withUnsafeMutablePointerToHeader { Int($0.pointee.count) } }

@@ -30,11 +30,16 @@ public final class RowColumns: Sendable {
         }
     }
 
+    /// Kinds of values that are read often, in binary form.
+    enum Kind: UInt8 {
+        case integer, text, numeric, other
+    }
+
     private let columns: [Column]
     private let cellTypes: [PostgresCellType]
     package let types: TypeRegistry?
-    /// Which columns are integers in binary form.
-    private let integers: [Bool]
+    /// Which values can be read without asking further what their type is.
+    private let kinds: [Kind]
     /// Whether the values of all columns came in binary form.
     let isBinary: Bool
     /// First positions by the bytes of the name, made when the first of many columns is looked for.
@@ -44,7 +49,14 @@ public final class RowColumns: Sendable {
         self.columns = columns
         self.types = types
         isBinary = columns.allSatisfy { $0.format == .binary }
-        integers = columns.map { $0.format == .binary && [.int2, .int4, .int8].contains($0.dataType) }
+        kinds = columns.map { column in
+            switch column.dataType {
+            case .int2, .int4, .int8: column.format == .binary ? .integer : .other
+            case .text, .varchar: .text
+            case .numeric: column.format == .binary ? .numeric : .other
+            default: .other
+            }
+        }
         cellTypes = columns.map { PostgresCellType(dataType: $0.dataType, format: $0.format, types: types) }
     }
 
@@ -64,8 +76,11 @@ public final class RowColumns: Sendable {
 
     /// Whether a column is an integer of any width, in binary form; a column that is not there is not.
     package func isInteger(at column: Int) -> Bool {
-        column >= 0 && column < integers.count && integers[column]
+        column >= 0 && column < kinds.count && kinds[column] == .integer
     }
+
+    /// What can be known of a column's values at once; the caller knows that it is there.
+    func kind(at column: Int) -> Kind { kinds[column] }
 
     /// What the values of a column are; the caller knows that it is there.
     func cellType(at column: Int) -> PostgresCellType { cellTypes[column] }

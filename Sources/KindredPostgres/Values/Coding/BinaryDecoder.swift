@@ -104,7 +104,8 @@ struct BinaryDecoder {
         return try PostgresArray(elementType: element, dimensions: dimensions, elements: elements)
     }
 
-    private func numeric() throws -> PostgresNumeric {
+    /// A `numeric`.
+    func numeric() throws -> PostgresNumeric {
         var reader = self
         let count = Int(try reader.next(UInt16.self))
         let weight = Int(try reader.next(Int16.self))
