@@ -208,11 +208,16 @@ struct IdentityMap {
         return tables[place(entity)].latestRows.removeValue(forKey: key)
     }
 
+    /// Whether any row of an entity has an object.
+    func holdsObjects(of entity: Int) -> Bool {
+        guard let place = knownPlace(entity) else { return false }
+        return !tables[place].temporaries.isEmpty || references.hasObjects(of: entity)
+    }
+
     /// Whether any row of an entity has an object, or has left one behind.
     func holdsRows(of entity: Int) -> Bool {
         guard let place = knownPlace(entity) else { return false }
-        return !tables[place].latestRows.isEmpty || !tables[place].temporaries.isEmpty
-            || references.hasObjects(of: entity)
+        return !tables[place].latestRows.isEmpty || holdsObjects(of: entity)
     }
 
     /// Forgets what was noted of a row that had no object, but for a deletion under way, which the object is told.

@@ -14,10 +14,12 @@ extension DatabaseContext {
         group.forget(relationship.slot, before: withMap { $0.lostRows(of: relationship) })
         // Whoever is asked for by its own key need not be looked at to know that it is loaded.
         let isFoundByKey = relationship.ownColumns == runtime.entities[relationship.source].key
+        // Where no object is in memory that foreign keys could lead to, there is none to look for.
+        let mayBeKnown = relationship.holdsForeignKey && withMap { $0.holdsObjects(of: relationship.destination) }
         let found = try await group.load(
             relationship.slot, key, from: source.position, isFoundByKey: isFoundByKey
         ) { element in
-            try candidate(element, relationship)
+            try candidate(element, relationship, mayBeKnown)
         } load: { keys in
             try await query(relationship, keys)
         }
@@ -33,7 +35,11 @@ extension DatabaseContext {
     }
 
     /// The key by which another element of the group asks for the relationship; nil if it has nothing to ask for.
-    private func candidate(_ element: LoadGroup.Element, _ relationship: RelationshipRuntime) throws -> ObjectKey? {
+    private func candidate(
+        _ element: LoadGroup.Element,
+        _ relationship: RelationshipRuntime,
+        _ mayBeKnown: Bool
+    ) throws -> ObjectKey? {
         let row: Row?
         switch element {
         case .key(let key):
@@ -44,7 +50,7 @@ extension DatabaseContext {
             row = member.row
         }
         guard let row, let key = try ObjectKey(row, relationship.ownColumns) else { return nil }
-        guard relationship.holdsForeignKey, try liveDestination(of: relationship, key, row) != nil else { return key }
+        guard mayBeKnown, try liveDestination(of: relationship, key, row) != nil else { return key }
         return nil
     }
 

@@ -23,7 +23,8 @@ open class DatabaseObject: @unchecked Sendable {
     private let place = Atomic<Int32>(-1)
 
     /// Made by a context from a row; subclasses inherit this initializer and have no other.
-    public required init(_ seed: ObjectSeed) {
+    public required init(_ seed: __shared ObjectSeed) {
+        // Shared: it is taken apart, and who makes one need not own what is in it.
         context = seed.context
         runtime = seed.runtime
         state = Mutex(

@@ -100,19 +100,19 @@ public struct Row: Sendable {
 
     /// The value of a column, where type and column are of the common kinds: what else there is to know of the column is
     /// not asked for.
-    ///
-    /// The casts are of a type to itself, and cost nothing where this is specialized.
     @inline(__always)
     private func read<Value>(_ bytes: UnsafeRawBufferPointer, _ kind: RowColumns.Kind) throws -> Value? {
+        // Each value is of the very type that it is given out as; a cast would be looked up when the program runs.
         switch kind {
         case .integer where Value.self == Int.self:
-            Self.integer(bytes).flatMap { Int(exactly: $0) } as? Value
+            guard let integer = Self.integer(bytes), let value = Int(exactly: integer) else { return nil }
+            return unsafe unsafeBitCast(value, to: Value.self)
         case .text where Value.self == String.self:
-            try Codec.string(bytes) as? Value
+            return unsafe unsafeBitCast(try Codec.string(bytes), to: Value.self)
         case .numeric where Value.self == PostgresNumeric.self:
-            try BinaryDecoder(bytes, .numeric).numeric() as? Value
+            return unsafe unsafeBitCast(try BinaryDecoder(bytes, .numeric).numeric(), to: Value.self)
         default:
-            nil
+            return nil
         }
     }
 
@@ -203,7 +203,7 @@ extension Row {
         }
     }
 
-    private static func areEqual(_ bytes: UnsafeRawBufferPointer, _ others: UnsafeRawBufferPointer) -> Bool {
+    static func areEqual(_ bytes: UnsafeRawBufferPointer, _ others: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count == others.count else { return false }
         guard let address = bytes.baseAddress, let otherAddress = others.baseAddress else { return true }
         return memcmp(address, otherAddress, bytes.count) == 0

@@ -39,7 +39,7 @@ package enum Codec {
         // What is not valid is repaired, and not the same any more. `String(validating:as:)` costs more: it looks up the
         // metadata of generic types each time.
         var text = String(decoding: bytes, as: UTF8.self)
-        let isSame = text.withUTF8 { UnsafeRawBufferPointer($0).elementsEqual(bytes) }
+        let isSame = text.withUTF8 { Row.areEqual(UnsafeRawBufferPointer($0), bytes) }
         if isSame { return text }
         throw PostgresError(.decodingFailed, "The server sent text that is not valid UTF-8")
     }
