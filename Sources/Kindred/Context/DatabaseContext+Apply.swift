@@ -62,7 +62,9 @@ extension DatabaseContext {
     /// Puts a row that was just stored into its owners' loaded sets.
     func applyInsert(_ object: DatabaseObject) throws {
         let row = object.row
-        for relationship in object.runtime.foreignKeys {
+        // The foreign keys that are NULL lead nowhere.
+        for slot in object.runtime.moves(from: object.runtime.emptyRow(client.types), to: row) {
+            let relationship = object.runtime.relationships[slot]
             guard case .foreignKey(let columns, let referenced) = relationship.link else { continue }
             if let owner = try owner(object.runtime, row, columns, referenced, relationship) {
                 link(object, to: owner, slot: relationship.inverseSlot)
