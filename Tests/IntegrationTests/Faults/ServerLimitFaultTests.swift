@@ -141,7 +141,7 @@ struct ServerLimitFaultTests {
 
     @Test(
         "T17: a full disk is the statements own error, in a transaction, in a COPY and at its end",
-        .enabled(if: getuid() == 0, "Only root can make a small disk"))
+        .enabled("Only root can make a small disk") { await MountNamespace.isAllowed })
     func fullDisk() async throws {
         try await RestartableServer.with(hasSmallDisk: true) { server in
             var configuration = server.configuration
