@@ -28,7 +28,10 @@
                 argument: "\(folder) \(TestDatabase.current.uri)")
         }
 
-        @Test("C18: a process without descriptors for another connection says so and goes on with those it has")
+        // Swift's own runtime may end a process that has no descriptor left, so that this is not for every run.
+        @Test(
+            "C18: a process without descriptors for another connection says so and goes on with those it has",
+            .enabled(if: LongTests.areOn))
         func tooManyFiles() async throws {
             try await ChildProcess.run(
                 "ChildProcessTests/files", inside: ["sh", "-c", "ulimit -n 64; exec \"$@\"", "sh"],
