@@ -26,6 +26,7 @@ final class TestPooler: Sendable {
         folder = "/tmp/kindred-pooler-\(UInt32.random(in: 0..<UInt32.max))"
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
+        // Its own limits are too short for a machine on which all tests run at once.
         try """
         [databases]
         * = host=\(socket) port=\(port)
@@ -39,6 +40,10 @@ final class TestPooler: Sendable {
         pool_mode = transaction
         default_pool_size = \(sessions)
         ignore_startup_parameters = options,extra_float_digits
+        server_connect_timeout = 300
+        server_login_retry = 1
+        client_login_timeout = 300
+        query_wait_timeout = 0
         """.write(toFile: folder + "/ini", atomically: true, encoding: .utf8)
         let user = configuration.user ?? "postgres"
         try "\"\(user)\" \"\"\n".write(toFile: folder + "/users", atomically: true, encoding: .utf8)
