@@ -61,13 +61,21 @@ import Testing
         "H2: lengths that lie",
         arguments: [
             [0x44, 0, 0, 0, 0], [0x44, 0, 0, 0, 3], [0x44, 0x7f, 0xff, 0xff, 0xff], [0x44, 0x80, 0, 0, 0],
-            [0x44, 0, 0, 0, 10, 0, 1, 0xff, 0xff, 0xff, 0xfe], [0x44, 0, 0, 0, 10, 0, 1, 0x7f, 0xff, 0xff, 0xff],
-            [0x44, 0, 0, 0, 6, 0x7f, 0xff], [0x54, 0, 0, 0, 6, 0x7f, 0xff], [0x54, 0, 0, 0, 6, 0xff, 0xff],
-            [0x74, 0, 0, 0, 6, 0x7f, 0xff], [0x43, 0, 0, 0, 8, 0x41, 0x41, 0x41, 0x41],
+            [0x44, 0, 0, 0, 10, 0, 1, 0x7f, 0xff, 0xff, 0xff], [0x44, 0, 0, 0, 6, 0x7f, 0xff],
+            [0x54, 0, 0, 0, 6, 0x7f, 0xff], [0x54, 0, 0, 0, 6, 0xff, 0xff], [0x74, 0, 0, 0, 6, 0x7f, 0xff],
+            [0x43, 0, 0, 0, 8, 0x41, 0x41, 0x41, 0x41],
         ] as [[UInt8]]) func lyingLengths(bytes: [UInt8]) async throws
     {
         let result = try await outcome { session in
             session.message("1", []) + session.message("2", []) + session.integerColumn + bytes + session.ready
+        }
+        #expect(throws: (any Error).self) { try result.get() }
+    }
+
+    @Test("H2: a row of a negative length, in a result without an end") func unendedResult() async throws {
+        let result = try await outcome { session in
+            let row: [UInt8] = [0x44, 0, 0, 0, 10, 0, 1, 0xff, 0xff, 0xff, 0xfe]
+            return session.message("1", []) + session.message("2", []) + session.integerColumn + row + session.ready
         }
         #expect(throws: (any Error).self) { try result.get() }
     }
