@@ -62,7 +62,7 @@ extension DatabaseContext {
     private func take(_ relationship: RelationshipRuntime, _ key: ObjectKey, for object: DatabaseObject) async throws {
         if relationship.isToMany {
             _ = loadedMembers(of: relationship, owner: object)
-        } else if case .foreignKey = relationship.link {
+        } else if relationship.holdsForeignKey {
             guard let found = object.withState({ $0.group })?.found(relationship.slot, key) else { return }
             let one = LoadedOne(foreignKey: key, member: found.members.first, group: found.members.group)
             keep(.one(one), relationship.slot, of: object, askedAt: found.askedAt)

@@ -65,7 +65,7 @@ package final class EntityRuntime: Sendable {
         let key = entity.primaryKey.compactMap { attributeIndex[$0] }
         self.key = key
         hasIntegerKey = key.count == 1 && entity.attributes[key[0]].baseType.isInteger
-        foreignKeys = relationships.filter { if case .foreignKey = $0.link { true } else { false } }
+        foreignKeys = relationships.filter(\.holdsForeignKey)
         var movedSlots: [[Int]] = Array(repeating: [], count: entity.attributes.count)
         for relationship in foreignKeys {
             let order = positions[relationship.slot]

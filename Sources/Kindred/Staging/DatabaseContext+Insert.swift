@@ -91,7 +91,7 @@ extension DatabaseContext {
         of object: DatabaseObject,
         _ relationship: RelationshipRuntime
     ) throws {
-        if case .foreignKey = relationship.link { return try stageDestination(partner, of: object, relationship) }
+        if relationship.holdsForeignKey { return try stageDestination(partner, of: object, relationship) }
         let inverse = runtime.entities[relationship.destination].relationships[relationship.inverseSlot]
         for other in stagedMembers(of: relationship, object) where other !== partner {
             try stageDestination(nil, of: other, inverse)
@@ -124,7 +124,7 @@ extension DatabaseContext {
         var found: [String: (RelationshipRuntime, DatabaseObject)] = [:]
         for (key, value) in values {
             guard object.runtime.attributeIndex[key] == nil, let relationship = object.runtime.relationship(named: key),
-                case .foreignKey = relationship.link, case .object(let new) = try value?.propertyContent, new.isInserted
+                relationship.holdsForeignKey, case .object(let new) = try value?.propertyContent, new.isInserted
             else { continue }
             _ = try member(value, of: relationship)
             found[key] = (relationship, new)
