@@ -14,11 +14,20 @@ func withClient(
     configuration.pool.acquireTimeout = .seconds(60)
     configuration.statementTimeout = .seconds(120)
     change?(&configuration)
-    let client = try await PostgresClient.connect(configuration)
+    try await lend(configuration, body)
+}
+
+/// Lends a client of a configuration and closes it afterwards.
+func lend(_ configuration: PostgresConfiguration, _ body: (PostgresClient) async throws -> Void) async throws {
+    try await lend(try await PostgresClient.connect(configuration), body)
+}
+
+/// Lends a client and closes it afterwards, at once if `body` fails.
+func lend(_ client: PostgresClient, _ body: (PostgresClient) async throws -> Void) async throws {
     do {
         try await body(client)
     } catch {
-        await client.close()
+        await client.close(timeout: .zero)
         throw error
     }
     await client.close()

@@ -8,14 +8,7 @@ import Testing
 struct PoolerTests {
     private func withPooler(sessions: Int = 2, _ body: (PostgresClient) async throws -> Void) async throws {
         let pooler = try await TestPooler(sessions: sessions)
-        let client = try await pooler.connect()
-        do {
-            try await body(client)
-        } catch {
-            await client.close(timeout: .zero)
-            throw error
-        }
-        await client.close()
+        try await lend(try await pooler.connect(), body)
         withExtendedLifetime(pooler) {}
     }
 

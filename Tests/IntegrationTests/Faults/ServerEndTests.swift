@@ -16,15 +16,10 @@ import Testing
     ) async throws {
         var configuration = configuration
         configuration.pool.maximumConnections = 4
-        let client = try await PostgresClient.connect(configuration)
-        do {
+        try await lend(configuration) { client in
             try await fill(client)
             try await body(client)
-        } catch {
-            await client.close(timeout: .zero)
-            throw error
         }
-        await client.close()
     }
 
     /// Uses four connections at once, all of which answer.

@@ -6,19 +6,6 @@ import Testing
 /// Rows of the fault catalogue about what a server runs out of, on servers of their own, and about its limits in time.
 @Suite(.database("CREATE TABLE note (id integer PRIMARY KEY, text text)"), .timeLimit(.minutes(15)))
 struct ServerLimitFaultTests {
-    private func lend(
-        _ configuration: PostgresConfiguration, _ body: (PostgresClient) async throws -> Void
-    ) async throws {
-        let client = try await PostgresClient.connect(configuration)
-        do {
-            try await body(client)
-        } catch {
-            await client.close(timeout: .zero)
-            throw error
-        }
-        await client.close()
-    }
-
     /// Expects that the server refuses something for want of room, and that the connection goes on.
     private func expectRefusal(
         _ client: PostgresClient, _ code: String, sourceLocation: SourceLocation = #_sourceLocation,

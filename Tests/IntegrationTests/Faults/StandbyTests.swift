@@ -42,19 +42,6 @@ import Testing
         try await client.query("SELECT pg_is_in_recovery()")[0].decode(0, as: Bool.self)
     }
 
-    private func withClient(
-        _ configuration: PostgresConfiguration, _ body: (PostgresClient) async throws -> Void
-    ) async throws {
-        let client = try await PostgresClient.connect(configuration)
-        do {
-            try await body(client)
-        } catch {
-            await client.close(timeout: .zero)
-            throw error
-        }
-        await client.close()
-    }
-
     @Test("C12, D9: each wish finds its server, and a standby refuses writes", .timeLimit(.minutes(15)))
     func targets() async throws {
         try await withServers { primary, standby in
@@ -63,19 +50,19 @@ import Testing
                 (.standby, true), (.preferStandby, true),
             ] {
                 for servers in [[primary, standby], [standby, primary]] {
-                    try await withClient(configuration(servers, target)) { (client) async throws in
+                    try await lend(configuration(servers, target)) { (client) async throws in
                         #expect(try await isStandby(client) == isFollower, "\(target)")
                     }
                 }
             }
-            try await withClient(configuration([primary], .preferStandby)) { (client) async throws in
+            try await lend(configuration([primary], .preferStandby)) { (client) async throws in
                 #expect(try await isStandby(client) == false)
             }
             await expectPostgresError(.connectionFailed) {
                 _ = try await PostgresClient.connect(configuration([standby], .readWrite))
             }
             // A pool for readers keeps its connections when it is asked to write.
-            try await withClient(configuration([standby], .readOnly)) { client in
+            try await lend(configuration([standby], .readOnly)) { client in
                 let error = await expectPostgresError(.server) { try await client.query("CREATE TABLE note (id int)") }
                 #expect(error?.sqlState == .readOnlyTransaction)
                 let inside = await expectPostgresError(.server) {
@@ -93,9 +80,9 @@ import Testing
 
     /// A server that stops to take writes while sessions are open, as before a planned change of places.
     private func readOnlyServer(_ primary: RestartableServer, _ standby: RestartableServer) async throws {
-        try await withClient(configuration([primary, standby], .readWrite)) { client in
+        try await lend(configuration([primary, standby], .readWrite)) { client in
             try await client.query("CREATE TABLE note (id bigint PRIMARY KEY)")
-            try await withClient(configuration([primary], .any)) { administrator in
+            try await lend(configuration([primary], .any)) { administrator in
                 func allowWrites(_ isOn: Bool) async throws {
                     // Servers take this also where they take no writes.
                     try await administrator.runScript(
@@ -130,7 +117,7 @@ import Testing
     func failover() async throws {
         try await withServers { primary, standby in
             let configuration = configuration([primary, standby], .readWrite)
-            try await withClient(configuration) { client in
+            try await lend(configuration) { client in
                 try await client.query("CREATE TABLE note (id bigint PRIMARY KEY)")
                 // From here on a commit is answered when the standby has it.
                 try await client.runScript("ALTER SYSTEM SET synchronous_standby_names = '*'")
@@ -206,9 +193,9 @@ import Testing
         .enabled(if: LongTests.areOn), .timeLimit(.minutes(15)), arguments: [true, false])
     func conflictWithRecovery(whileAStatementRuns: Bool) async throws {
         try await withServers(settings: ["max_standby_streaming_delay = 100ms"]) { primary, standby in
-            try await withClient(configuration([primary], .primary)) { writer in
+            try await lend(configuration([primary], .primary)) { writer in
                 try await writer.runScript("CREATE TABLE note (id bigint); INSERT INTO note VALUES (1), (2)")
-                try await withClient(configuration([standby], .standby)) { reader in
+                try await lend(configuration([standby], .standby)) { reader in
                     let attempts = Atomic(0)
                     try await eventually("the table has arrived") {
                         (try? await reader.query("SELECT count(*) = 2 AS is FROM note")[0][0]) == true
