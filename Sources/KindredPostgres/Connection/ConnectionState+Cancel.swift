@@ -21,32 +21,35 @@ extension ConnectionState {
 
     /// Stops a request whose caller no longer wants the answer, or may no longer wait for it.
     mutating func stop(_ id: Request.ID, _ stop: Request.Stop, _ effects: inout Effects) {
-        if let index = held.firstIndex(where: { $0.id == id }) {
-            let request = held.remove(at: index)
-            effects.completions.append(Completion(request: request, result: .failure(request.stopped(stop, nil))))
+        if let index = held.firstIndex(where: { $0.request.id == id }) {
+            let pending = held.remove(at: index)
+            effects.completions.append(pending.completion(pending.request.stopped(stop, nil)))
             return
         }
-        guard let index = inFlight.firstIndex(where: { $0.id == id }), inFlight[index].stop == nil else { return }
-        let request = inFlight[index]
-        request.stop = stop
-        request.maximumResultSize = context.configuration.maximumResultSize
-        request.deadline = .never
+        guard let index = inFlight.firstIndex(where: { $0.request.id == id }), inFlight[index].stop == nil
+        else { return }
+        let pending = inFlight[index]
+        pending.stop = stop
+        pending.deadline = .never
         if index == 0 {
             effects.sendsCancel = cancellation == nil
             stopCopy(&effects)
-        } else if request.traits.mayLeave, request.waiter != nil {
+        } else if pending.request.traits.mayLeave {
             // It is cancelled when its turn comes, and keeps its share of the connection until then.
+            pending.parties.remove(.caller)
             effects.completions.append(
-                Completion(request: request.takeWaiter(), result: .failure(request.stopped(stop, nil))))
+                Completion(
+                    request: pending.request, result: .failure(pending.request.stopped(stop, nil)), parties: .caller))
         }
     }
 
     /// Begins a cancellation of the first request; returns what the thread needs that sends it.
     mutating func beginCancel(_ now: MonotonicTime, _ effects: inout Effects) -> CancelKey? {
         // The request that was to be stopped may have been answered in the meantime.
-        guard let handle, let request = inFlight.first, cancellation?.isSending != true,
-            request.stop != nil || (request.copy != nil && request.progress.error != nil)
+        guard let handle, let first = inFlight.first, cancellation?.isSending != true,
+            first.stop != nil || (first.request.copy != nil && first.error != nil)
         else { return nil }
+        let request = first.request
         guard let key = CancelKey(for: handle) else { return nil }
         let giveUpAt = cancellation.flatMap { $0.target == request.id ? $0.giveUpAt : nil } ?? now + Self.patience
         cancellation = Cancellation(target: request.id, giveUpAt: giveUpAt)
@@ -57,8 +60,8 @@ extension ConnectionState {
     /// The server has taken the request: what is sent from now on cannot be hit.
     mutating func cancelWasSent(_ now: MonotonicTime, _ effects: inout Effects) {
         guard handle != nil, var current = cancellation else { return }
-        for index in inFlight.indices { inFlight[index].progress.mayBeHit = true }
-        if inFlight.first?.id == current.target {
+        for index in inFlight.indices { inFlight[index].mayBeHit = true }
+        if inFlight.first?.request.id == current.target {
             current.isSending = false
             current.repeatAt = now + .milliseconds(250)
             effects.deadline = min(effects.deadline, current.repeatAt)
@@ -74,7 +77,7 @@ extension ConnectionState {
     mutating func deadlinePassed(_ now: MonotonicTime, _ effects: inout Effects) -> MonotonicTime {
         guard handle != nil else { return .never }
         let late = (inFlight + held).filter { $0.deadline <= now }
-        for request in late { stop(request.id, .timedOut, &effects) }
+        for pending in late { stop(pending.request.id, .timedOut, &effects) }
         if let cancellation {
             if now >= cancellation.giveUpAt {
                 let reason = PostgresError(

@@ -13,20 +13,20 @@ import DequeModule
 extension ConnectionState {
     /// Takes in that the server has begun to copy; false if it does so unasked, and the connection is of no use.
     mutating func beginCopy(_ status: ExecStatusType, _ effects: inout Effects) -> Bool {
-        let request = inFlight[0]
-        guard let copy = request.copy, status != PGRES_COPY_BOTH else { return false }
+        let pending = inFlight[0]
+        guard let copy = pending.request.copy, status != PGRES_COPY_BOTH else { return false }
         let isInput = status == PGRES_COPY_IN
-        request.progress.copyPhase = isInput ? .input : .output
+        pending.copyPhase = isInput ? .input : .output
         // What else is sent in the transaction is refused from here on, instead of waiting for the end of this.
-        effects.opened = request.scope.map { ($0, request.hiddenCount) }
-        request.scope = nil
+        effects.opened = pending.request.scope.map { ($0, pending.request.hiddenCount) }
+        pending.parties.remove(.scope)
         let isAsked = isInput == (copy.direction == .input)
         if !isAsked {
-            request.fail(
+            pending.fail(
                 PostgresError(.invalidParameter, "The statement copies in the other direction"), at: nil)
             if !isInput { effects.sendsCancel = cancellation == nil }
         }
-        if request.stop != nil || !isAsked {
+        if pending.stop != nil || !isAsked {
             stopCopy(&effects)
         } else {
             serverHasAnswered()
@@ -37,21 +37,21 @@ extension ConnectionState {
 
     /// Hands over what the server copies; false if there is more to come.
     mutating func passCopyData(_ handle: OpaquePointer) -> Bool {
-        let request = inFlight[0]
+        let pending = inFlight[0]
         while true {
             var buffer: UnsafeMutablePointer<CChar>?
             let count = PQgetCopyData(handle, &buffer, 1)
             guard count > 0, let buffer else {
                 if count == 0 { return false }
-                request.progress.copyPhase = nil
+                pending.copyPhase = nil
                 setReads(true)
                 return true
             }
             defer { PQfreemem(buffer) }
-            if request.stop != nil || request.progress.error != nil { continue }
+            if pending.stop != nil || pending.error != nil { continue }
             serverHasAnswered()
             let bytes = [UInt8](UnsafeRawBufferPointer(start: buffer, count: Int(count)))
-            if request.copy?.append(bytes) == true { setReads(false) }
+            if pending.request.copy?.append(bytes) == true { setReads(false) }
         }
     }
 
@@ -61,8 +61,8 @@ extension ConnectionState {
     ///
     /// - Returns: how many bytes were taken; nil if the server takes no more.
     mutating func writeCopyData(_ id: Request.ID, _ bytes: UnsafeRawBufferPointer, _ effects: inout Effects) -> Int? {
-        guard let handle, let request = inFlight.first, request.id == id, request.progress.copyPhase == .input,
-            let copy = request.copy
+        guard let handle, let pending = inFlight.first, pending.request.id == id, pending.copyPhase == .input,
+            let copy = pending.request.copy
         else { return nil }
         copyAnswer?.didRead()
         copyAnswer?.look(handle, notices)
@@ -96,9 +96,9 @@ extension ConnectionState {
 
     /// Ends the data to be copied; with a reason, the server undoes what it has copied.
     mutating func endCopyData(_ id: Request.ID, failure: String?, _ effects: inout Effects) {
-        guard let handle, let request = inFlight.first, request.id == id, request.progress.copyPhase == .input
+        guard let handle, let pending = inFlight.first, pending.request.id == id, pending.copyPhase == .input
         else { return }
-        request.progress.copyPhase = nil
+        pending.copyPhase = nil
         copyAnswer = nil
         guard PQputCopyEnd(handle, failure) == 1 else {
             return end(LibPQ.connectionLost(LibPQ.message(of: handle)), &effects)
@@ -109,9 +109,9 @@ extension ConnectionState {
 
     /// Stops copying: what still comes is thrown away, what was sent is undone.
     mutating func stopCopy(_ effects: inout Effects) {
-        guard let request = inFlight.first else { return }
-        switch request.progress.copyPhase {
-        case .input?: endCopyData(request.id, failure: "cancelled by the client", &effects)
+        guard let pending = inFlight.first else { return }
+        switch pending.copyPhase {
+        case .input?: endCopyData(pending.request.id, failure: "cancelled by the client", &effects)
         case .output?: setReads(true)
         case nil: break
         }
@@ -119,7 +119,7 @@ extension ConnectionState {
 
     /// Reads on after a pause.
     mutating func resumeCopy(_ id: Request.ID, _ effects: inout Effects) {
-        guard handle != nil, inFlight.first?.id == id else { return }
+        guard handle != nil, inFlight.first?.request.id == id else { return }
         setReads(true)
         socketIsReady(&effects)
     }
@@ -131,8 +131,8 @@ extension ConnectionState {
 
     /// How long the task that copies waits for the server from now on.
     mutating func setDeadline(_ id: Request.ID, _ deadline: MonotonicTime, _ effects: inout Effects) {
-        guard let request = inFlight.first(where: { $0.id == id }), request.stop == nil else { return }
-        request.deadline = deadline
+        guard let pending = inFlight.first(where: { $0.request.id == id }), pending.stop == nil else { return }
+        pending.deadline = deadline
         effects.deadline = min(effects.deadline, deadline)
     }
 

@@ -29,7 +29,7 @@ extension ConnectionState {
             // They must not pile up.
             notices.takeNotifications(of: handle)
         }
-        if inFlight.first?.progress.copyPhase == .input { copyAnswer?.look(handle, notices) }
+        if inFlight.first?.copyPhase == .input { copyAnswer?.look(handle, notices) }
         if wantsWrite { flush(&effects) }
     }
 
@@ -37,16 +37,16 @@ extension ConnectionState {
     mutating func receive(_ effects: inout Effects) {
         guard let handle else { return }
         while let first = inFlight.first, self.handle != nil, PQisBusy(handle) == 0 {
-            if let phase = first.progress.copyPhase {
+            if let phase = first.copyPhase {
                 guard phase == .output, passCopyData(handle) else { return }
                 continue
             }
             guard let result = PQgetResult(handle) else {
                 if isInScript { return finishScript(handle, &effects) }
                 // The end of a step's answer; libpq also says so when it has nothing at all.
-                guard first.progress.hasAnswer else { return }
-                first.progress.hasAnswer = false
-                first.progress.step += 1
+                guard first.hasAnswer else { return }
+                first.hasAnswer = false
+                first.step += 1
                 continue
             }
             arriving.end()
@@ -56,7 +56,7 @@ extension ConnectionState {
                 finishFirst(&effects)
             case PGRES_PIPELINE_ABORTED:
                 PQclear(result)
-                first.progress.hasAnswer = true
+                first.hasAnswer = true
                 refused(first)
             case PGRES_TUPLES_OK where isUnfinished(result, of: first):
                 PQclear(result)
@@ -64,7 +64,7 @@ extension ConnectionState {
                 first.fail(error, at: nil)
                 return end(error, &effects)
             case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
-                first.progress.hasAnswer = true
+                first.hasAnswer = true
                 copyAnswer?.wasShown(result)
                 accept(result, for: first)
             case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
@@ -77,7 +77,7 @@ extension ConnectionState {
                 end(
                     PostgresError(.connectionLost, "Another statement left the connection unusable"), &effects)
             default:
-                first.progress.hasAnswer = true
+                first.hasAnswer = true
                 fail(result, of: first)
                 PQclear(result)
                 // After the connection's end libpq repeats the error for ever.
@@ -87,18 +87,18 @@ extension ConnectionState {
     }
 
     /// Whether rows came without the server's word that these were all.
-    private func isUnfinished(_ result: OpaquePointer, of request: Request) -> Bool {
-        guard case .execute? = request.currentStep else { return false }
+    private func isUnfinished(_ result: OpaquePointer, of pending: PendingRequest) -> Bool {
+        guard case .execute? = pending.currentStep else { return false }
         return PQcmdStatus(result).map { $0.pointee == 0 } ?? true
     }
 
     /// Takes over the result of a step.
-    private mutating func accept(_ result: OpaquePointer, for request: Request) {
-        switch request.currentStep {
+    private mutating func accept(_ result: OpaquePointer, for pending: PendingRequest) {
+        switch pending.currentStep {
         case .prepare?, .discard?:
             PQclear(result)
         case .execute(_, let position)? where objection(toSizeOf: result) != nil:
-            objection(toSizeOf: result).map { request.fail($0, at: position) }
+            objection(toSizeOf: result).map { pending.fail($0, at: position) }
             PQclear(result)
         case .execute(let entry, _)?:
             let isBinary = PQfformat(result, 0) == 1
@@ -108,39 +108,39 @@ extension ConnectionState {
             }
             let answer = QueryResult(taking: result, columns: known, types: context.types)
             if known == nil { entry?.columns = answer.columns }
-            request.progress.results.append(answer)
+            pending.results.append(answer)
         case .describe?:
-            request.progress.results.append(QueryResult(taking: result, types: context.types))
-        case nil where request.copy != nil:
-            request.progress.results.append(QueryResult(taking: result, types: context.types))
+            pending.results.append(QueryResult(taking: result, types: context.types))
+        case nil where pending.request.copy != nil:
+            pending.results.append(QueryResult(taking: result, types: context.types))
         case nil where isInScript:
             PQclear(result)
         case nil:
             PQclear(result)
-            request.fail(PostgresError(.protocolViolation, "The server sent an answer too many"), at: nil)
+            pending.fail(PostgresError(.protocolViolation, "The server sent an answer too many"), at: nil)
         }
     }
 
     /// Notes the error of a step.
-    private mutating func fail(_ result: OpaquePointer, of request: Request) {
+    private mutating func fail(_ result: OpaquePointer, of pending: PendingRequest) {
         let error = LibPQ.error(result)
         var failed: Int?
-        switch request.currentStep {
+        switch pending.currentStep {
         case .execute(let entry, let position)?:
             failed = position
-            if let entry { forgetIfStale(entry, error, result, of: request) }
+            if let entry { forgetIfStale(entry, error, result, of: pending) }
         case .describe(let entry?)?:
-            forgetIfStale(entry, error, result, of: request)
+            forgetIfStale(entry, error, result, of: pending)
         case .prepare?, .describe?, .discard?, nil:
             break
         }
-        refused(request)
-        request.fail(error, at: failed)
+        refused(pending)
+        pending.fail(error, at: failed)
     }
 
     /// Forgets a statement that no longer fits the schema, or is gone, so that it is prepared anew.
     private mutating func forgetIfStale(
-        _ entry: StatementCache.Entry, _ error: PostgresError, _ result: OpaquePointer, of request: Request
+        _ entry: StatementCache.Entry, _ error: PostgresError, _ result: OpaquePointer, of pending: PendingRequest
     ) {
         guard Self.isStale(error, result) else { return }
         if error.sqlState != .invalidStatementName {
@@ -152,12 +152,12 @@ extension ConnectionState {
                 prepared any more; set statementCacheCapacity to 0
                 """)
         }
-        if request.progress.error == nil { request.progress.isStale = true }
+        if pending.error == nil { pending.isStale = true }
     }
 
     /// Forgets the statement whose preparation failed or was skipped.
-    private mutating func refused(_ request: Request) {
-        if case .prepare(let entry)? = request.currentStep { cache.remove(entry, wasRefused: true) }
+    private mutating func refused(_ pending: PendingRequest) {
+        if case .prepare(let entry)? = pending.currentStep { cache.remove(entry, wasRefused: true) }
     }
 
     /// Whether an error says that a prepared statement no longer fits the schema, or is gone.
@@ -181,21 +181,20 @@ extension ConnectionState {
             return end(PostgresError(.connectionLost, "The session's client_encoding changed"), &effects)
         }
         tellParameterChanges()
-        guard let request = inFlight.popFirst() else { return }
+        guard let pending = inFlight.popFirst() else { return }
+        let request = pending.request
         bytesInFlight = inFlight.isEmpty ? 0 : max(0, bytesInFlight - request.size)
-        if let error = request.progress.error, isMisfit(error) { effects.isMisfit = true }
+        if let error = pending.error, isMisfit(error) { effects.isMisfit = true }
         if cancellation?.target == request.id, cancellation?.isSending == false { cancellation = nil }
-        if mayRepeat(request) {
-            request.attempts += 1
-            request.progress = Request.Progress()
-            submit(request, &effects)
+        if mayRepeat(pending) {
+            let again = PendingRequest(request, deadline: pending.deadline, attempts: pending.attempts + 1)
+            submit(again, &effects)
         } else {
-            effects.completions.append(
-                Completion(request: request, result: request.outcome, executedCount: request.executedCount))
+            effects.completions.append(pending.completion)
         }
         if inFlight.first?.stop != nil, cancellation == nil { effects.sendsCancel = true }
         if let next = held.first, cancellation?.isSending != true, !isInScript,
-            inFlight.isEmpty || (next.script == nil && hasRoom(for: next))
+            inFlight.isEmpty || (next.request.script == nil && hasRoom(for: next.request))
         {
             sendHeld(&effects)
         }
@@ -210,12 +209,13 @@ extension ConnectionState {
     }
 
     /// Whether a failure was not the request's own: a stale plan, or a cancellation that was meant for another one.
-    private func mayRepeat(_ request: Request) -> Bool {
-        guard let error = request.progress.error, request.stop == nil, request.attempts < 3, request.hiddenCount == 0,
+    private func mayRepeat(_ pending: PendingRequest) -> Bool {
+        let request = pending.request
+        guard let error = pending.error, pending.stop == nil, pending.attempts < 3, request.hiddenCount == 0,
             request.traits.mayRepeat,
             request.traits.isAutocommit || (inFlight.isEmpty && isInTransaction == false)
         else { return false }
-        if error.sqlState == .queryCanceled { return request.progress.mayBeHit || cancellation?.isSending == true }
-        return request.attempts == 0 && request.progress.isStale
+        if error.sqlState == .queryCanceled { return pending.mayBeHit || cancellation?.isSending == true }
+        return pending.attempts == 0 && pending.isStale
     }
 }

@@ -33,7 +33,7 @@ extension ConnectionState {
 
     /// How much waits in the socket to be read, if that is worth knowing.
     var countedInput: Int {
-        guard arriving.isLong, inFlight.first?.progress.copyPhase == nil else { return 0 }
+        guard arriving.isLong, inFlight.first?.copyPhase == nil else { return 0 }
         return bytesWaiting
     }
 
@@ -44,7 +44,7 @@ extension ConnectionState {
         guard waiting > 0 else { return }
         arriving.bytes += max(min(waiting, Self.portion), waiting - bytesWaiting)
         if arriving.bytes > context.configuration.maximumResultSize, first.stop == nil {
-            stop(first.id, .tooLarge, &effects)
+            stop(first.request.id, .tooLarge(limit: context.configuration.maximumResultSize), &effects)
         }
     }
 

@@ -3,15 +3,16 @@ import DequeModule
 
 extension ConnectionState {
     /// Writes a request with its Sync into the pipeline.
-    mutating func send(_ request: Request, _ effects: inout Effects) {
-        guard let handle else { return submit(request, &effects) }
-        if let script = request.script { return send(script: script, request, &effects) }
+    mutating func send(_ pending: PendingRequest, _ effects: inout Effects) {
+        guard let handle else { return submit(pending, &effects) }
+        let request = pending.request
+        if let script = request.script { return send(script: script, pending, &effects) }
         if request.traits.isAutocommit { discardOld(for: request, handle) }
         for (position, statement) in request.statements.enumerated() {
-            guard append(statement, at: position, to: request, handle) else {
+            guard append(statement, at: position, to: pending, handle) else {
                 guard PQstatus(handle) == CONNECTION_OK else { break }
                 // The Sync still goes out, so that the answers of others stay in order.
-                request.fail(
+                pending.fail(
                     PostgresError(
                         .invalidParameter, "libpq could not send the statement",
                         underlying: LibPQ.lines(of: LibPQ.message(of: handle))),
@@ -20,7 +21,7 @@ extension ConnectionState {
             }
         }
         let isSent = PQpipelineSync(handle) == 1
-        inFlight.append(request)
+        inFlight.append(pending)
         bytesInFlight += request.size
         if isSent && PQstatus(handle) == CONNECTION_OK {
             flush(&effects)
@@ -38,20 +39,21 @@ extension ConnectionState {
             cache.makeRoom()
         }
         guard !cache.discarded.isEmpty else { return }
-        let cleaning = Request(id: 0, statements: [], traits: .init(), waiter: nil)
+        let cleaning = PendingRequest(Request(id: 0, statements: []))
         for name in cache.takeDiscarded() {
             guard PQsendQueryParams(handle, "DEALLOCATE \(name)", 0, nil, nil, nil, nil, 0) == 1 else { break }
-            cleaning.progress.steps.append(.discard)
+            cleaning.steps.append(.discard)
         }
         guard PQpipelineSync(handle) == 1 else { return }
         inFlight.append(cleaning)
     }
 
     /// Sends a script in the simple protocol, for which the connection leaves pipeline mode until it is answered.
-    private mutating func send(script: String, _ request: Request, _ effects: inout Effects) {
+    private mutating func send(script: String, _ pending: PendingRequest, _ effects: inout Effects) {
         guard let handle else { return }
+        let request = pending.request
         if request.copy == nil { isTainted = true }
-        inFlight.append(request)
+        inFlight.append(pending)
         copyAnswer = request.copy?.direction == .input ? CopyAnswer(handle, notices) : nil
         let text = (request.statements.map(\.text.text) + [script]).joined(separator: "; ")
         if PQexitPipelineMode(handle) == 1, PQsendQuery(handle, text) == 1 {
@@ -63,16 +65,16 @@ extension ConnectionState {
 
     /// Writes a statement, after its preparation if it has none.
     private mutating func append(
-        _ statement: Statement, at position: Int, to request: Request, _ handle: OpaquePointer
+        _ statement: Statement, at position: Int, to pending: PendingRequest, _ handle: OpaquePointer
     ) -> Bool {
         let count = Int32(truncatingIfNeeded: statement.bindings.count)
         if statement.text.effect == .session { isTainted = true }
         let format: Int32 = statement.resultFormat == .binary ? 1 : 0
-        let isDescription = request.traits.isDescription && position >= request.hiddenCount
+        let isDescription = pending.request.traits.isDescription && position >= pending.request.hiddenCount
         // What is repeated because of a statement that was prepared does not rely on another one.
-        let isNamed = !cache.isOff && request.attempts == 0
+        let isNamed = !cache.isOff && pending.attempts == 0
         if !isNamed || statement.text.isOneTime, !isDescription {
-            request.progress.steps.append(.execute(nil, position: position))
+            pending.steps.append(.execute(nil, position: position))
             return statement.bindings.withCArrays { types, values, lengths, formats in
                 PQsendQueryParams(handle, statement.text.text, count, types, values, lengths, formats, format) == 1
             }
@@ -82,17 +84,17 @@ extension ConnectionState {
             entry = known
         } else {
             entry = isNamed ? cache.insert(statement) : .unnamed(statement)
-            request.progress.steps.append(.prepare(entry))
+            pending.steps.append(.prepare(entry))
             let isPrepared = statement.bindings.withCArrays { types, _, _, _ in
                 PQsendPrepare(handle, entry.name, statement.text.text, count, types) == 1
             }
             guard isPrepared else {
                 cache.remove(entry, wasRefused: true)
-                request.progress.steps.removeLast()
+                pending.steps.removeLast()
                 return false
             }
         }
-        request.progress.steps.append(isDescription ? .describe(entry) : .execute(entry, position: position))
+        pending.steps.append(isDescription ? .describe(entry) : .execute(entry, position: position))
         let isSent =
             if isDescription {
                 PQsendDescribePrepared(handle, entry.name) == 1
@@ -101,7 +103,7 @@ extension ConnectionState {
                     PQsendQueryPrepared(handle, entry.cName, count, values, lengths, formats, format) == 1
                 }
             }
-        if !isSent { request.progress.steps.removeLast() }
+        if !isSent { pending.steps.removeLast() }
         return isSent
     }
 
@@ -113,9 +115,9 @@ extension ConnectionState {
         if wants != wantsWrite {
             wantsWrite = wants
             Poller.shared.setInterest(reads: wantsRead, writes: wants, socket: socket)
-            if !wants, inFlight.first?.progress.copyPhase == .input {
+            if !wants, inFlight.first?.copyPhase == .input {
                 serverHasAnswered()
-                inFlight.first?.copy?.change { $0.isFlushed = true }
+                inFlight.first?.request.copy?.change { $0.isFlushed = true }
             }
         }
         // A connection that takes nothing any more may still have said why; reading finds its end.

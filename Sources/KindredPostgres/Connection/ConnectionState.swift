@@ -31,9 +31,9 @@ struct ConnectionState: @unchecked Sendable {
     let notices: NoticeSink
     var cache: StatementCache
     /// Requests that were sent, in the order in which their answers come.
-    var inFlight: Deque<Request> = []
+    var inFlight: Deque<PendingRequest> = []
     /// Requests that wait until no cancellation can hit them, or until less is on its way.
-    var held: Deque<Request> = []
+    var held: Deque<PendingRequest> = []
     /// The size of the requests on their way.
     var bytesInFlight = 0
     var cancellation: Cancellation?
@@ -63,39 +63,39 @@ struct ConnectionState: @unchecked Sendable {
     var isQuiet: Bool { inFlight.isEmpty && held.isEmpty && cancellation == nil }
 
     /// Sends a request, or holds it back while a cancellation is under way.
-    mutating func submit(_ request: Request, _ effects: inout Effects) {
+    mutating func submit(_ pending: PendingRequest, _ effects: inout Effects) {
         guard self.handle != nil else {
-            effects.completions.append(
-                Completion(request: request, result: .failure(ConnectionGone(reason: endReason))))
+            effects.completions.append(pending.completion(ConnectionGone(reason: endReason)))
             return
         }
-        effects.deadline = min(effects.deadline, request.deadline)
-        if let first = inFlight.first, first.copy != nil, first.stop == nil {
+        let request = pending.request
+        effects.deadline = min(effects.deadline, pending.deadline)
+        if let first = inFlight.first, first.request.copy != nil, first.stop == nil {
             // It could wait for ever: for a COPY that goes on when the task has the answer.
             let error = PostgresError(
                 .copyInProgress, "A COPY has the connection to itself; run other statements before or after it",
                 statement: request.text())
-            effects.completions.append(Completion(request: request, result: .failure(error)))
+            effects.completions.append(pending.completion(error))
             return
         }
         if cancellation?.isSending == true || isInScript || !held.isEmpty
             || (!inFlight.isEmpty && (request.script != nil || !hasRoom(for: request)))
         {
-            held.append(request)
+            held.append(pending)
             return
         }
         // What the server said while the connection was idle comes first: it may have ended the session. Between two
         // statements that follow each other closely the look costs more than it is worth.
         if inFlight.isEmpty, MonotonicTime.now > heardAt + Self.quietness { socketIsReady(&effects) }
         if self.handle == nil {
-            submit(request, &effects)
+            submit(pending, &effects)
         } else {
-            send(request, &effects)
+            send(pending, &effects)
         }
     }
 
     /// Whether the connection is out of pipeline mode; nothing else can be sent then.
-    var isInScript: Bool { inFlight.first?.script != nil }
+    var isInScript: Bool { inFlight.first?.request.script != nil }
 
     /// Whether the server takes no writes where one that does is wanted: it became a standby, or stands in for one.
     ///
@@ -131,7 +131,7 @@ struct ConnectionState: @unchecked Sendable {
     mutating func sendHeld(_ effects: inout Effects) {
         let waiting = held
         held = []
-        for request in waiting { submit(request, &effects) }
+        for pending in waiting { submit(pending, &effects) }
     }
 
     /// Ends the connection: nobody gets an answer any more.
@@ -141,22 +141,21 @@ struct ConnectionState: @unchecked Sendable {
         endReason = reason
         effects.death = (handle, reason)
         // The server was idle: nothing that was on its way has been begun.
-        let isUntouched = (inFlight.first?.progress.error ?? reason).sqlState == .idleSessionTimeout
-        for (position, request) in inFlight.enumerated() {
-            if isUntouched, request.stop == nil {
-                effects.completions.append(Completion(request: request, result: .failure(ConnectionGone())))
+        let isUntouched = (inFlight.first?.error ?? reason).sqlState == .idleSessionTimeout
+        for (position, pending) in inFlight.enumerated() {
+            let request = pending.request
+            if isUntouched, pending.stop == nil {
+                effects.completions.append(pending.completion(ConnectionGone()))
                 continue
             }
             // What the server said last belongs to the request that it was working on.
-            let failure = position == 0 ? request.progress.error ?? reason : reason
+            let failure = position == 0 ? pending.error ?? reason : reason
             let error =
-                request.stop.map { request.stopped($0, failure) }
+                pending.stop.map { request.stopped($0, failure) }
                 ?? failure.of(statement: request.text())
-            effects.completions.append(Completion(request: request, result: .failure(error), executedCount: .max))
+            effects.completions.append(pending.completion(error, executedCount: .max))
         }
-        for request in held {
-            effects.completions.append(Completion(request: request, result: .failure(ConnectionGone())))
-        }
+        for pending in held { effects.completions.append(pending.completion(ConnectionGone())) }
         inFlight = []
         held = []
     }

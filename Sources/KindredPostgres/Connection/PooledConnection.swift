@@ -16,7 +16,7 @@ import Synchronization
 final class PooledConnection: PolledSource {
     /// What was left for the thread that works on the state.
     private struct Inbox {
-        var requests: [Request] = []
+        var requests: [(request: Request, deadline: MonotonicTime)] = []
         var cancelled: [Request.ID] = []
         var hasInput = false
     }
@@ -111,18 +111,18 @@ final class PooledConnection: PolledSource {
 
     /// Sends a request now; its time begins.
     func submit(_ request: Request, _ timeout: Duration?) {
-        if let timeout { request.deadline = MonotonicTime.now + timeout }
+        let deadline = timeout.map { MonotonicTime.now + $0 } ?? .never
         updateNow { state, effects in
-            state.submit(request, &effects)
+            state.submit(PendingRequest(request, deadline: deadline), &effects)
         } orLeave: {
-            $0.requests.append(request)
+            $0.requests.append((request, deadline))
         }
     }
 
     /// Determines a request's place among others; `sendEnqueued` has to follow.
     func enqueue(_ request: Request, _ timeout: Duration?) {
-        if let timeout { request.deadline = MonotonicTime.now + timeout }
-        inbox.withLock { $0.requests.append(request) }
+        let deadline = timeout.map { MonotonicTime.now + $0 } ?? .never
+        inbox.withLock { $0.requests.append((request, deadline)) }
     }
 
     func sendEnqueued() { empty() }
@@ -282,7 +282,9 @@ final class PooledConnection: PolledSource {
             return inbox
         }
         if mail.hasInput { state.socketIsReady(&effects) }
-        for request in mail.requests { state.submit(request, &effects) }
+        for (request, deadline) in mail.requests {
+            state.submit(PendingRequest(request, deadline: deadline), &effects)
+        }
         for id in mail.cancelled { state.stop(id, .cancelled, &effects) }
     }
 

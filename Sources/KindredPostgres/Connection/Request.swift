@@ -2,12 +2,8 @@ import Synchronization
 
 /// What a connection does at one time for one caller: statements that share a Sync, and the caller who waits.
 ///
-/// A class, so that the hands it goes through move one pointer.
-final class Request: @unchecked Sendable {
-    // Unchecked: one thread at a time has it. It belongs to the task that makes it until it is enqueued, then to whoever
-    // has the mutex of its scope, of the connection's inbox or of the connection's state, and with its `Completion` to
-    // the thread that hands out the answer.
-
+/// A class, as it goes through many hands.
+final class Request: Sendable {
     /// Identifies requests of all connections, so that a task's can be told from others' when it is cancelled.
     typealias ID = UInt64
 
@@ -26,58 +22,62 @@ final class Request: @unchecked Sendable {
     /// Why the caller no longer wants the answer.
     enum Stop {
         case cancelled, timedOut
-        /// The result is larger than allowed.
-        case tooLarge
+        /// The result is larger than allowed, in bytes.
+        case tooLarge(limit: Int)
     }
 
     let id: ID
-    private(set) var statements: [Statement]
+    let statements: [Statement]
+    /// How many statements at the beginning are not the caller's, who does not see their results.
+    let hiddenCount: Int
     /// A script of several statements to send in the simple protocol, instead of statements.
     let script: String?
     let traits: Traits
     /// The data to copy, if the script is a COPY.
-    var copy: CopyOperation?
+    let copy: CopyOperation?
     /// The share of a connection to give back with the answer.
-    var lease: ConnectionPool.Lease?
-    /// The scope that the first statements open, and perhaps those around it.
-    var scope: PostgresTransaction?
-    /// How many statements at the beginning are not the caller's, who does not see their results.
-    private(set) var hiddenCount = 0
-    /// The ceiling on a result, for the error that says so.
-    var maximumResultSize = 0
-    /// When the statement is cancelled.
-    var deadline = MonotonicTime.never
-    /// Who waits for the answer; nil once the caller gave up, and for what the connection does for itself.
-    var waiter: CheckedContinuation<[QueryResult], any Error>?
+    let lease: ConnectionPool.Lease?
+    /// The scope that the hidden statements open, and perhaps those around it.
+    let scope: PostgresTransaction?
+    /// Who waits for the answer; nil for what the connection does for itself.
+    let waiter: CheckedContinuation<[QueryResult], any Error>?
     /// Is told the answer, before those of the requests behind it; for what nobody waits for.
-    var onAnswer: (@Sendable (Result<[QueryResult], any Error>) -> Void)?
-    var stop: Stop?
-    /// How often it was sent before.
-    var attempts = 0
-    /// How far the answer has come since it was sent.
-    var progress = Progress()
+    let onAnswer: (@Sendable (Result<[QueryResult], any Error>) -> Void)?
 
     init(
-        id: ID,
+        id: ID = Request.nextID(),
         statements: [Statement],
         script: String? = nil,
-        traits: Traits,
+        traits: Traits = .init(),
+        copy: CopyOperation? = nil,
         lease: ConnectionPool.Lease? = nil,
-        waiter: CheckedContinuation<[QueryResult], any Error>?
+        waiter: CheckedContinuation<[QueryResult], any Error>? = nil,
+        onAnswer: (@Sendable (Result<[QueryResult], any Error>) -> Void)? = nil
     ) {
         self.id = id
         self.statements = statements
+        hiddenCount = 0
         self.script = script
         self.traits = traits
+        self.copy = copy
         self.lease = lease
+        scope = nil
         self.waiter = waiter
+        self.onAnswer = onAnswer
     }
 
-    /// Puts statements in front, whose results the caller does not see.
-    func prefix(with statements: [Statement]) {
-        guard !statements.isEmpty else { return }
-        self.statements.insert(contentsOf: statements, at: 0)
-        hiddenCount += statements.count
+    /// The same request, with the statements in front that open its scope.
+    init(_ request: Request, after openings: [Statement], of scope: PostgresTransaction) {
+        id = request.id
+        statements = openings + request.statements
+        hiddenCount = openings.count
+        script = request.script
+        traits = request.traits
+        copy = request.copy
+        lease = request.lease
+        self.scope = scope
+        waiter = request.waiter
+        onAnswer = request.onAnswer
     }
 
     private static let lastID = Atomic<ID>(0)
@@ -105,7 +105,7 @@ final class Request: @unchecked Sendable {
     /// What the caller gets if the request was stopped, because of an error that the server may have given for it.
     func stopped(_ stop: Stop, _ error: PostgresError?) -> any Error {
         switch stop {
-        case .tooLarge: Self.tooLarge(limit: maximumResultSize, isExecuted: false).of(statement: text())
+        case .tooLarge(let limit): Self.tooLarge(limit: limit, isExecuted: false).of(statement: text())
         case .cancelled: CancellationError()
         case .timedOut:
             PostgresError(
@@ -117,10 +117,22 @@ final class Request: @unchecked Sendable {
 
 /// A request and what came of it, collected under the mutex and handed out after it.
 struct Completion {
+    /// Those who wait for a request's end.
+    struct Parties: OptionSet {
+        let rawValue: UInt8
+        /// The caller, and the COPY that is the caller's.
+        static let caller = Parties(rawValue: 1)
+        /// The pool, for the share of the connection.
+        static let pool = Parties(rawValue: 2)
+        static let scope = Parties(rawValue: 4)
+        static let all: Parties = [.caller, .pool, .scope]
+    }
+
     let request: Request
     let result: Result<[QueryResult], any Error>
     /// How many of its statements the server has executed.
     var executedCount = 0
+    var parties = Parties.all
 
     /// How many statements that open scopes took effect; all of them, as long as that is not known to be otherwise.
     private var openedCount: Int {
@@ -134,8 +146,11 @@ struct Completion {
     ///
     /// In this order and on this thread, so that the next in the queue does not depend on the caller's task.
     func finish() {
-        if let lease = request.lease { lease.pool.release(lease) }
-        request.scope?.openingEnded(openedCount, of: request.hiddenCount)
+        if let lease = request.lease, parties.contains(.pool) { lease.pool.release(lease) }
+        if let scope = request.scope, parties.contains(.scope) {
+            scope.openingEnded(openedCount, of: request.hiddenCount)
+        }
+        guard parties.contains(.caller) else { return }
         request.onAnswer?(result)
         request.waiter?.resume(with: result)
         request.copy?.finish(result)

@@ -48,9 +48,7 @@ final class CopySession: Sendable {
     }
 
     private func send() {
-        let request = Request(id: id, statements: [], script: text, traits: .init(), waiter: nil)
-        request.copy = operation
-        place.send(request, timeout)
+        place.send(Request(id: id, statements: [], script: text, copy: operation), timeout)
     }
 
     private func stop() {

@@ -39,8 +39,7 @@ enum CursorPlace {
     func abandon(closing statement: Statement) {
         switch self {
         case .transaction(let transaction):
-            transaction.send(
-                Request(id: Request.nextID(), statements: [statement], traits: .init(), waiter: nil), nil)
+            transaction.send(Request(statements: [statement]), nil)
         case .lease:
             // Its session is reset when it is given back.
             break

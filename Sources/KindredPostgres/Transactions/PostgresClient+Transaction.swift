@@ -119,9 +119,7 @@ extension PostgresClient {
     /// Asks for the transaction's number under a Sync of its own, so that the answer is on its way before the COMMIT begins.
     private func ask(for tracked: TrackedID, on connection: PooledConnection) {
         observe([PostgresTransactionID.question], rows: [1], kind: .transactionControl)
-        let request = Request(
-            id: Request.nextID(), statements: [PostgresTransactionID.question], traits: .init(), waiter: nil)
-        request.onAnswer = { tracked.take($0) }
+        let request = Request(statements: [PostgresTransactionID.question], onAnswer: { tracked.take($0) })
         connection.submit(request, configuration.statementTimeout)
     }
 

@@ -110,9 +110,7 @@ public final class PostgresTransaction: Sendable {
         _ request: Request, _ timeout: Duration?, _ state: inout TransactionState, _ effects: inout Effects
     ) {
         let openings = takeOpening(&state)
-        if !openings.isEmpty { request.scope = self }
-        request.prefix(with: openings)
-        connection.enqueue(request, timeout)
+        connection.enqueue(openings.isEmpty ? request : Request(request, after: openings, of: self), timeout)
         effects.openings += openings
         effects.isSending = true
     }

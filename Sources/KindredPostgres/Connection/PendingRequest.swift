@@ -1,0 +1,79 @@
+/// A request that a connection has taken on, and how far its answer has come; it never leaves the connection's mutex.
+final class PendingRequest {
+    /// Part of a request that the server answers by itself.
+    enum Step {
+        case prepare(StatementCache.Entry)
+        /// `position` counts the request's statements.
+        case execute(StatementCache.Entry?, position: Int)
+        /// Tells the columns only.
+        case describe(StatementCache.Entry?)
+        /// Something that the connection does for itself.
+        case discard
+    }
+
+    let request: Request
+    /// How often it was sent before.
+    let attempts: Int
+    /// When the statement is cancelled.
+    var deadline: MonotonicTime
+    /// Why nobody wants the answer any more.
+    var stop: Request.Stop?
+    /// Who has not been told yet.
+    var parties = Completion.Parties.all
+    var steps = Few<Step>()
+    /// The step whose answer comes next.
+    var step = 0
+    /// Whether that step's answer has begun.
+    var hasAnswer = false
+    var results: [QueryResult] = []
+    /// The first error.
+    var error: PostgresError?
+    /// The statement that failed with the first error.
+    var failedPosition: Int?
+    /// Whether another request's cancellation may have hit this one.
+    var mayBeHit = false
+    /// Whether it failed only because a prepared statement no longer fits the schema or is gone.
+    var isStale = false
+    /// In which direction data is copied at the moment.
+    var copyPhase: CopyOperation.Direction?
+
+    init(_ request: Request, deadline: MonotonicTime = .never, attempts: Int = 0) {
+        self.request = request
+        self.deadline = deadline
+        self.attempts = attempts
+    }
+
+    var currentStep: Step? { step < steps.count ? steps[step] : nil }
+
+    /// The first error of a request is its error; what follows is a consequence.
+    func fail(_ error: PostgresError, at position: Int?) {
+        guard self.error == nil else { return }
+        self.error = error
+        failedPosition = position
+    }
+
+    /// How many statements were executed; of a script that is no COPY it is not known, and taken to be all.
+    private var executedCount: Int { request.script != nil && request.copy == nil ? .max : results.count }
+
+    /// The end of the request, with a failure that is not its own statements'.
+    func completion(_ error: any Error, executedCount: Int = 0) -> Completion {
+        Completion(request: request, result: .failure(error), executedCount: executedCount, parties: parties)
+    }
+
+    /// The end of the request, once everything has been answered.
+    var completion: Completion {
+        Completion(request: request, result: outcome, executedCount: executedCount, parties: parties)
+    }
+
+    /// What the caller gets once everything has been answered.
+    private var outcome: Result<[QueryResult], any Error> {
+        guard let error else {
+            let hidden = request.hiddenCount
+            return .success(hidden == 0 ? results : Array(results.dropFirst(hidden)))
+        }
+        if let stop, error.sqlState == .queryCanceled || error.code == .connectionLost {
+            return .failure(request.stopped(stop, error))
+        }
+        return .failure(error.of(statement: request.text(at: failedPosition)))
+    }
+}
