@@ -24,6 +24,8 @@ final class PooledConnection: PolledSource {
     let processID: Int32
     private let socket: Int32
     private let state: Mutex<ConnectionState>
+    /// Whether a thread works on the state: to try for a mutex that is locked is a system call.
+    private let isBusy = Atomic(false)
     private let inbox = Mutex(Inbox())
     /// Whether there is something in the inbox.
     private let hasMail = Atomic(false)
@@ -224,8 +226,10 @@ final class PooledConnection: PolledSource {
     func update(_ body: (inout ConnectionState, inout ConnectionState.Effects) -> Void) {
         var effects = ConnectionState.Effects()
         state.withLock { state in
+            isBusy.store(true, ordering: .relaxed)
             takeMail(&state, &effects)
             body(&state, &effects)
+            isBusy.store(false, ordering: .relaxed)
         }
         perform(effects)
         emptyAgain()
@@ -239,17 +243,28 @@ final class PooledConnection: PolledSource {
         _ body: (inout ConnectionState, inout ConnectionState.Effects) -> Void, orLeave mail: (inout Inbox) -> Void
     ) -> Bool {
         var effects = ConnectionState.Effects()
-        let isDone: Void? = state.withLockIfAvailable { state in
+        let isDone = tryUpdate { state in
             takeMail(&state, &effects)
             body(&state, &effects)
         }
-        guard isDone != nil else {
+        guard isDone else {
             inbox.withLock { mail(&$0) }
             return empty()
         }
         perform(effects)
         emptyAgain()
         return true
+    }
+
+    /// Changes the state if no other thread works on it; false if one does.
+    private func tryUpdate(_ body: (inout ConnectionState) -> Void) -> Bool {
+        guard !isBusy.load(ordering: .relaxed) else { return false }
+        let isDone: Void? = state.withLockIfAvailable { state in
+            isBusy.store(true, ordering: .relaxed)
+            body(&state)
+            isBusy.store(false, ordering: .relaxed)
+        }
+        return isDone != nil
     }
 
     /// Takes in what was left while this thread worked on the state.
@@ -267,8 +282,7 @@ final class PooledConnection: PolledSource {
             // thread finds the mutex locked and the other one finds no mark.
             atomicMemoryFence(ordering: .sequentiallyConsistent)
             var effects = ConnectionState.Effects()
-            let isDone: Void? = state.withLockIfAvailable { takeMail(&$0, &effects) }
-            guard isDone != nil else { return false }
+            guard tryUpdate({ takeMail(&$0, &effects) }) else { return false }
             perform(effects)
             atomicMemoryFence(ordering: .sequentiallyConsistent)
         } while hasMail.load(ordering: .relaxed)
