@@ -101,7 +101,6 @@ final class Poller: Sendable {
     }
 
     private func run() {
-        var ready: [Int32] = []
         while true {
             let deadline = MonotonicTime(nanoseconds: nextDeadline.load(ordering: .sequentiallyConsistent))
             let now = deadline == .never ? deadline : MonotonicTime.now
@@ -109,8 +108,7 @@ final class Poller: Sendable {
                 lookAtDeadlines(now)
                 continue
             }
-            waiter.wait(nanoseconds: deadline == .never ? nil : deadline.nanoseconds - now.nanoseconds, into: &ready)
-            for socket in ready {
+            waiter.wait(nanoseconds: deadline == .never ? nil : deadline.nanoseconds - now.nanoseconds) { socket in
                 let source = state.withLock { $0.sources[socket] }
                 source?.socketIsReady()
             }

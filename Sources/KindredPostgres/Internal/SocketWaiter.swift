@@ -36,9 +36,8 @@ import Synchronization
             eventfd_write(alarm, 1)
         }
 
-        /// Waits for a socket, the alarm or the time, and lists the sockets that are ready.
-        func wait(nanoseconds: UInt64?, into ready: inout [Int32]) {
-            ready.removeAll(keepingCapacity: true)
+        /// Waits for a socket, the alarm or the time, and tells the sockets that are ready.
+        func wait(nanoseconds: UInt64?, _ ready: (Int32) -> Void) {
             let milliseconds = nanoseconds.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
             withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
                 let count = epoll_wait(epoll, events.baseAddress, 64, milliseconds)
@@ -48,7 +47,7 @@ import Synchronization
                         var value: eventfd_t = 0
                         eventfd_read(alarm, &value)
                     } else {
-                        ready.append(socket)
+                        ready(socket)
                     }
                 }
             }
@@ -98,9 +97,8 @@ import Synchronization
             _ = write(pipeEnds.write, &byte, 1)
         }
 
-        /// Waits for a socket, the alarm or the time, and lists the sockets that are ready.
-        func wait(nanoseconds: UInt64?, into ready: inout [Int32]) {
-            ready.removeAll(keepingCapacity: true)
+        /// Waits for a socket, the alarm or the time, and tells the sockets that are ready.
+        func wait(nanoseconds: UInt64?, _ ready: (Int32) -> Void) {
             var polled = [pollfd(fd: pipeEnds.read, events: Int16(POLLIN), revents: 0)]
             for (socket, events) in sockets.withLock({ $0 }) {
                 polled.append(pollfd(fd: socket, events: Int16(events), revents: 0))
@@ -111,7 +109,7 @@ import Synchronization
                 var bytes = [UInt8](repeating: 0, count: 64)
                 while read(pipeEnds.read, &bytes, bytes.count) > 0 {}
             }
-            ready += polled.dropFirst().filter { $0.revents != 0 }.map(\.fd)
+            for socket in polled.dropFirst() where socket.revents != 0 { ready(socket.fd) }
         }
     }
 #endif

@@ -302,16 +302,14 @@ final class ConnectionPool: PolledSource {
         var actions = PoolStateMachine.Actions()
         var consequences: Consequences?
         var next = MonotonicTime.never
-        let result = try withoutActuallyEscaping(body) { body in
-            try state.withLock { state in
-                let result = try body(&state, &actions)
-                // Mostly nothing follows.
-                if !actions.isEmpty || state.machine.isClosing {
-                    consequences = self.consequences(of: actions, &state)
-                }
-                next = state.machine.isClosing ? .never : state.machine.nextTick(now)
-                return result
+        let result = try state.withLock { state in
+            let result = try body(&state, &actions)
+            // Mostly nothing follows.
+            if !actions.isEmpty || state.machine.isClosing {
+                consequences = self.consequences(of: actions, &state)
             }
+            next = state.machine.isClosing ? .never : state.machine.nextTick(now)
+            return result
         }
         if next != .never { Poller.shared.wake(by: next) }
         guard let consequences else { return result }
