@@ -99,7 +99,7 @@ extension DatabaseContext {
         try entity.append(key, to: &bindings)
         let askedAt = now
         let result = try await client.execute(Statement(text: text, bindings: bindings, resultFormat: .binary))
-        return try objects(from: result, of: entity, askedAt: askedAt).first
+        return result.count == 0 ? nil : try object(from: result, of: entity, askedAt: askedAt)
     }
 
     func requireOwn(_ object: DatabaseObject) throws {

@@ -33,7 +33,7 @@ public final class DatabaseContext: Sendable {
         self.faulting = faulting
         self.runtime = runtime
         references = ObjectReferences()
-        map = Mutex(IdentityMap(entityCount: runtime.entities.count, references))
+        map = Mutex(IdentityMap(references))
     }
 
     /// The model that the context was made with.
@@ -91,10 +91,11 @@ extension DatabaseContext {
         of entity: EntityRuntime,
         askedAt: UInt64
     ) throws -> [DatabaseObject] {
+        if result.count == 1 { return [try object(from: result, of: entity, askedAt: askedAt)] }
         // What follows the attributes belongs to the request.
         let rows = try EntityRows(result, of: entity)
         let keys = try entity.keys(of: result)
-        let group = result.count > 1 ? keys.map(LoadGroup.init) : nil
+        let group = result.count == 0 ? nil : keys.map(LoadGroup.init)
         func make(_ position: Int) throws -> DatabaseObject {
             self.make(entity, try rows[position], group, Int32(clamping: position))
         }
@@ -139,6 +140,25 @@ extension DatabaseContext {
             awake(objects.indices.filter { !old.contains($0) }.map { objects[$0] }, of: entity)
         }
         return objects
+    }
+
+    /// The object of a result's only row, as `objects` gives them: look-ups by key are what most programs do most.
+    func object(from result: QueryResult, of entity: EntityRuntime, askedAt: UInt64) throws -> DatabaseObject {
+        let row = try EntityRows(result, of: entity)[0]
+        var (object, isNew): (DatabaseObject, Bool)
+        if !entity.key.isEmpty, let key = try ObjectKey(row, entity.key) {
+            (object, isNew) = withMap { map in
+                let found = map.object(entity.index, key) { make(entity, row, nil, 0) }
+                if found.isNew { map.forgetNotes(of: found.object, key) }
+                return found
+            }
+            if !isNew { try apply(row, to: object, askedAt: askedAt) }
+        } else {
+            (object, isNew) = (make(entity, row, nil, 0), true)
+        }
+        TransactionJournal.current?.recordFetched([object])
+        if isNew, awakes(entity, object) { awake([object], of: entity) }
+        return object
     }
 
     func make(_ seed: ObjectSeed) -> DatabaseObject {

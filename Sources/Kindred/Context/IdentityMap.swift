@@ -28,51 +28,39 @@ struct IdentityMap {
     }
 
     private let references: ObjectReferences
-    /// Where in `tables` an entity's stands, plus one; 0 if it has none, since a context sees few of a schema's entities.
-    private var places: [Int32]
-    private var tables: [Table] = []
+    private var tables = EntityTables<Table>()
 
-    init(entityCount: Int, _ references: ObjectReferences) {
+    init(_ references: ObjectReferences) {
         self.references = references
-        places = Array(repeating: 0, count: entityCount)
     }
 
     /// What is known of an entity, or nothing.
     ///
     /// Copies the table, which costs more than a look-up; what is asked for each object goes straight to `tables`.
     private func read<T>(_ entity: Int, orNone none: T, _ body: (borrowing Table) -> T) -> T {
-        knownPlace(entity).map { body(tables[$0]) } ?? none
-    }
-
-    /// The place of an entity's table; nil if it has none.
-    private func knownPlace(_ entity: Int) -> Int? {
-        places[entity] == 0 ? nil : Int(places[entity]) - 1
+        tables.place(entity).map { body(tables[$0]) } ?? none
     }
 
     /// The place of an entity's table, which is made if there is none.
     private mutating func place(_ entity: Int) -> Int {
-        if places[entity] == 0 {
-            tables.append(Table())
-            places[entity] = Int32(tables.count)
-        }
-        return Int(places[entity]) - 1
+        tables.place(entity, orMake: Table())
     }
 
     /// Whether the context may know anything of an entity: rows, or what relationships its rows have.
-    func knows(_ entity: Int) -> Bool { places[entity] != 0 }
+    func knows(_ entity: Int) -> Bool { tables.place(entity) != nil }
 
     /// Notes that relationships of an entity are asked for, of rows that have no object.
     mutating func noteKnown(_ entity: Int) { _ = place(entity) }
 
     func object(_ entity: Int, _ key: ObjectKey) -> DatabaseObject? {
         guard case .temporary(let number) = key else { return references.object(entity, key) }
-        return knownPlace(entity).flatMap { tables[$0].temporaries[number] }
+        return tables.place(entity).flatMap { tables[$0].temporaries[number] }
     }
 
     /// Whether anything is known of rows that were deleted, are about to be, or were left by objects that are gone: if
     /// not, new objects need not be looked for there.
     func hasNotes(_ entity: Int) -> Bool {
-        guard let place = knownPlace(entity) else { return false }
+        guard let place = tables.place(entity) else { return false }
         return !tables[place].latestRows.isEmpty || !tables[place].deleted.isEmpty || !tables[place].deleting.isEmpty
     }
 
@@ -142,13 +130,13 @@ struct IdentityMap {
 
     /// Every object of an entity that is still in memory.
     func objects(of entity: Int) -> [DatabaseObject] {
-        guard let place = knownPlace(entity) else { return [] }
+        guard let place = tables.place(entity) else { return [] }
         return references.objects(of: entity) + tables[place].temporaries.values
     }
 
     /// Every object that is still in memory.
     func allObjects() -> [DatabaseObject] {
-        places.indices.flatMap(objects(of:))
+        tables.known.flatMap(objects(of:))
     }
 
     func isDeleted(_ entity: Int, _ key: ObjectKey) -> Bool {
@@ -181,7 +169,7 @@ struct IdentityMap {
         return max(time, lostRows(of: link.entity))
     }
 
-    private func lostRows(of entity: Int) -> UInt64 { knownPlace(entity).map { tables[$0].lostRowsAt } ?? 0 }
+    private func lostRows(of entity: Int) -> UInt64 { tables.place(entity).map { tables[$0].lostRowsAt } ?? 0 }
 
     mutating func noteLostRows(_ entity: Int, at time: UInt64) {
         tables[place(entity)].lostRowsAt = time
@@ -189,7 +177,7 @@ struct IdentityMap {
 
     /// When the relationship of an owner that nobody held was changed; 0 for never.
     func linkChange(_ entity: Int, slot: Int, _ owner: ObjectKey) -> UInt64 {
-        guard let place = knownPlace(entity), !tables[place].linkChanges.isEmpty else { return 0 }
+        guard let place = tables.place(entity), !tables[place].linkChanges.isEmpty else { return 0 }
         return tables[place].linkChanges[slot]?[owner] ?? 0
     }
 
@@ -210,13 +198,13 @@ struct IdentityMap {
 
     /// Whether any row of an entity has an object.
     func holdsObjects(of entity: Int) -> Bool {
-        guard let place = knownPlace(entity) else { return false }
+        guard let place = tables.place(entity) else { return false }
         return !tables[place].temporaries.isEmpty || references.hasObjects(of: entity)
     }
 
     /// Whether any row of an entity has an object, or has left one behind.
     func holdsRows(of entity: Int) -> Bool {
-        guard let place = knownPlace(entity) else { return false }
+        guard let place = tables.place(entity) else { return false }
         return !tables[place].latestRows.isEmpty || holdsObjects(of: entity)
     }
 

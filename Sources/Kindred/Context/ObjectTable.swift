@@ -114,11 +114,9 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
         let number = Int(place >> 1)
         removeFromIndex(number)
         count -= 1
-        guard count > 0 else {
+        if count == 0, entries.count > 64 {
             // Whatever grew for many objects is given back when none is left.
-            entries.removeAll(keepingCapacity: entries.count <= 64)
-            if entries.capacity == 0 { index = [] }
-            firstFree = nil
+            (entries, index, firstFree) = ([], [], nil)
             return
         }
         entries[number] = Entry(key: .free, bits: UInt(bitPattern: firstFree ?? -1) << 1 | 1)
@@ -201,6 +199,7 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
         while size < 2 * count { size *= 2 }
         let numbers = index
         index = Array(repeating: 0, count: size)
+        if numbers.isEmpty { return }
         for number in numbers where number != 0 {
             var place = firstPlace(entries[Int(number) - 1].key)
             while index[place] != 0 { place = (place + 1) & (size - 1) }

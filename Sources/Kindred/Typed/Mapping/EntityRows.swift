@@ -24,7 +24,9 @@ struct EntityRows {
             return
         }
         doubtful = try entity.layout?.doubtfulColumns(of: result.columns, entity) ?? []
-        if entity.hasIntegerKey, let key = result.columns.dropFirst(entity.key[0]).first, !key.dataType.isInteger {
+        // Asked in place: to copy the column for each look-up costs more.
+        guard entity.hasIntegerKey, !result.columns.isInteger(at: entity.key[0]) else { return }
+        if let key = result.columns.dropFirst(entity.key[0]).first, !key.dataType.isInteger {
             throw KindredError(
                 .wrongType,
                 "The key of \(entity.name) is of the type \(key.dataType) now: read the model again, by refreshSchema()",
