@@ -15,7 +15,10 @@ extension PostgresClient {
     /// - Throws: `PostgresError` `.invalidParameter` if the database has no such type. Sends one query.
     public func register(_ codec: PostgresCodec, forTypeNamed name: String) async throws {
         let rows = try await query(
-            "SELECT oid::int8, typarray::int8 FROM pg_catalog.pg_type WHERE oid = pg_catalog.to_regtype(\(name)::text)")
+            """
+            SELECT oid::pg_catalog.int8, typarray::pg_catalog.int8 FROM pg_catalog.pg_type
+            WHERE oid OPERATOR(pg_catalog.=) pg_catalog.to_regtype(\(name)::pg_catalog.text)
+            """)
         guard let row = rows.first, let type = try row.decode(0, as: UInt32.self) else {
             throw PostgresError(.invalidParameter, "The database has no type of the name given for a codec")
         }
@@ -43,29 +46,29 @@ extension PostgresClient {
     /// What the types of a database are; the types of tables' rows are left out.
     package static let typeCatalog = Statement(
         text: StatementText(
-            """
-            SELECT t.oid::int8 AS oid, t.typname::text AS name, t.typtype::text AS kind,
-                t.typcategory::text AS category, t.typelem::int8 AS element, t.typbasetype::int8 AS base,
-                r.rngsubtype::int8 AS bound, m.rngtypid::int8 AS range, x.extname::text AS extension,
-                f.names, f.types
-            FROM pg_catalog.pg_type AS t
-            LEFT JOIN pg_catalog.pg_class AS c ON c.oid = t.typrelid
-            LEFT JOIN pg_catalog.pg_range AS r ON r.rngtypid = t.oid
-            LEFT JOIN pg_catalog.pg_range AS m ON m.rngmultitypid = t.oid
-            LEFT JOIN pg_catalog.pg_type AS e ON e.oid = t.typelem AND e.typtype = 'c'
-            LEFT JOIN pg_catalog.pg_class AS ec ON ec.oid = e.typrelid
-            LEFT JOIN pg_catalog.pg_depend AS d
-                ON d.classid = 'pg_catalog.pg_type'::pg_catalog.regclass AND d.objid = t.oid AND d.deptype = 'e'
-            LEFT JOIN pg_catalog.pg_extension AS x ON x.oid = d.refobjid
-            LEFT JOIN LATERAL (
-                SELECT pg_catalog.array_agg(a.attname::text ORDER BY a.attnum) AS names,
-                    pg_catalog.array_agg(a.atttypid::int8 ORDER BY a.attnum) AS types
-                FROM pg_catalog.pg_attribute AS a
-                WHERE a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped
-            ) AS f ON c.relkind = 'c'
-            WHERE t.oid >= 16384 AND t.typtype <> 'p'
-                AND (t.typtype <> 'c' OR c.relkind = 'c') AND (e.oid IS NULL OR ec.relkind = 'c')
-            """
+            catalog: """
+                SELECT t.oid::pg_catalog.int8 AS oid, t.typname::pg_catalog.text AS name, t.typtype::pg_catalog.text AS kind,
+                    t.typcategory::pg_catalog.text AS category, t.typelem::pg_catalog.int8 AS element, t.typbasetype::pg_catalog.int8 AS base,
+                    r.rngsubtype::pg_catalog.int8 AS bound, m.rngtypid::pg_catalog.int8 AS range, x.extname::pg_catalog.text AS extension,
+                    f.names, f.types
+                FROM pg_catalog.pg_type AS t
+                LEFT JOIN pg_catalog.pg_class AS c ON c.oid = t.typrelid
+                LEFT JOIN pg_catalog.pg_range AS r ON r.rngtypid = t.oid
+                LEFT JOIN pg_catalog.pg_range AS m ON m.rngmultitypid = t.oid
+                LEFT JOIN pg_catalog.pg_type AS e ON e.oid = t.typelem AND e.typtype = 'c'
+                LEFT JOIN pg_catalog.pg_class AS ec ON ec.oid = e.typrelid
+                LEFT JOIN pg_catalog.pg_depend AS d
+                    ON d.classid = 'pg_catalog.pg_type'::pg_catalog.regclass AND d.objid = t.oid AND d.deptype = 'e'
+                LEFT JOIN pg_catalog.pg_extension AS x ON x.oid = d.refobjid
+                LEFT JOIN LATERAL (
+                    SELECT pg_catalog.array_agg(a.attname::pg_catalog.text ORDER BY a.attnum) AS names,
+                        pg_catalog.array_agg(a.atttypid::pg_catalog.int8 ORDER BY a.attnum) AS types
+                    FROM pg_catalog.pg_attribute AS a
+                    WHERE a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped
+                ) AS f ON c.relkind = 'c'
+                WHERE t.oid >= 16384 AND t.typtype <> 'p'
+                    AND (t.typtype <> 'c' OR c.relkind = 'c') AND (e.oid IS NULL OR ec.relkind = 'c')
+                """
         ))
 
     /// Remembers the types of a result of `typeCatalog`.

@@ -115,10 +115,21 @@ extension PostgresConfiguration {
             "DateStyle": "ISO", "IntervalStyle": "postgres", "TimeZone": "UTC", "extra_float_digits": "3",
             "bytea_output": "hex", "standard_conforming_strings": "on",
         ]
+        pinned["search_path"] = searchPathSetting
         pinned.merge(settings) { _, own in own }
         var words = pinned.sorted { $0.key < $1.key }.map { "-c \(Self.escaped("\($0.key)=\($0.value)"))" }
         if let options { words.append(options) }
         return words.joined(separator: " ")
+    }
+
+    /// The path as the server is told it.
+    ///
+    /// `pg_catalog` comes first because it is not named; where it is, unqualified CREATE statements would go there. Temporary
+    /// objects would come even before it.
+    var searchPathSetting: String? {
+        searchPath.map { schemas in
+            (schemas.map { (try? SQLIdentifier.quote($0)) ?? "" } + ["pg_temp"]).joined(separator: ", ")
+        }
     }
 
     /// The server splits options at spaces; a backslash takes the next character as it is.

@@ -32,7 +32,22 @@ public struct PostgresConfiguration: Sendable {
     public var tls = TLS()
     /// Which servers fit, where there are several.
     public var targetSession = TargetSession.any
-    /// Settings for each session, such as `["search_path": "shop, public"]`.
+    /// The schemas in which names without a schema are looked for, in each session; nil leaves it to the server.
+    ///
+    /// ```swift
+    /// configuration.searchPath = ["shop", "extensions"]
+    /// ```
+    ///
+    /// PostgreSQL's own functions and operators come first, then these schemas in this order, and temporary objects last.
+    /// Name only schemas in which nobody creates objects whom you do not trust: a function or operator there that fits its
+    /// arguments better than PostgreSQL's own takes its place, also in the statements that Kindred makes. Without a path of
+    /// its own a database that lets everybody create objects on the way is warned of when its catalog is read. The schemas of
+    /// extensions have to be among them for their operators to be found.
+    ///
+    /// A pooler may drop such a request: a new connection that does not report the path is asked for it by a statement, and
+    /// refused with `PostgresError` `.connectionFailed` if it has another one.
+    public var searchPath: [String]?
+    /// Settings for each session, such as `["lock_timeout": "2s"]`.
     public var settings: [String: String] = [:]
     /// Further command-line options for each session, as libpq's `options`.
     public var options: String?
@@ -217,12 +232,25 @@ extension PostgresConfiguration {
                 }
             }
         }
-        let own = [
-            user, password?.text, database, applicationName, options, tls.rootCertificate, tls.certificate, tls.key,
-            tls.revocationList,
-        ].compactMap { $0 }
+        let own =
+            [
+                user, password?.text, database, applicationName, options, tls.rootCertificate, tls.certificate, tls.key,
+                tls.revocationList,
+            ].compactMap { $0 } + (searchPath ?? [])
         let texts = own + settings.keys + settings.values + passedOn.values
         if texts.contains(where: { $0.utf8.contains(0) }) { throw invalid("A parameter holds a NUL character") }
+        if searchPath != nil, settings.keys.contains(where: { $0.lowercased() == "search_path" }) {
+            throw invalid("There is a searchPath, and a search_path among the settings: leave one of them out")
+        }
+        for schema in searchPath ?? [] {
+            guard let name = try? SQLIdentifier.quote(schema), !name.hasPrefix("\"pg_") else {
+                throw invalid(
+                    """
+                    A schema of the searchPath is empty, longer than 63 bytes, or one of PostgreSQL's own, which are always \
+                    searched
+                    """)
+            }
+        }
         if let name = [user, database].compactMap({ $0 }).first(where: { $0.utf8.count > SQLIdentifier.maximumBytes }) {
             throw invalid("A role or database name has \(name.utf8.count) bytes; PostgreSQL cuts names at 63")
         }

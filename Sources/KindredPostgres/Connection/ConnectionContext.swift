@@ -6,6 +6,7 @@ final class ConnectionContext: Sendable {
     let types: TypeRegistry
     let logger: Logger?
     let notices = StreamObservers<ServerMessage>()
+    let warnings = SecurityWarnings()
     let parameterChanges = StreamObservers<ServerParameterChange>()
     init(configuration: PostgresConfiguration, types: TypeRegistry, logger: Logger?) {
         self.configuration = configuration

@@ -171,14 +171,24 @@ extension ConnectionState {
         }
     }
 
+    /// Says what a statement has changed about the session that others rely on, if it has.
+    private func objection(to handle: OpaquePointer) -> String? {
+        if PQclientEncoding(handle) != Self.utf8 { return "client_encoding has to stay UTF8" }
+        // Only such statements change it that leave traces in any case.
+        if isTainted, let value = PQparameterStatus(handle, "standard_conforming_strings"), value[1] != 0x6E {
+            return "standard_conforming_strings has to stay on"
+        }
+        return nil
+    }
+
     /// Gives the first request's caller the answer, now that its Sync is confirmed.
     private mutating func finishFirst(_ effects: inout Effects) {
-        if let handle, PQclientEncoding(handle) != Self.utf8 {
+        if let handle, let objection = objection(to: handle) {
             // From here on text would be read wrongly.
             inFlight.first?.fail(
-                PostgresError(.invalidParameter, "The client_encoding has to stay UTF8; the connection was closed"),
-                at: nil)
-            return end(PostgresError(.connectionLost, "The session's client_encoding changed"), &effects)
+                PostgresError(.invalidParameter, "The \(objection); the connection was closed"), at: nil)
+            return end(
+                PostgresError(.connectionLost, "The session's settings changed: \(objection)"), &effects)
         }
         tellParameterChanges()
         guard let pending = inFlight.popFirst() else { return }

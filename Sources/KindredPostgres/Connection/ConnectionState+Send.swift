@@ -67,7 +67,8 @@ extension ConnectionState {
     private mutating func append(
         _ statement: Statement, at position: Int, to pending: PendingRequest, _ handle: OpaquePointer
     ) -> Bool {
-        let count = Int32(truncatingIfNeeded: statement.bindings.count)
+        // At most `Bindings.maximumCount`.
+        let count = Int32(statement.bindings.count)
         if statement.text.effect == .session { isTainted = true }
         let format: Int32 = statement.resultFormat == .binary ? 1 : 0
         let isDescription = pending.request.traits.isDescription && position >= pending.request.hiddenCount

@@ -46,10 +46,10 @@ enum Connector {
                     try Poller.shared.addTimed(attempt)
                     Poller.shared.wake(by: deadline)
                     guard let provider = configuration.passwordProvider else {
-                        return try start(attempt, parameters, sink)
+                        return try start(attempt, configuration, parameters, sink)
                     }
                     attempt.ask(provider) { password throws(PostgresError) in
-                        try start(attempt, parameters + [("password", password.text)], sink)
+                        try start(attempt, configuration, parameters + [("password", password.text)], sink)
                     }
                 } catch {
                     attempt.fail(error)
@@ -61,10 +61,22 @@ enum Connector {
     }
 
     private static func start(
-        _ attempt: ConnectionAttempt, _ parameters: [(keyword: String, value: String)], _ notices: NoticeSink
+        _ attempt: ConnectionAttempt, _ configuration: PostgresConfiguration,
+        _ parameters: [(keyword: String, value: String)], _ notices: NoticeSink
     ) throws(PostgresError) {
+        let searchPath = configuration.searchPathSetting
         try DedicatedThread.start {
-            attempt.finish(Result { () throws(PostgresError) in try connect(parameters, attempt, notices) })
+            attempt.finish(
+                Result { () throws(PostgresError) in
+                    let opened = try connect(parameters, attempt, notices)
+                    do throws(PostgresError) {
+                        try prepare(opened, searchPath, attempt)
+                    } catch {
+                        PQfinish(opened.handle)
+                        throw error
+                    }
+                    return opened
+                })
         }
     }
 
@@ -96,23 +108,32 @@ enum Connector {
             if polled.revents != 0 { status = PQconnectPoll(handle) }
         }
         guard status == PGRES_POLLING_OK else {
-            defer { PQfinish(handle) }
-            throw failure(LibPQ.message(of: handle), address)
-        }
-        PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
-        guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else {
+            let failure = failure(LibPQ.message(of: handle), address)
+            // Looked at while libpq still holds what it has opened.
+            let isOutOfFiles = failure.sqlState == nil && FileDescriptors.areExhausted
             PQfinish(handle)
-            throw PostgresError(.connectionFailed, "\(address) cannot be used in pipeline mode")
-        }
-        if let objection = objection(to: handle) {
-            PQfinish(handle)
-            throw PostgresError(.connectionFailed, "\(address) cannot be used: \(objection)")
+            throw isOutOfFiles
+                ? FileDescriptors.error("\(address) cannot be reached", underlying: failure.underlying) : failure
         }
         return Opened(handle: handle, notices: notices)
     }
 
+    /// Makes a session that was opened ready for use, or says why it is of no use.
+    private static func prepare(
+        _ opened: Opened, _ searchPath: String?, _ attempt: ConnectionAttempt
+    ) throws(PostgresError) {
+        let handle = opened.handle
+        PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
+        guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else {
+            throw PostgresError(.connectionFailed, "\(attempt.address) cannot be used in pipeline mode")
+        }
+        if let objection = try objection(to: handle, searchPath, attempt) {
+            throw PostgresError(.connectionFailed, "\(attempt.address) cannot be used: \(objection)")
+        }
+    }
+
     /// Reads libpq's report of a failed attempt: a paragraph for each address tried, the server's code in it.
-    private static func failure(_ report: String, _ address: String) -> PostgresError {
+    static func failure(_ report: String, _ address: String) -> PostgresError {
         var state: SQLState?
         let reasons = LibPQ.lines(of: report).compactMap { line -> String? in
             guard !line.hasPrefix("LOCATION:") else { return nil }

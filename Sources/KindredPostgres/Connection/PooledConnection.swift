@@ -1,4 +1,5 @@
 import CLibPQ
+import Logging
 import Synchronization
 
 #if canImport(Glibc)
@@ -29,6 +30,7 @@ final class PooledConnection: PolledSource {
     private let inbox = Mutex(Inbox())
     /// Whether there is something in the inbox.
     private let hasMail = Atomic(false)
+    private let logger: Logger?
     private let onEnd: @Sendable (PostgresError) -> Void
     private let onMisfit: @Sendable () -> Void
 
@@ -42,6 +44,7 @@ final class PooledConnection: PolledSource {
     ) throws(PostgresError) {
         processID = PQbackendPID(opened.handle)
         socket = PQsocket(opened.handle)
+        logger = context.logger
         self.onEnd = onEnd
         self.onMisfit = onMisfit
         state = Mutex(ConnectionState(opened, context: context))
@@ -323,7 +326,11 @@ final class PooledConnection: PolledSource {
         guard let key else { return }
         do {
             try DedicatedThread.start {
-                key.send()
+                // It is sent again as long as the server may take to stop.
+                if !key.send(), FileDescriptors.areExhausted {
+                    self.logger?.warning(
+                        "could not ask the server to stop a statement: the process has no file descriptor left")
+                }
                 self.update { state, effects in state.cancelWasSent(.now, &effects) }
             }
         } catch {

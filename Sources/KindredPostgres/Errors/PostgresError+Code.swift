@@ -12,6 +12,8 @@ extension PostgresError {
         public static let server = Code("server")
         /// No connection could be made.
         public static let connectionFailed = Code("connectionFailed")
+        /// No connection could be made because the process has no file descriptor left.
+        public static let tooManyOpenFiles = Code("tooManyOpenFiles")
         /// The password provider of the configuration failed, or gave no password that can be used in the time allowed.
         public static let passwordUnavailable = Code("passwordUnavailable")
         /// The connection ended while the statement ran; whether it took effect is not known unless it only read.

@@ -33,16 +33,19 @@ struct CancelKey: Sendable {
     }
 
     /// Sends the request and frees everything; blocks until the server has taken it, or the time is up.
-    func send(timeout: Duration = ConnectionState.patience) {
-        switch way {
+    ///
+    /// Returns whether the server has taken it.
+    @discardableResult
+    func send(timeout: Duration = ConnectionState.patience) -> Bool {
+        defer { free() }
+        return switch way {
         case .key(let key):
             withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { message in
-                _ = PQcancel(key, message.baseAddress, 256)
+                PQcancel(key, message.baseAddress, 256) == 1
             }
         case .connection(let connection, let functions):
             Self.send(connection, functions, by: MonotonicTime.now + timeout)
         }
-        free()
     }
 
     func free() {
@@ -52,18 +55,21 @@ struct CancelKey: Sendable {
         }
     }
 
-    private static func send(_ connection: OpaquePointer, _ functions: CancelFunctions, by deadline: MonotonicTime) {
-        guard functions.start(connection) == 1 else { return }
+    private static func send(_ connection: OpaquePointer, _ functions: CancelFunctions, by deadline: MonotonicTime)
+        -> Bool
+    {
+        guard functions.start(connection) == 1 else { return false }
         var status = PGRES_POLLING_WRITING
         while status == PGRES_POLLING_READING || status == PGRES_POLLING_WRITING {
             let now = MonotonicTime.now
-            guard now < deadline else { return }
+            guard now < deadline else { return false }
             let events = Int16(status == PGRES_POLLING_READING ? POLLIN : POLLOUT)
             var polled = pollfd(fd: functions.socket(connection), events: events, revents: 0)
             let milliseconds = (deadline.nanoseconds - now.nanoseconds) / 1_000_000 + 1
             poll(&polled, 1, Int32(clamping: min(milliseconds, 1_000)))
             if polled.revents != 0 { status = functions.poll(connection) }
         }
+        return status == PGRES_POLLING_OK
     }
 }
 

@@ -162,6 +162,7 @@ final class ConnectionPool: PolledSource {
         do {
             let opened = try await Connector.open(
                 context.configuration, logger: context.logger, notices: context.notices)
+            context.warn(of: opened)
             let connection = try PooledConnection(opened, context: context) {
                 self.ended(id, $0)
             } onMisfit: {
@@ -375,8 +376,9 @@ final class ConnectionPool: PolledSource {
         case .timedOut, .permanentFailure:
             let isUnreachable = machine.connections.allSatisfy { $0.state == .connecting }
             if isUnreachable, let failure = state.lastFailure {
+                let ownCodes: [PostgresError.Code] = [.passwordUnavailable, .tooManyOpenFiles]
                 return PostgresError(
-                    failure.code == .passwordUnavailable ? failure.code : .connectionFailed, failure.message,
+                    ownCodes.contains(failure.code) ? failure.code : .connectionFailed, failure.message,
                     sqlState: failure.sqlState, server: failure.server,
                     underlying: failure.underlying)
             }

@@ -149,9 +149,10 @@ package struct Bindings: Sendable {
             bytes.appendBigEndian(1 as Int32)
             for value in values {
                 bytes.appendBigEndian(size)
+                // All of them were found in the type's range.
                 switch size {
-                case 2: bytes.appendBigEndian(Int16(truncatingIfNeeded: value))
-                case 4: bytes.appendBigEndian(Int32(truncatingIfNeeded: value))
+                case 2: bytes.appendBigEndian(Int16(value))
+                case 4: bytes.appendBigEndian(Int32(value))
                 default: bytes.appendBigEndian(value)
                 }
             }

@@ -22,6 +22,12 @@ public struct Row: Sendable {
         self.buffer = buffer
     }
 
+    /// Where a value ends, as it is kept; one that needs more bits would be read as another row's.
+    private static func entry(_ end: Int) -> UInt32 {
+        precondition(end < null, "A row has two gibibytes or more")
+        return UInt32(end)
+    }
+
     /// The result's columns; a row that was cut off has values for the first of them only.
     public var columns: RowColumns { buffer.columns }
 
@@ -229,8 +235,7 @@ extension Row {
                     UnsafeMutableRawBufferPointer(rebasing: buffer[(4 * count + end)...]).copyMemory(from: bytes)
                     end += bytes.count
                 }
-                let entry = UInt32(truncatingIfNeeded: end) | flag
-                buffer.storeBytes(of: entry, toByteOffset: 4 * column, as: UInt32.self)
+                buffer.storeBytes(of: Self.entry(end) | flag, toByteOffset: 4 * column, as: UInt32.self)
             }
         }
         self.init(buffer)
@@ -251,7 +256,7 @@ extension Row {
                         .copyMemory(from: UnsafeRawBufferPointer(rebasing: values[place]))
                     end += place.count
                 }
-                entry |= UInt32(truncatingIfNeeded: end)
+                entry |= Self.entry(end)
                 buffer.storeBytes(of: entry, toByteOffset: 4 * column, as: UInt32.self)
             }
         }

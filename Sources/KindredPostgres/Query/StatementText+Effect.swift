@@ -31,7 +31,8 @@ extension StatementText {
         return text.withUTF8 { bytes in
             var words = FirstWords(bytes)
             switch words.next() {
-            case "SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "VALUES", "TABLE", "": return .plain
+            case "SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "VALUES", "TABLE", "":
+                return SettingCall.changesSession(bytes) ? .session : .plain
             case "BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOIN", "RELEASE":
                 return .transactionControl
             case "PREPARE": return words.next() == "TRANSACT" ? .transactionControl : .session

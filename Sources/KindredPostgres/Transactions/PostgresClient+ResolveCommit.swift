@@ -74,7 +74,7 @@ extension PostgresClient {
 
     private static func question(_ id: PostgresTransactionID) -> SQL {
         """
-        SELECT pg_catalog.pg_xact_status(\(String(id.number))::text::xid8), CASE WHEN pg_catalog.pg_is_in_recovery() \
+        SELECT pg_catalog.pg_xact_status(\(String(id.number))::pg_catalog.text::pg_catalog.xid8), CASE WHEN pg_catalog.pg_is_in_recovery() \
         THEN NULL ELSE pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8) END
         """
     }

@@ -16,7 +16,7 @@ extension PostgresTransactionID {
     static let question = Statement(
         text: StatementText(
             """
-            SELECT pg_catalog.pg_current_xact_id_if_assigned()::text, CASE WHEN pg_catalog.pg_is_in_recovery() THEN NULL \
+            SELECT pg_catalog.pg_current_xact_id_if_assigned()::pg_catalog.text, CASE WHEN pg_catalog.pg_is_in_recovery() THEN NULL \
             ELSE pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8) END
             """),
         resultFormat: .text)

@@ -22,6 +22,10 @@ package struct Catalog: Sendable {
     package var searchPath: [String] = []
     /// The role that read the catalog.
     package var role = ""
+    /// Whether row security does not hold for that role, which is no superuser.
+    package var bypassesRowSecurity = false
+    /// Those schemas of the search path in which everybody may create what they like.
+    package var openSchemas: [String] = []
 
     package init() {}
 }

@@ -9,7 +9,7 @@ struct CatalogDecoder {
     init(_ results: ArraySlice<QueryResult>) throws(SchemaError) {
         guard results.count == CatalogQueries.all.count else { throw Self.unreadable("statements") }
         var rest = results
-        try decode(&rest, "settings", columns: 2) { $0.settings(&$1) }
+        try decode(&rest, "settings", columns: 4) { $0.settings(&$1) }
         try decode(&rest, "relations", columns: 13) { $0.relations(&$1) }
         try decode(&rest, "columns", columns: 11) { $0.columns(&$1) }
         try decode(&rest, "constraints", columns: 15) { $0.constraints(&$1) }
@@ -39,8 +39,12 @@ struct CatalogDecoder {
 
     private mutating func settings(_ cells: inout CatalogCells) {
         for row in cells.result.indices {
-            catalog.searchPath.append(cells.string(row, 0))
             catalog.role = cells.string(row, 1)
+            catalog.bypassesRowSecurity = cells.flag(row, 2)
+            // The session's temporary objects have a schema of their own.
+            guard let schema = cells.optionalString(row, 0), !schema.hasPrefix("pg_temp_") else { continue }
+            catalog.searchPath.append(schema)
+            if cells.flag(row, 3) { catalog.openSchemas.append(schema) }
         }
     }
 

@@ -4,6 +4,8 @@ import KindredPostgres
 ///
 /// Everything that users make has an OID from 16384 on, so no statement has to look at the system's own rows. Expressions
 /// are not deparsed, with the exception of partial unique indexes: a default's text costs more than all the rest.
+///
+/// What others create in schemas of the search path has no say in them, as `CatalogSafetyTests` shows.
 enum CatalogQueries {
     /// In the order in which `CatalogDecoder` takes their results.
     static let all = [
@@ -16,12 +18,17 @@ enum CatalogQueries {
     )
     static let commit = Statement(text: StatementText("COMMIT"), resultFormat: .binary)
 
+    /// The role, and the schemas of its search path with whether everybody may create something there; with none of them
+    /// there is one row.
     private static let settings = StatementText(
-        """
-        SELECT p.schema::pg_catalog.text, current_user::pg_catalog.text
-        FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) WITH ORDINALITY AS p (schema, position)
-        ORDER BY p.position
-        """
+        catalog: """
+            SELECT p.schema::pg_catalog.text, r.rolname::pg_catalog.text, r.rolbypassrls AND NOT r.rolsuper,
+                pg_catalog.has_schema_privilege('public'::pg_catalog.name, p.schema::pg_catalog.text, 'CREATE')
+            FROM pg_catalog.pg_roles AS r
+            LEFT JOIN pg_catalog.unnest(pg_catalog.current_schemas(false)) WITH ORDINALITY AS p (schema, position) ON true
+            WHERE r.rolname = current_user
+            ORDER BY p.position
+            """
     )
 
     /// Tables and views outside the system's schemas, the helper schema, and what extensions own.
@@ -29,118 +36,118 @@ enum CatalogQueries {
     /// The last but one column tells whether a trigger sees new rows before they are stored: row, before and insert are the
     /// three lowest bits of its type.
     private static let relations = StatementText(
-        """
-        SELECT c.oid, n.nspname, c.relname, c.relkind, c.relispartition,
-            pg_catalog.has_schema_privilege(n.oid, 'USAGE'),
-            pg_catalog.has_table_privilege(c.oid, 'SELECT'),
-            pg_catalog.has_any_column_privilege(c.oid, 'INSERT'),
-            pg_catalog.has_any_column_privilege(c.oid, 'UPDATE'),
-            pg_catalog.has_table_privilege(c.oid, 'DELETE'),
-            CASE WHEN c.relkind = 'v' THEN pg_catalog.pg_relation_is_updatable(c.oid, true) & 28 <> 0 ELSE true END,
-            c.relhastriggers AND EXISTS (
-                SELECT FROM pg_catalog.pg_trigger AS t
-                WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 7 = 7),
-            c.relkind IN ('r', 'f') AND c.relhassubclass
-        FROM pg_catalog.pg_class AS c
-        JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-        WHERE c.oid >= 16384 AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
-            AND n.nspname <> 'information_schema' AND n.nspname <> 'kindred' AND n.nspname NOT LIKE 'pg\\_%'
-            AND c.oid NOT IN (
-                SELECT d.objid FROM pg_catalog.pg_depend AS d
-                WHERE d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.deptype = 'e'
-                    AND d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass)
-            AND n.oid NOT IN (
-                SELECT d.objid FROM pg_catalog.pg_depend AS d
-                WHERE d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.deptype = 'e'
-                    AND d.classid = 'pg_catalog.pg_namespace'::pg_catalog.regclass)
-        """
+        catalog: """
+            SELECT c.oid, n.nspname, c.relname, c.relkind, c.relispartition,
+                pg_catalog.has_schema_privilege(n.oid, 'USAGE'),
+                pg_catalog.has_table_privilege(c.oid, 'SELECT'),
+                pg_catalog.has_any_column_privilege(c.oid, 'INSERT'),
+                pg_catalog.has_any_column_privilege(c.oid, 'UPDATE'),
+                pg_catalog.has_table_privilege(c.oid, 'DELETE'),
+                CASE WHEN c.relkind = 'v' THEN pg_catalog.pg_relation_is_updatable(c.oid, true) & 28 <> 0 ELSE true END,
+                c.relhastriggers AND EXISTS (
+                    SELECT FROM pg_catalog.pg_trigger AS t
+                    WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 7 = 7),
+                c.relkind = ANY ('{r,f}'::pg_catalog."char"[]) AND c.relhassubclass
+            FROM pg_catalog.pg_class AS c
+            JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+            WHERE c.oid >= 16384 AND c.relkind = ANY ('{r,p,v,m,f}'::pg_catalog."char"[])
+                AND n.nspname <> 'information_schema' AND n.nspname <> 'kindred' AND n.nspname !~~ 'pg\\_%'::pg_catalog.text
+                AND NOT c.oid = ANY (
+                    SELECT d.objid FROM pg_catalog.pg_depend AS d
+                    WHERE d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.deptype = 'e'
+                        AND d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass)
+                AND NOT n.oid = ANY (
+                    SELECT d.objid FROM pg_catalog.pg_depend AS d
+                    WHERE d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.deptype = 'e'
+                        AND d.classid = 'pg_catalog.pg_namespace'::pg_catalog.regclass)
+            """
     )
 
     /// A grant on a single column shows in its access list; without one there is nothing to ask.
     private static let columns = StatementText(
-        """
-        SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod,
-            pg_catalog.format_type(a.atttypid, a.atttypmod),
-            a.attnotnull, a.atthasdef, a.attidentity, a.attgenerated,
-            CASE WHEN a.attacl IS NOT NULL THEN pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') END
-        FROM pg_catalog.pg_attribute AS a
-        JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
-        WHERE a.attrelid >= 16384 AND a.attnum > 0 AND NOT a.attisdropped
-            AND c.oid >= 16384 AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'c') AND NOT c.relispartition
-        """
+        catalog: """
+            SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod,
+                pg_catalog.format_type(a.atttypid, a.atttypmod),
+                a.attnotnull, a.atthasdef, a.attidentity, a.attgenerated,
+                CASE WHEN a.attacl IS NOT NULL THEN pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') END
+            FROM pg_catalog.pg_attribute AS a
+            JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
+            WHERE a.attrelid >= 16384 AND a.attnum > 0 AND NOT a.attisdropped
+                AND c.oid >= 16384 AND c.relkind = ANY ('{r,p,v,m,f,c}'::pg_catalog."char"[]) AND NOT c.relispartition
+            """
     )
 
     /// `conenforced` and `conperiod` came with PostgreSQL 18, `confdelsetcols` with 15: where the table lacks them, the
     /// names reach out to the values beside it.
     private static let constraints = StatementText(
-        """
-        SELECT k.* FROM (
-            SELECT true AS conenforced, false AS conperiod, NULL::pg_catalog.int2[] AS confdelsetcols
-        ) AS missing
-        CROSS JOIN LATERAL (
-            SELECT oid, conrelid, conname, contype, conkey, confrelid, confkey, confdeltype, confmatchtype,
-                conparentid, conenforced, conperiod, confdelsetcols, convalidated, condeferrable
-            FROM pg_catalog.pg_constraint
-            WHERE contype IN ('p', 'u', 'f') AND conrelid >= 16384 AND conparentid = 0
-        ) AS k
-        """
+        catalog: """
+            SELECT k.* FROM (
+                SELECT true AS conenforced, false AS conperiod, NULL::pg_catalog.int2[] AS confdelsetcols
+            ) AS missing
+            CROSS JOIN LATERAL (
+                SELECT oid, conrelid, conname, contype, conkey, confrelid, confkey, confdeltype, confmatchtype,
+                    conparentid, conenforced, conperiod, confdelsetcols, convalidated, condeferrable
+                FROM pg_catalog.pg_constraint
+                WHERE contype = ANY ('{p,u,f}'::pg_catalog."char"[]) AND conrelid >= 16384 AND conparentid = 0
+            ) AS k
+            """
     )
 
     /// Unique indexes that neither stand for a primary key nor have expressions; a foreign key or an exclusion may prove
     /// nothing.
     private static let indexes = StatementText(
-        """
-        SELECT i.indrelid, i.indkey::pg_catalog.int2[], i.indnkeyatts,
-            CASE WHEN i.indpred IS NOT NULL THEN pg_catalog.pg_get_expr(i.indpred, i.indrelid) END, i.indimmediate
-        FROM pg_catalog.pg_index AS i
-        WHERE i.indrelid >= 16384 AND i.indisunique AND i.indisvalid AND NOT i.indisprimary AND NOT i.indisexclusion
-            AND i.indexprs IS NULL
-        """
+        catalog: """
+            SELECT i.indrelid, i.indkey::pg_catalog.int2[], i.indnkeyatts,
+                CASE WHEN i.indpred IS NOT NULL THEN pg_catalog.pg_get_expr(i.indpred, i.indrelid) END, i.indimmediate
+            FROM pg_catalog.pg_index AS i
+            WHERE i.indrelid >= 16384 AND i.indisunique AND i.indisvalid AND NOT i.indisprimary AND NOT i.indisexclusion
+                AND i.indexprs IS NULL
+            """
     )
 
     /// All types but those of tables' rows.
     private static let types = StatementText(
-        """
-        SELECT t.oid, n.nspname, t.typname, t.typtype, t.typcategory, t.typbasetype, t.typtypmod, t.typelem,
-            t.typarray, t.typrelid, t.typnotnull, t.typdefault IS NOT NULL
-        FROM pg_catalog.pg_type AS t
-        JOIN pg_catalog.pg_namespace AS n ON n.oid = t.typnamespace
-        LEFT JOIN pg_catalog.pg_class AS c ON c.oid = t.typrelid
-        LEFT JOIN pg_catalog.pg_type AS e ON e.oid = t.typelem AND e.typtype = 'c'
-        LEFT JOIN pg_catalog.pg_class AS ec ON ec.oid = e.typrelid
-        WHERE t.oid >= 16384 AND t.typtype <> 'p'
-            AND (t.typtype <> 'c' OR c.relkind = 'c') AND (e.oid IS NULL OR ec.relkind = 'c')
-        """
+        catalog: """
+            SELECT t.oid, n.nspname, t.typname, t.typtype, t.typcategory, t.typbasetype, t.typtypmod, t.typelem,
+                t.typarray, t.typrelid, t.typnotnull, t.typdefault IS NOT NULL
+            FROM pg_catalog.pg_type AS t
+            JOIN pg_catalog.pg_namespace AS n ON n.oid = t.typnamespace
+            LEFT JOIN pg_catalog.pg_class AS c ON c.oid = t.typrelid
+            LEFT JOIN pg_catalog.pg_type AS e ON e.oid = t.typelem AND e.typtype = 'c'
+            LEFT JOIN pg_catalog.pg_class AS ec ON ec.oid = e.typrelid
+            WHERE t.oid >= 16384 AND t.typtype <> 'p'
+                AND (t.typtype <> 'c' OR c.relkind = 'c') AND (e.oid IS NULL OR ec.relkind = 'c')
+            """
     )
 
     private static let enumLabels = StatementText(
-        "SELECT e.enumtypid, e.enumsortorder, e.enumlabel FROM pg_catalog.pg_enum AS e"
+        catalog: "SELECT e.enumtypid, e.enumsortorder, e.enumlabel FROM pg_catalog.pg_enum AS e"
     )
 
     /// Comments on tables and columns.
     private static let comments = StatementText(
-        """
-        SELECT d.objoid, d.objsubid, d.description FROM pg_catalog.pg_description AS d
-        WHERE d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objoid >= 16384
-        """
+        catalog: """
+            SELECT d.objoid, d.objsubid, d.description FROM pg_catalog.pg_description AS d
+            WHERE d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objoid >= 16384
+            """
     )
 
     /// Annotations on constraints of any kind.
     private static let keyComments = StatementText(
-        """
-        SELECT d.objoid, k.conname, k.conrelid, d.description FROM pg_catalog.pg_description AS d
-        JOIN pg_catalog.pg_constraint AS k ON k.oid = d.objoid
-        WHERE d.classoid = 'pg_catalog.pg_constraint'::pg_catalog.regclass AND d.objoid >= 16384
-            AND d.description LIKE '@kindred%'
-        """
+        catalog: """
+            SELECT d.objoid, k.conname, k.conrelid, d.description FROM pg_catalog.pg_description AS d
+            JOIN pg_catalog.pg_constraint AS k ON k.oid = d.objoid
+            WHERE d.classoid = 'pg_catalog.pg_constraint'::pg_catalog.regclass AND d.objoid >= 16384
+                AND d.description ~~ '@kindred%'::pg_catalog.text
+            """
     )
 
     /// The parsed definitions of views, from which the origin of their columns can be read.
     private static let views = StatementText(
-        """
-        SELECT r.ev_class, r.ev_action::pg_catalog.text FROM pg_catalog.pg_rewrite AS r
-        JOIN pg_catalog.pg_class AS c ON c.oid = r.ev_class
-        WHERE r.ev_class >= 16384 AND r.rulename = '_RETURN' AND c.relkind IN ('v', 'm')
-        """
+        catalog: """
+            SELECT r.ev_class, r.ev_action::pg_catalog.text FROM pg_catalog.pg_rewrite AS r
+            JOIN pg_catalog.pg_class AS c ON c.oid = r.ev_class
+            WHERE r.ev_class >= 16384 AND r.rulename = '_RETURN' AND c.relkind = ANY ('{v,m}'::pg_catalog."char"[])
+            """
     )
 }

@@ -54,6 +54,15 @@ public enum SchemaReader {
         guard let types = results.popLast() else {
             throw SchemaError(.unreadableCatalog, "The server's answer about types has an unexpected shape")
         }
-        return (try CatalogDecoder(results).catalog, types)
+        let catalog = try CatalogDecoder(results).catalog
+        warn(client, of: catalog)
+        return (catalog, types)
+    }
+
+    /// Logs, once for each client, what makes the statements of everybody who uses the database unsafe.
+    private static func warn(_ client: PostgresClient, of catalog: Catalog) {
+        if catalog.bypassesRowSecurity { client.warn(of: .bypassesRowSecurity) }
+        if !catalog.openSchemas.isEmpty { client.warn(of: .openSchemas(catalog.openSchemas)) }
+        if let place = catalog.searchPath.firstIndex(of: "pg_catalog"), place > 0 { client.warn(of: .lateCatalog) }
     }
 }

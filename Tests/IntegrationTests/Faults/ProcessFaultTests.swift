@@ -126,16 +126,32 @@
                 // A second connection would need one more.
                 let waiting = Task.detached { try await client.query("SELECT 2") }
                 try await eventually("an attempt fails") { client.metrics.failedAttempts >= 2 }
-                let error = await expectPostgresError(.connectionFailed) {
+                let error = await expectPostgresError(.tooManyOpenFiles) {
                     _ = try await PostgresClient.connect(try PostgresConfiguration(uri: uri))
                 }
-                #expect(error?.message.contains("Too many open files") == true, "\(String(describing: error))")
+                #expect(error?.message.contains("ulimit") == true, "\(String(describing: error))")
                 try await client.query("SELECT 3")
                 for file in files { close(file) }
                 #expect(try await waiting.value.count == 1)
             }
             #expect(client.metrics.opened == 2 && client.metrics.lost == 0)
+            try await cancellation(client)
             await client.close()
+        }
+
+        /// A request to stop a statement needs a connection of its own, and is made again until there is one.
+        private func cancellation(_ client: PostgresClient) async throws {
+            let opened = client.metrics.opened
+            var files: [Int32] = []
+            let slow = Task { try await client.query("SELECT pg_sleep(600)", timeout: .milliseconds(300)) }
+            try await eventually("it runs") { client.metrics.inUse == 1 }
+            while case let file = open("/dev/null", O_RDONLY), file >= 0 { files.append(file) }
+            // Longer than the statement may take, and shorter than the connection is waited for.
+            usleep(1_000_000)
+            for file in files { close(file) }
+            await expectPostgresError(.timeout) { _ = try await slow.value }
+            try await expectUsable(client)
+            #expect(client.metrics.opened == opened && client.metrics.lost == 0)
         }
 
         @Test func suspension() async throws {

@@ -51,6 +51,37 @@ import Testing
         #expect(words.contains(Array("application_name=\(value)".utf8)), "\(options.debugDescription)")
     }
 
+    @Test func aSearchPathIsQuotedAndEndsWithTemporaryObjects() throws {
+        var configuration = PostgresConfiguration(endpoints: [.tcp(host: "localhost")], user: "u")
+        #expect(configuration.searchPathSetting == nil)
+        configuration.searchPath = ["shop", "we\"ird, \\x"]
+        #expect(configuration.searchPathSetting == #""shop", "we""ird, \x", pg_temp"#)
+        let options = try configuration.libpqParameters(libpqVersion: 160_000, environment: [:])
+            .first { $0.keyword == "options" }?.value
+        #expect(options?.contains(#"-c search_path="shop",\ "we""ird,\ \\x",\ pg_temp"#) == true, "\(options ?? "")")
+        configuration.searchPath = []
+        #expect(configuration.searchPathSetting == "pg_temp")
+    }
+
+    @Test(arguments: [
+        (#"shop, pg_temp"#, ["shop", "pg_temp"]), (#" "shop" ,  PG_Temp"#, ["shop", "pg_temp"]), ("", [""]),
+        (#""we""ird, x", "Shop""#, [#"we"ird, x"#, "Shop"]), (#""$user", public"#, ["$user", "public"]),
+        (#""""","""#, [#"""#, ""]),
+    ])
+    func aSearchPathIsReadAsAServerReadsIt(text: String, names: [String]) {
+        #expect(SearchPathSetting.names(text) == names)
+    }
+
+    @Test(arguments: ["", "pg_catalog", "pg_temp", "pg_toast", "a\0b", String(repeating: "ü", count: 32)])
+    func aSchemaOfTheSearchPathIsChecked(_ schema: String) {
+        var configuration = PostgresConfiguration(endpoints: [.tcp(host: "localhost")])
+        configuration.searchPath = ["shop", schema]
+        #expect(throws: PostgresError.self) { try configuration.validate() }
+        configuration.searchPath = ["shop"]
+        configuration.settings = ["Search_Path": "shop"]
+        #expect(throws: PostgresError.self) { try configuration.validate() }
+    }
+
     @Test func aPasswordThatComesLaterIsTreatedAsOneThatIsThere() throws {
         var configuration = PostgresConfiguration(endpoints: [.tcp(host: "db.example.org")], user: "u")
         configuration.passwordProvider = { "sEcr3t" }

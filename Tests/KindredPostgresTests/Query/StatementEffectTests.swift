@@ -12,6 +12,10 @@ import Testing
         ("PREPARE a AS SELECT 1", .session), ("SET search_path = a", .session), ("LISTEN a", .session),
         ("CREATE TEMP TABLE a ()", .session), ("create temporary table a ()", .session), ("DISCARD ALL", .session),
         ("CREATE TABLE a ()", .lasting), ("VACUUM", .lasting), ("CALL a()", .lasting), ("DO $$$$", .lasting),
+        ("SELECT set_config('a', $1, true)", .plain), ("SELECT pg_catalog.SET_CONFIG ( 'a,)', f(1), TRUE )", .plain),
+        ("SELECT set_config('a', 'b', false)", .session), ("SELECT set_config('a', 'b', $1)", .session),
+        ("WITH a AS (SELECT set_config('a', '1', true), set_config('b', '1', false)) SELECT 1", .session),
+        ("SELECT set_config", .session), ("SELECT set_configuration", .session), ("SELECT reset_at, set_conf", .plain),
         ("selection", .lasting), ("SELECTS", .lasting), ("/* unfinished", .plain), ("--", .plain), ("/", .plain),
     ])
     func theFirstWordsTell(text: String, effect: StatementText.Effect) {

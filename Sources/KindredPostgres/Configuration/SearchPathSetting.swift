@@ -1,0 +1,28 @@
+/// A search path as the server writes it: names with quotes where they need them, divided by commas.
+enum SearchPathSetting {
+    /// The names of a path, as a server reads it.
+    static func names(_ text: String) -> [String] {
+        var names: [String] = []
+        var name = String.UnicodeScalarView()
+        var (isQuoted, wasQuoted) = (false, false)
+        func finished() -> String {
+            let text = String(name)
+            return wasQuoted ? text : text.filter { $0 != " " && $0 != "\t" && $0 != "\n" }.lowercased()
+        }
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"":
+                // A second quote right after one is a quote in the name.
+                if !isQuoted && wasQuoted { name.append(scalar) }
+                isQuoted.toggle()
+                wasQuoted = true
+            case "," where !isQuoted:
+                names.append(finished())
+                (name, wasQuoted) = (String.UnicodeScalarView(), false)
+            default:
+                if isQuoted || !wasQuoted && scalar != " " { name.append(scalar) }
+            }
+        }
+        return names + [finished()]
+    }
+}

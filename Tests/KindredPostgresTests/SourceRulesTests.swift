@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+/// What the library's sources may not hold, or only where a comment or the place itself shows that it does no harm.
+@Suite struct SourceRulesTests {
+    /// Where each Swift file of the library is, below `Sources`, with its lines that are no comments.
+    private static let files: [(path: String, lines: [String])] = {
+        let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "Sources")
+        let paths = FileManager.default.enumerator(atPath: sources.path)?.compactMap { $0 as? String } ?? []
+        return paths.filter { $0.hasSuffix(".swift") }.sorted().map { path in
+            let text = (try? String(contentsOf: sources.appending(path: path), encoding: .utf8)) ?? ""
+            let lines = text.split(separator: "\n").filter {
+                !$0.drop { $0 == " " }.hasPrefix("//")
+            }
+            return (path, lines.map(String.init))
+        }
+    }()
+
+    /// How often the words stand in each file that has any of them.
+    private func places(of words: [String], below folder: String = "") -> [String: Int] {
+        var places: [String: Int] = [:]
+        for (path, lines) in Self.files where path.hasPrefix(folder) {
+            let count = lines.count { line in words.contains { line.contains($0) } }
+            if count > 0 { places[path] = count }
+        }
+        return places
+    }
+
+    @Test func theSourcesAreFound() {
+        #expect(Self.files.count > 300 && Self.files.allSatisfy { !$0.lines.isEmpty })
+    }
+
+    @Test func noSizeIsCut() {
+        // Bits of hashes, letters that were checked, and the bytes of a number one by one.
+        #expect(
+            places(of: ["truncatingIfNeeded", "numericCast"]) == [
+                "Kindred/Conditions/Parsing/FormatLexer.swift": 1, "Kindred/Context/ObjectTable.swift": 4,
+                "Kindred/Loading/KeyNumbers.swift": 1, "KindredPostgres/Values/Types/Network/PostgresInet.swift": 1,
+                "KindredPostgres/Values/Types/Network/PostgresMACAddress.swift": 1,
+            ])
+    }
+
+    @Test func libpqFunctionsThatServersOrTextsCouldAbuseAreNotCalled() {
+        // Large objects and the fast path (CVE-2026-6477), quoting in libpq (CVE-2025-1094), blocking calls.
+        let words = [
+            "PQfn(", "lo_", "PQescape", "PQexec(", "PQexecParams(", "PQconnectdb", "PQsetdb", "PQreset", "PQconninfo",
+            "PQuntrace", "PQtrace", "PQmakeEmpty", "PQregisterThreadLock", "PQinitSSL", "PQinitOpenSSL",
+        ]
+        #expect(places(of: words) == [:])
+    }
+
+    @Test func theProcessIsLeftAsItIs() {
+        let words = ["setlocale(", "sigaction(", "signal(SIG", "setenv(", "putenv(", "unsetenv(", "chdir(", "umask("]
+        #expect(places(of: words, below: "KindredPostgres/") == [:])
+        #expect(places(of: words, below: "KindredSchema/") == [:])
+        #expect(places(of: words, below: "Kindred/") == [:])
+    }
+
+    @Test func whatTheCompilerDoesNotCheckIsWhereItHasAReason() {
+        #expect(
+            places(of: ["@unchecked Sendable"]) == [
+                "Kindred/Object/DatabaseObject.swift": 1, "KindredGenerator/ModelGenerator.swift": 1,
+                "KindredPostgres/Connection/ConnectionState.swift": 1,
+            ])
+        #expect(places(of: ["try!", "as!", "fatalError("], below: "KindredPostgres/") == [:])
+    }
+
+    @Test func onlyTheConnectionLayerKnowsLibpq() {
+        let importers = places(of: ["import CLibPQ"]).keys
+        #expect(!importers.isEmpty && importers.allSatisfy { $0.hasPrefix("KindredPostgres/") })
+    }
+}
