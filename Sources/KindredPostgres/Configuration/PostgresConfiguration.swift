@@ -150,7 +150,10 @@ extension PostgresConfiguration {
         public var certificate: String?
         /// The client's key file.
         public var key: String?
-        /// The file of revoked certificates.
+        /// The file of revoked certificates, in PEM form; needs `rootCertificate` where libpq has a store of its own.
+        ///
+        /// A file that cannot be read, or is none, is `PostgresError` `.invalidConfiguration`; libpq itself would connect
+        /// without it.
         public var revocationList: String?
 
         /// The defaults.

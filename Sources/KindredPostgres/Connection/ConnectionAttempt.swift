@@ -30,13 +30,25 @@ final class ConnectionAttempt: PolledSource {
         if isOver { waiting.resume(throwing: CancellationError()) }
     }
 
+    /// A provider that neither answers nor heeds its cancellation keeps its task; so many may.
+    private static let maximumAsking = 1_000
+    private static let askingCount = Atomic(0)
+
     /// Asks for the password, in a task of its own, which may be slow or never end; then goes on with `next`.
     func ask(
         _ provider: @escaping PostgresConfiguration.PasswordProvider,
         then next: @escaping @Sendable (PostgresConfiguration.Password) throws(PostgresError) -> Void
     ) {
+        guard Self.askingCount.add(1, ordering: .relaxed).newValue <= Self.maximumAsking else {
+            Self.askingCount.subtract(1, ordering: .relaxed)
+            return fail(
+                PostgresError(
+                    .passwordUnavailable,
+                    "\(Self.maximumAsking) calls of password providers hang; no further one is made"))
+        }
         state.withLock { $0.isAsking = true }
         let asking = Task.detached { [self] in
+            defer { Self.askingCount.subtract(1, ordering: .relaxed) }
             do {
                 let password = try await Self.password(of: provider)
                 let isWanted = state.withLock { state in

@@ -66,10 +66,78 @@ struct CertificateFaultTests {
         await refuse(newer, "protocol version")
     }
 
+    @Test("C14: certificates that are revoked, or not of this time, are refused, and so is a list that cannot be used")
+    func authority() async throws {
+        let port = UInt16.random(in: 20_000..<60_000)
+        let server = try await RestartableServer(
+            settings: ["listen_addresses = '127.0.0.1'", "port = \(port)", "ssl = on"],
+            accessRules: ["local all all trust", "hostssl all all 127.0.0.1/32 trust"], hasCertificate: true)
+        do {
+            if await server.hasTLS {
+                try await server.makeAuthority()
+                try await server.start()
+                try await expectAuthority(server, port)
+            }
+        } catch {
+            try? await server.remove()
+            throw error
+        }
+        try await server.remove()
+    }
+
+    private func expectAuthority(_ server: RestartableServer, _ port: UInt16) async throws {
+        let folder = "\(server.folder)/data/ca"
+        guard FileManager.default.isReadableFile(atPath: "\(folder)/ca.crt") else { return }
+        var trusting = server.configuration
+        trusting.endpoints = [.tcp(host: "localhost", port: port, address: "127.0.0.1")]
+        trusting.password = .init(Self.secret)
+        trusting.tls.mode = .verifyFull
+        trusting.tls.rootCertificate = "\(folder)/ca.crt"
+        var checking = trusting
+        checking.tls.revocationList = "\(folder)/crl.pem"
+
+        try await server.useCertificate("good", port: port)
+        try await PostgresClient.connect(checking).close()
+        try await lineThatStandsStill(trusting)
+        for name in ["expired", "early"] {
+            try await server.useCertificate(name, port: port)
+            await refuse(trusting, "certificate")
+        }
+        try await server.useCertificate("revoked", port: port)
+        await refuse(checking, "certificate")
+        try await PostgresClient.connect(trusting).close()
+        for file in ["/nonexistent/crl.pem", "\(folder)/ca.crt"] {
+            checking.tls.revocationList = file
+            await refuse(checking, "sslcrl", code: .invalidConfiguration)
+        }
+    }
+
+    /// L8: what is left to say when a session under TLS ends waits for nobody, however full the line is.
+    private func lineThatStandsStill(_ direct: PostgresConfiguration) async throws {
+        let proxy = try FaultProxy(to: direct)
+        defer { proxy.stop() }
+        var configuration = direct
+        configuration.endpoints = [.tcp(host: "localhost", port: proxy.port, address: "127.0.0.1")]
+        for isFull in [false, true] {
+            proxy.set { _, _ in .forward }
+            let client = try await PostgresClient.connect(configuration)
+            try await expectUsable(client)
+            proxy.set { _, _ in .stall }
+            let text = String(repeating: "x", count: isFull ? 32 << 20 : 1)
+            let stuck = Task.detached { try await client.query("SELECT length(\(text))", timeout: .seconds(600)) }
+            try await eventually("it is sent") { client.metrics.inUse == 1 }
+            let start = ContinuousClock.now
+            await client.close(timeout: .zero)
+            await expectPostgresError(.closed) { _ = try await stuck.value }
+            #expect(ContinuousClock.now - start < .seconds(60))
+        }
+    }
+
     private func refuse(
-        _ configuration: PostgresConfiguration, _ reason: String, sourceLocation: SourceLocation = #_sourceLocation
+        _ configuration: PostgresConfiguration, _ reason: String, code: PostgresError.Code = .connectionFailed,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) async {
-        let error = await expectPostgresError(.connectionFailed, sourceLocation: sourceLocation) {
+        let error = await expectPostgresError(code, sourceLocation: sourceLocation) {
             _ = try await PostgresClient.connect(configuration)
         }
         let texts = "\(String(describing: error)) \(String(reflecting: error))"

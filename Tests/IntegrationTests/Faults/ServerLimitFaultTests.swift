@@ -159,6 +159,38 @@ struct ServerLimitFaultTests {
     }
 
     @Test(
+        "T17: a server without room for its write-ahead log ends, for its clients as any other that crashes",
+        .enabled("Only root can make a small disk") { await MountNamespace.isAllowed })
+    func fullLog() async throws {
+        try await RestartableServer.with(settings: ["max_wal_size = 2MB", "wal_level = replica"], hasSmallLog: true) {
+            server in
+            var configuration = server.configuration
+            configuration.pool.maximumConnections = 2
+            configuration.pool.acquireTimeout = .seconds(1)
+            try await lend(configuration) { client in
+                try await client.query("CREATE TABLE big (text text)")
+                // Somebody who never comes to read it.
+                try await client.query("SELECT pg_create_physical_replication_slot('absent', true)")
+                await expectPostgresError(.connectionLost) {
+                    for _ in 0..<100 {
+                        try await client.query(
+                            "INSERT INTO big SELECT repeat(md5(i::text), 60) FROM generate_series(1, 1000) AS i")
+                    }
+                }
+                // It cannot start either: callers learn so within their time, and nothing hangs.
+                try await eventually("the server is gone") {
+                    do {
+                        try await client.query("SELECT 1")
+                        return false
+                    } catch let error as PostgresError {
+                        return error.code == .connectionFailed
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(
         "T11: a transaction that takes too long is ended by the server, and its limit is named",
         arguments: [("idle_in_transaction_session_timeout", "25P03"), ("transaction_timeout", "25P04")])
     func longTransactions(setting: String, code: String) async throws {

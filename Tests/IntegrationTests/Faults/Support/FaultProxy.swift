@@ -30,7 +30,7 @@ final class FaultProxy: Sendable {
 
     let port: UInt16
     private let listener: TestSocket
-    private let path: String
+    private let connect: @Sendable () -> TestSocket?
     private let rule: Mutex<Rule>
     private let pause: Mutex<UInt32?>
     private let isOver = Atomic(false)
@@ -41,8 +41,12 @@ final class FaultProxy: Sendable {
     init(to target: PostgresConfiguration? = nil) throws {
         let target = try target ?? PostgresConfiguration(uri: TestDatabase.current.uri)
         self.target = target
-        guard case .socket(let folder, let port)? = target.endpoints.first else { throw TestSocket.Failure() }
-        path = "\(folder)/.s.PGSQL.\(port)"
+        switch target.endpoints.first {
+        case .socket(let folder, let port)?: connect = { .connected(path: "\(folder)/.s.PGSQL.\(port)") }
+        // On this machine, whatever its name.
+        case .tcp(_, let port, _)?: connect = { .connected(port: port) }
+        case nil: throw TestSocket.Failure()
+        }
         rule = Mutex { _, _ in .forward }
         pause = Mutex(nil)
         (listener, self.port) = try TestSocket.listening()
@@ -84,7 +88,7 @@ final class FaultProxy: Sendable {
     }
 
     private func serve(_ client: TestSocket) {
-        guard let server = TestSocket.connected(path: path) else { return client.close() }
+        guard let server = connect() else { return client.close() }
         defer {
             client.close()
             server.close()

@@ -16,6 +16,7 @@ final class RestartableServer: Sendable {
     let folder = "/tmp/kindred-restart-\(UInt32.random(in: 0..<UInt32.max))"
     private let programs: String
     private let hasSmallDisk: Bool
+    private let hasSmallLog: Bool
 
     /// Makes a cluster; a watchdog removes it when this process is gone.
     ///
@@ -24,19 +25,21 @@ final class RestartableServer: Sendable {
     ///   - settings: lines of the server's configuration.
     ///   - accessRules: lines of its `pg_hba.conf`; without any, everybody is let in.
     ///   - hasSmallDisk: whether `smallDisk` is a disk of 16 MiB, which only root can make.
+    ///   - hasSmallLog: whether the write-ahead log is there.
     ///   - hasCertificate: whether to make a certificate, for which `openssl` has to be installed.
     init(
         following primary: RestartableServer? = nil, settings: [String] = [], accessRules: [String] = [],
-        hasCertificate: Bool = false, hasSmallDisk: Bool = false
+        hasCertificate: Bool = false, hasSmallDisk: Bool = false, hasSmallLog: Bool = false
     ) async throws {
-        self.hasSmallDisk = hasSmallDisk
+        self.hasSmallDisk = hasSmallDisk || hasSmallLog
+        self.hasSmallLog = hasSmallLog
         programs = try await EmbeddedPostgres.shared().installation.binFolder
         let make =
             if let primary {
                 "pg_basebackup -D \(folder)/data -h \(primary.folder) -U postgres -R -X stream -c fast --no-sync"
             } else {
                 """
-                initdb -D \(folder)/data -U postgres --auth=trust --encoding=UTF8 --locale=C --no-sync --no-instructions
+                initdb -D \(folder)/data -U postgres --auth=trust --encoding=UTF8 --locale=C --no-sync --no-instructions --wal-segsize=\(hasSmallLog ? 1 : 16)
                 """
             }
         let certificate = """
@@ -60,6 +63,7 @@ final class RestartableServer: Sendable {
             \(lines.joined(separator: "\n"))
             END
             mkdir -m 700 \(smallDisk)
+            \(hasSmallLog ? "cd \(folder)/data && mv pg_wal ../wal && ln -s \(smallDisk)/wal pg_wal" : "")
             """)
     }
 
@@ -85,7 +89,9 @@ final class RestartableServer: Sendable {
     /// Starts the server, again and again while processes of the one before still live.
     func start() async throws {
         // Mounted for the server alone: it goes with its processes.
-        let mount = "mount -t tmpfs -o size=16m,mode=700,uid=$(id -u postgres) small \(smallDisk) || exit 1"
+        let copy = hasSmallLog ? "cp -a \(folder)/wal \(smallDisk)/ || exit 1" : ""
+        let mount =
+            "mount -t tmpfs -o size=16m,mode=700,uid=$(id -u postgres) small \(smallDisk) || exit 1\n\(copy)"
         try await run(
             inside: hasSmallDisk ? ["unshare", "-m", "sh", "-c", mount + "\nexec \"$@\"", "sh"] : [],
             """
@@ -123,11 +129,11 @@ final class RestartableServer: Sendable {
 
     /// Runs a server for a test, and removes it however the test ends.
     static func with(
-        settings: [String] = [], accessRules: [String] = [], hasSmallDisk: Bool = false,
+        settings: [String] = [], accessRules: [String] = [], hasSmallDisk: Bool = false, hasSmallLog: Bool = false,
         _ body: (RestartableServer) async throws -> Void
     ) async throws {
         let server = try await RestartableServer(
-            settings: settings, accessRules: accessRules, hasSmallDisk: hasSmallDisk)
+            settings: settings, accessRules: accessRules, hasSmallDisk: hasSmallDisk, hasSmallLog: hasSmallLog)
         do {
             try await server.start()
             try await body(server)
@@ -138,7 +144,7 @@ final class RestartableServer: Sendable {
         try await server.remove()
     }
 
-    private func run(inside wrapper: [String] = [], _ script: String) async throws {
+    func run(inside wrapper: [String] = [], _ script: String) async throws {
         // The server refuses to run as root.
         let user = getuid() == 0 ? ["runuser", "-u", "postgres", "--"] : []
         let result = try await Subprocess.run(

@@ -40,6 +40,23 @@ struct TestSocket: Sendable {
         return (listener, UInt16(bigEndian: address.sin_port))
     }
 
+    /// Connects to a port of this machine.
+    static func connected(port: UInt16) -> TestSocket? {
+        let client = TestSocket(descriptor: socket(AF_INET, stream, 0))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        let isConnected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(client.descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        if isConnected { return client }
+        client.close()
+        return nil
+    }
+
     /// Connects to a unix socket.
     static func connected(path: String) -> TestSocket? {
         let client = TestSocket(descriptor: socket(AF_UNIX, stream, 0))
