@@ -8,6 +8,8 @@ struct Baseline: Codable {
     var counts: [String: Counts] = [:]
     /// Bytes of the heap that an object takes beside its row.
     var bytesPerObject: Double?
+    /// Bytes of the heap that the model of `CatalogMemory.tables` tables takes.
+    var bytesOfModel: Double?
 
     static var architecture: String {
         #if arch(x86_64)

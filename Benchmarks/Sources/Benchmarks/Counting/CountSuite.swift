@@ -12,14 +12,16 @@ struct CountSuite: Sendable {
     }
 
     private func run(on serverURI: String) async throws -> Bool {
+        // First, while the process holds nothing else.
+        let memory = try await catalogMemory(serverURI)
         guard let counted = try await Counting.count(on: serverURI, { try await visit(serverURI, $0) }) else {
             return true
         }
         let bytes = only.isEmpty ? try await bytesPerObject(serverURI) : nil
         var baseline = try Baseline.load()
-        let growths = report(counted, bytes, baseline)
+        let growths = report(counted, bytes, memory, baseline)
         guard updates else { return growths.isEmpty }
-        baseline.take(counted.map { ($0.work.name, $0.counts) }, bytes)
+        baseline.take(counted.map { ($0.work.name, $0.counts) }, bytes, memory)
         try baseline.save()
         return true
     }
@@ -55,9 +57,20 @@ struct CountSuite: Sendable {
         return bytes
     }
 
+    private func catalogMemory(_ serverURI: String) async throws -> CatalogMemory? {
+        guard only.isEmpty || "memory of a catalog".contains(only) else { return nil }
+        let catalog = try BenchmarkDatabase.make(
+            "kindred_bench_catalog", on: serverURI,
+            [Workload.catalogScript(tables: CatalogMemory.tables), "VACUUM ANALYZE"])
+        let memory = try await CatalogMemory.measure(catalog)
+        try catalog.drop()
+        return memory
+    }
+
     /// Prints everything; returns what has grown.
     private func report(
-        _ counted: [(work: CountedWork, counts: Counts)], _ bytes: Double?, _ baseline: Baseline
+        _ counted: [(work: CountedWork, counts: Counts)], _ bytes: Double?, _ memory: CatalogMemory?,
+        _ baseline: Baseline
     ) -> [String] {
         var lines = [["what", "statements", "per", "allocations", "", "instructions", ""]]
         var growths: [String] = []
@@ -81,6 +94,19 @@ struct CountSuite: Sendable {
                 Baseline.growth("bytes per held object", baseline.bytesPerObject, bytes, Baseline.Tolerance.bytes)
             ].compactMap(\.self)
         }
+        if let memory {
+            print(
+                """
+                The model of \(CatalogMemory.tables) tables takes \(CountTable.mebibytes(memory.model)) MiB of the heap; \
+                reading it, the process grew by \(CountTable.mebibytes(memory.peak)) MiB at most.
+                """)
+            growths += [
+                Baseline.growth("bytes of a model", baseline.bytesOfModel, memory.model, Baseline.Tolerance.bytes)
+            ].compactMap(\.self)
+            if let peak = memory.peak, peak > CatalogMemory.limit {
+                growths.append("reading a model took more than \(CountTable.mebibytes(CatalogMemory.limit)) MiB")
+            }
+        }
         print(growths.isEmpty ? "Nothing has grown." : growths.joined(separator: "\n"))
         return growths
     }
@@ -88,7 +114,9 @@ struct CountSuite: Sendable {
 
 extension Baseline {
     /// Takes newer counts; what was not counted stays.
-    mutating func take(_ counted: [(name: String, counts: Counts)], _ bytes: Double?) {
+    mutating func take(
+        _ counted: [(name: String, counts: Counts)], _ bytes: Double?, _ memory: CatalogMemory?
+    ) {
         for (name, new) in counted {
             var counts = new
             if counts.instructions == nil, architecture == Self.architecture {
@@ -98,5 +126,6 @@ extension Baseline {
         }
         architecture = Self.architecture
         bytesPerObject = bytes ?? bytesPerObject
+        bytesOfModel = memory?.model ?? bytesOfModel
     }
 }

@@ -15,6 +15,9 @@ enum CountTable {
         return value.formatted(.number.precision(.fractionLength(0...digits)).locale(.init(identifier: "en_US")))
     }
 
+    /// A number of bytes in MiB, with one digit behind the point.
+    static func mebibytes(_ bytes: Double?) -> String { number(bytes.map { ($0 / 1_048_576).rounded(digits: 1) }) }
+
     /// How a count differs from the baseline's, where it does by more than half a percent.
     static func change(_ before: Double?, _ now: Double?) -> String {
         guard let before, let now, before > 0, abs(now / before - 1) > 0.005 else { return "" }
