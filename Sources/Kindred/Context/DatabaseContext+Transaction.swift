@@ -8,6 +8,10 @@ extension DatabaseContext {
     /// and its own error is thrown unchanged. A task that outlives the transaction gets an error, never silently another
     /// connection.
     ///
+    /// Where the answer to COMMIT was lost, objects are put back too, and those that were changed are then read again, by one
+    /// SELECT for each entity, if the database can be reached: they show what it has. New objects are new again; ask
+    /// `PostgresClient.resolveCommit` before saving them once more.
+    ///
     /// - Parameters:
     ///   - isolation: the isolation level; nil is the server's default. Ignored by savepoints.
     ///   - readOnly: whether writes are refused; nil is the server's default. Ignored by savepoints.
@@ -82,19 +86,26 @@ extension Database {
             if let outer { journal.merge(into: outer) }
             return result
         } catch {
-            try? await client.called(at: place) { try await Self.undo(journal) }
+            let isUnknown = (error as? PostgresError)?.code == .commitUnknown
+            try? await client.called(at: place) { try await Self.undo(journal, isUnknown: isUnknown) }
             throw error
         }
     }
 
     /// Puts the objects back, and reads those again that were first seen inside the undone transaction.
-    private static func undo(_ journal: TransactionJournal) async throws {
+    ///
+    /// - Parameter isUnknown: whether the database may have what is undone here, so that it is asked.
+    private static func undo(_ journal: TransactionJournal, isUnknown: Bool = false) async throws {
+        let changed = isUnknown ? journal.changedObjects : []
         for object in try journal.undo() where !object.isDeleted && object.key != nil {
             do {
                 try await object.refresh()
             } catch let error as KindredError where error.code == .objectDeleted {
                 continue
             }
+        }
+        for (_, objects) in Dictionary(grouping: changed, by: { ObjectIdentifier($0.context) }) {
+            try await objects[0].context.readAgain(objects)
         }
     }
 }

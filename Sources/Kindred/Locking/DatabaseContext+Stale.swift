@@ -50,10 +50,19 @@ extension DatabaseContext {
     ///
     /// Objects whose rows are gone say so in `isDeleted`.
     func refreshAndLock(_ objects: [DatabaseObject]) async throws {
+        for object in try await readAgain(objects, isLocked: true) { object.withState { $0.acceptStoredVersion() } }
+    }
+
+    /// Reads objects' rows and forgets their relationships: one SELECT for each entity; returns the objects that are there.
+    ///
+    /// Objects whose rows are gone say so in `isDeleted`. Staged changes stay, made on the rows as they were before.
+    @discardableResult
+    func readAgain(_ objects: [DatabaseObject], isLocked: Bool = false) async throws -> [DatabaseObject] {
+        var found: [DatabaseObject] = []
         let live = objects.filter { !$0.isGone && !$0.isInserted && $0.key != nil && !$0.runtime.key.isEmpty }
         for (entity, objects) in grouped(live) {
             let askedAt = now
-            let rows = try await currentRows(of: objects, entity, isLocked: true)
+            let rows = try await currentRows(of: objects, entity, isLocked: isLocked)
             for object in objects {
                 guard let row = try rows[requireKey(object)] else {
                     try applyDelete(object)
@@ -64,9 +73,10 @@ extension DatabaseContext {
                     state.linksChangedAt = tick()
                 }
                 try apply(row, to: object, askedAt: askedAt)
-                object.withState { $0.acceptStoredVersion() }
+                found.append(object)
             }
         }
+        return found
     }
 
     /// The rows as the database has them now, by key.

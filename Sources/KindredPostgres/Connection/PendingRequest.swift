@@ -45,6 +45,12 @@ final class PendingRequest {
 
     var currentStep: Step? { step < steps.count ? steps[step] : nil }
 
+    /// The statement that the step after the current one executes.
+    var positionAfterStep: Int? {
+        guard step + 1 < steps.count, case .execute(_, let position) = steps[step + 1] else { return nil }
+        return position
+    }
+
     /// The first error of a request is its error; what follows is a consequence.
     func fail(_ error: PostgresError, at position: Int?) {
         guard self.error == nil else { return }
@@ -68,6 +74,13 @@ final class PendingRequest {
     /// What the caller gets once everything has been answered.
     private var outcome: Result<[QueryResult], any Error> {
         guard let error else {
+            if request.traits.isCommit, stop != nil {
+                return .failure(
+                    PostgresError(
+                        .commitUnknown,
+                        "COMMIT took longer than allowed: the transaction took effect, but its standbys may not have it",
+                        statement: request.text()))
+            }
             let hidden = request.hiddenCount
             return .success(hidden == 0 ? results : Array(results.dropFirst(hidden)))
         }

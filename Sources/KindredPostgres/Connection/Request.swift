@@ -15,6 +15,8 @@ final class Request: Sendable {
         var mayLeave = false
         /// Sending the statements once more does nothing twice if their transaction was undone.
         var mayRepeat = false
+        /// It is a COMMIT: once the server was asked to stop it, its success is one without the standbys it waited for.
+        var isCommit = false
         /// The statements are not executed: their results are empty and tell the columns.
         var isDescription = false
     }

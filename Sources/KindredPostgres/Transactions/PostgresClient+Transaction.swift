@@ -98,12 +98,15 @@ extension PostgresClient {
             ask(for: tracked, on: connection)
         }
         do {
-            tag = try await control(["COMMIT"], on: connection).first?.commandTag
-        } catch let error as PostgresError where error.code == .connectionLost {
+            tag = try await control(["COMMIT"], on: connection, isCommit: true).first?.commandTag
+        } catch let error as PostgresError where Self.leavesDoubt(error, connection) {
             if let firstError, firstError.code == .connectionLost { throw firstError }
+            let reason =
+                error.code == .commitUnknown
+                ? error.message
+                : "The connection ended before the answer to COMMIT came: the transaction may have taken effect or not"
             throw PostgresError(
-                .commitUnknown,
-                "The connection ended before the answer to COMMIT came: the transaction may have taken effect or not",
+                .commitUnknown, reason,
                 sqlState: error.sqlState, server: error.server, underlying: [error.description],
                 transactionID: tracked.id)
         } catch let gone as ConnectionGone {
@@ -114,6 +117,16 @@ extension PostgresClient {
                     sqlState: gone.reason?.sqlState, server: gone.reason?.server)
         }
         guard tag == "COMMIT" else { throw Self.aborted(firstError) }
+    }
+
+    /// Whether the server may have committed all the same: it has not said that it has not.
+    private static func leavesDoubt(_ error: PostgresError, _ connection: PooledConnection) -> Bool {
+        switch error.code {
+        case .connectionLost, .commitUnknown: true
+        // The server was asked to stop and did not answer that either, so that the connection was given up.
+        case .timeout: error.sqlState != .queryCanceled && !connection.isAlive
+        default: false
+        }
     }
 
     /// Asks for the transaction's number under a Sync of its own, so that the answer is on its way before the COMMIT begins.
@@ -183,10 +196,14 @@ extension PostgresClient {
 
     /// Runs transaction control, which the task's cancellation does not stop.
     @discardableResult
-    private func control(_ texts: [String], on connection: PooledConnection) async throws -> [QueryResult] {
+    private func control(
+        _ texts: [String], on connection: PooledConnection, isCommit: Bool = false
+    ) async throws -> [QueryResult] {
         let statements = texts.map { Statement(text: StatementText($0), resultFormat: .binary) }
         return try await observing(statements, kind: .transactionControl) {
-            try await connection.run(statements, timeout: configuration.statementTimeout, isShielded: true)
+            try await connection.run(
+                statements, traits: Request.Traits(isCommit: isCommit), timeout: configuration.statementTimeout,
+                isShielded: true)
         }
     }
 }

@@ -175,6 +175,20 @@ import Testing
         }
     }
 
+    @Test("T1: a COMMIT that gets no answer in time is unknown, though the rows are there", .timeLimit(.minutes(15)))
+    func stalledCommit() async throws {
+        try await withProxy(configure: { $0.statementTimeout = .milliseconds(200) }) { proxy, client in
+            proxy.set { direction, bytes in direction == .toClient && contains(bytes, "COMMIT") ? .drop : .forward }
+            await expectPostgresError(.commitUnknown) {
+                _ = try await client.withTransaction {
+                    try await $0.query("INSERT INTO note VALUES (1)", timeout: .seconds(120))
+                }
+            }
+            let inserted = try await count()
+            #expect(inserted == 1)
+        }
+    }
+
     @Test("L2: a stream that is cut is one error after the rows before") func cutStream() async throws {
         try await withProxy { proxy, client in
             var seen = 0

@@ -42,6 +42,33 @@ import Testing
         try await client.query("SELECT pg_is_in_recovery()")[0].decode(0, as: Bool.self)
     }
 
+    @Test(
+        "T1: a COMMIT that waits for its standbys too long is unknown, though it took effect", .timeLimit(.minutes(15)))
+    func missingStandby() async throws {
+        try await RestartableServer.with(settings: ["synchronous_standby_names = 'nobody'"]) { server in
+            var configuration = server.configuration
+            configuration.statementTimeout = .milliseconds(200)
+            let careful = configuration
+            configuration.settings["synchronous_commit"] = "local"
+            configuration.statementTimeout = .seconds(120)
+            try await lend(configuration) { client in
+                try await client.query("CREATE TABLE note (id integer)")
+                try await lend(careful) { careful in
+                    let error = await expectPostgresError(.commitUnknown) {
+                        _ = try await careful.withTransaction(tracksCommit: true) {
+                            try await $0.query("INSERT INTO note VALUES (1)", timeout: .seconds(120))
+                        }
+                    }
+                    let id = try #require(error?.transactionID)
+                    let fate = try await client.resolveCommit(id, timeout: .seconds(120))
+                    let rows = try await client.query("SELECT id FROM note")
+                    #expect(fate == .committed && rows.count == 1)
+                    #expect(careful.metrics.lost == 0)
+                }
+            }
+        }
+    }
+
     @Test("C12, D9: each wish finds its server, and a standby refuses writes", .timeLimit(.minutes(15)))
     func targets() async throws {
         try await withServers { primary, standby in
