@@ -5,6 +5,9 @@ extension DatabaseContext {
     /// Writes everything that is staged, in one transaction: new objects, whoever is referenced first; then changed
     /// attributes; then pairs of many-to-many relationships; then deletions, with their delete rules.
     ///
+    /// Deletions come first where a new or changed object takes a key or another unique value of one that is deleted, unless
+    /// an object leaves the deleted one in the same save.
+    ///
     /// One INSERT for each entity and set of given columns, one UPDATE for each entity and set of changed columns, one
     /// INSERT for each helper table; nothing if nothing is staged. Of 5,000 rows and more the last eighth goes with a
     /// statement of its own, in the same pipeline, so that the server works while the answer to the others is taken in; no
@@ -72,7 +75,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Writes what is staged, in the transaction that is running: deletions come last.
+    /// Writes what is staged, in the transaction that is running: deletions come last, unless others take what they free.
     private func run(_ all: [DatabaseObject], _ allPairs: [(pair: StagedPair, payload: Assignments?)]) async throws {
         let pairs = staged.withLock { staged in allPairs.filter { staged.contains($0.pair) } }
         var (kept, deleted): ([DatabaseObject], [DatabaseObject]) = ([], [])
@@ -82,10 +85,16 @@ extension DatabaseContext {
             try requireLive(object)
             if object.isDeletionStaged { deleted.append(object) } else { kept.append(object) }
         }
+        let areInTheWay = try UniqueClaims.areHeld(by: deleted, against: kept)
+        if areInTheWay { try await deleteSaved(deleted) }
         try await write { try await store(kept, pairs) }
-        guard !deleted.isEmpty else { return }
+        if !areInTheWay { try await deleteSaved(deleted) }
+    }
+
+    private func deleteSaved(_ objects: [DatabaseObject]) async throws {
+        guard !objects.isEmpty else { return }
         do {
-            try await deleteInTransaction(deleted)
+            try await deleteInTransaction(objects)
         } catch let missing as MissingRows {
             throw gone(missing.objects)
         }
