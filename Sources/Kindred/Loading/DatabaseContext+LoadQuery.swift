@@ -63,24 +63,40 @@ extension DatabaseContext {
         )
         withMap { $0.noteKnown(relationship.source) }
         let askedAt = now
-        let result = try await client.execute(try query.statement(for: keys.keys))
-        return try grouped(result, query, keys, askedAt)
+        let result = try await client.execute(try query.statement(for: keys.keys), for: query.destination.name)
+        var found = LoadedBatch.Builder(owners: keys, count: result.count)
+        var places = KeyNumbers()
+        try add(result, query, to: &found, &places)
+        let batch = found.build(askedAt: askedAt)
+        return batch.hasStrangers ? try await queryEach(query, keys, askedAt) : batch
     }
 
-    /// The rows of a result by owner.
-    private func grouped(
+    /// A query for each owner, all in one round trip, where only the server can tell whose rows are whose: texts that ignore
+    /// case or trailing spaces, intervals, documents.
+    private func queryEach(_ query: RelationshipQuery, _ keys: KeyNumbers, _ askedAt: UInt64) async throws
+        -> LoadedBatch
+    {
+        let owners = keys.keys
+        let results = try await send(try owners.map { try query.statement(for: [$0]) }, query.destination)
+        var found = LoadedBatch.Builder(owners: keys, count: 0)
+        var places = KeyNumbers()
+        for (owner, result) in zip(owners, results) { try add(result, query, to: &found, &places, owner: owner) }
+        return found.build(askedAt: askedAt)
+    }
+
+    /// Adds the rows of a result, by the owners that they name or all to one.
+    private func add(
         _ result: QueryResult,
         _ query: RelationshipQuery,
-        _ owners: KeyNumbers,
-        _ askedAt: UInt64
-    ) throws -> LoadedBatch {
+        to found: inout LoadedBatch.Builder,
+        _ places: inout KeyNumbers,
+        owner: ObjectKey? = nil
+    ) throws {
         let entity = query.destination
-        var found = LoadedBatch.Builder(owners: owners, count: result.count)
-        var places = KeyNumbers()
         let rows = try EntityRows(result, of: entity)
         let (ownerKeys, memberKeys) = (ResultKeys(result, query.ownerColumns), ResultKeys(result, entity.key))
         for position in 0..<result.count {
-            guard let owner = try ownerKeys[position] else { continue }
+            guard let owner = try owner ?? ownerKeys[position] else { continue }
             // Objects without a key are never found again; their place stands for one.
             let key = try entity.key.isEmpty ? .integer(Int64(position)) : memberKeys[position]
             guard let key else { continue }
@@ -93,7 +109,6 @@ extension DatabaseContext {
             }
             found.append(key, try rows[position], to: owner)
         }
-        return found.build(askedAt: askedAt)
     }
 }
 

@@ -12,14 +12,19 @@ final class LoadedBatch: Sendable {
     /// Where each owner's places end.
     private let ends: [Int32]
 
+    /// Whether rows came for owners that were not asked for: the server holds keys equal that differ here.
+    let hasStrangers: Bool
+
     /// What is found while a result is read.
     struct Builder {
         private var owners: KeyNumbers
+        private let askedCount: Int
         private var rows: [Member] = []
         private var links: [(owner: Int32, place: Int32)] = []
 
         init(owners: KeyNumbers, count: Int) {
             self.owners = owners
+            askedCount = owners.count
             rows.reserveCapacity(count)
             links.reserveCapacity(count)
         }
@@ -53,11 +58,15 @@ final class LoadedBatch: Sendable {
                 places[Int(ends[Int(link.owner)])] = link.place
                 ends[Int(link.owner)] += 1
             }
-            return LoadedBatch(rows, owners, places, ends, askedAt)
+            return LoadedBatch(rows, owners, places, ends, askedAt, hasStrangers: owners.count > askedCount)
         }
     }
 
-    private init(_ rows: [Member], _ owners: KeyNumbers, _ places: [Int32], _ ends: [Int32], _ askedAt: UInt64) {
+    private init(
+        _ rows: [Member], _ owners: KeyNumbers, _ places: [Int32], _ ends: [Int32], _ askedAt: UInt64,
+        hasStrangers: Bool
+    ) {
+        self.hasStrangers = hasStrangers
         self.rows = rows
         self.owners = owners
         self.places = places
