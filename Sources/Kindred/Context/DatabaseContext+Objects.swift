@@ -98,7 +98,8 @@ extension DatabaseContext {
         var bindings = Bindings()
         try entity.append(key, to: &bindings)
         let askedAt = now
-        let result = try await client.execute(Statement(text: text, bindings: bindings, resultFormat: .binary))
+        let statement = Statement(text: text, bindings: bindings, resultFormat: .binary)
+        let result = try await client.execute(statement, for: entity.name)
         return result.count == 0 ? nil : try object(from: result, of: entity, askedAt: askedAt)
     }
 

@@ -3,8 +3,8 @@ import KindredPostgres
 extension KindredError {
     /// The server's refusal of a write in this layer's terms: entity, key and constraint.
     ///
-    /// nil unless an integrity constraint (SQLSTATE class 23) or the type of a column (class 22) refused it: other failures
-    /// are passed on as they are.
+    /// nil unless an integrity constraint (SQLSTATE class 23) or the type of a column (class 22) refused it, or it does not fit
+    /// the database: other failures are passed on as they are.
     init?(
         refused error: PostgresError, entity: EntityRuntime, key: String?, among objects: [DatabaseObject] = [],
         advice: String = ""
@@ -26,7 +26,9 @@ extension KindredError {
         case let state? where state.class == .dataException:
             code = .wrongType
             reason = "the server cannot use a value, or a calculation over it has failed (SQLSTATE \(state))"
-        default: return nil
+        default:
+            self.init(misfit: error, entity: entity.name)
+            return
         }
         let constraint = error.server?.constraint
         let name = constraint.map { " by constraint \"\($0)\"" } ?? ""

@@ -58,6 +58,10 @@ public struct KindredError: Error, Sendable {
         public static let constraintViolation = Code("constraintViolation")
         /// Objects that are not deleted themselves, or the database on their behalf, forbid the deletion.
         public static let deletionDenied = Code("deletionDenied")
+        /// The database no longer has a table or column of the model; `underlying` has the server's words.
+        public static let schemaChanged = Code("schemaChanged")
+        /// The role lacks a privilege, or a row-level security policy refused a row.
+        public static let accessDenied = Code("accessDenied")
         /// A class does not fit the database: columns are missing or have other types, or it is not registered.
         public static let classMismatch = Code("classMismatch")
         /// The relationship is not loaded, and the context loads none by itself.

@@ -44,7 +44,7 @@ public struct AttributeRequest: Sendable {
     /// One query.
     public func all(fileID: String = #fileID, line: Int = #line) async throws -> [[String: PostgresValue?]] {
         return try await context.client.called(at: fileID, line) {
-            let result = try await context.client.execute(try statement())
+            let result = try await context.client.execute(try statement(), for: query.entity.name)
             return try (0..<result.count).map { row in
                 var values: [String: PostgresValue?] = [:]
                 for (column, keyPath) in keyPaths.enumerated() {
@@ -74,7 +74,7 @@ public struct AttributeRequest: Sendable {
                     entity: query.entity.name.description
                 )
             }
-            return try await context.client.execute(try statement()).map { row in
+            return try await context.client.execute(try statement(), for: query.entity.name).map { row in
                 var column = 0
                 func next<Next: PostgresDecodable>(_ type: Next.Type) throws -> Next? {
                     defer { column += 1 }

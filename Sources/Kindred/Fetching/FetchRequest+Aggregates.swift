@@ -10,7 +10,7 @@ extension FetchRequest {
         -> PostgresValue?
     {
         return try await context.client.called(at: fileID, line) {
-            try await context.client.execute(try statement(for: aggregate)).first?[0]
+            try await context.client.execute(try statement(for: aggregate), for: entity.name).first?[0]
         }
     }
 

@@ -27,7 +27,7 @@ extension FetchRequest {
                 return SelectQuery.Parts(columns: columns.joined(separator: ", "), condition: condition)
             }
             let askedAt = context.now
-            let result = try await context.client.execute(statement)
+            let result = try await context.client.execute(statement, for: entity.name)
             let objects = try context.objects(from: result, of: entity, askedAt: askedAt)
             try await context.prefetch(prefetched, of: objects)
             var next: PageCursor?

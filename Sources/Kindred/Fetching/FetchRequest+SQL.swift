@@ -15,7 +15,8 @@ extension FetchRequest {
             let options = analyze ? "EXPLAIN (ANALYZE, BUFFERS)" : "EXPLAIN"
             statement.text = StatementText(oneTime: "\(options) \(statement.text.text)", effect: .plain)
             statement.resultFormat = .text
-            return try await context.client.execute(statement).compactMap { try $0.decode(0, as: String.self) }
+            return try await context.client.execute(statement, for: entity.name)
+                .compactMap { try $0.decode(0, as: String.self) }
                 .joined(separator: "\n")
         }
     }

@@ -88,7 +88,7 @@ extension FetchRequest {
             if query.lock != nil { try context.requireTransaction() }
             let statement = try query.statement(in: context.schema)
             let askedAt = context.now
-            let result = try await context.client.execute(statement)
+            let result = try await context.client.execute(statement, for: entity.name)
             let objects = try context.objects(from: result, of: entity, askedAt: askedAt)
             try await context.prefetch(prefetched, of: objects)
             return try entity.typed(objects)
@@ -125,7 +125,8 @@ extension FetchRequest {
     /// One `SELECT count(*)`.
     public func count(fileID: String = #fileID, line: Int = #line) async throws -> Int {
         return try await context.client.called(at: fileID, line) {
-            let result = try await context.client.execute(try query.countStatement(in: context.schema))
+            let result = try await context.client.execute(
+                try query.countStatement(in: context.schema), for: entity.name)
             guard case .integer(let count) = try result.first?[0] else { return 0 }
             return Int(count)
         }
@@ -136,7 +137,8 @@ extension FetchRequest {
     /// One `SELECT EXISTS`.
     public func exists(fileID: String = #fileID, line: Int = #line) async throws -> Bool {
         return try await context.client.called(at: fileID, line) {
-            let result = try await context.client.execute(try query.existsStatement(in: context.schema))
+            let result = try await context.client.execute(
+                try query.existsStatement(in: context.schema), for: entity.name)
             return try result.first?[0] == .bool(true)
         }
     }

@@ -53,7 +53,7 @@ public struct GroupRequest: Sendable {
     public func all(fileID: String = #fileID, line: Int = #line) async throws -> [[String: PostgresValue?]] {
         return try await context.client.called(at: fileID, line) {
             let names = keyPaths + aggregates.map(\.description)
-            let result = try await context.client.execute(try statement())
+            let result = try await context.client.execute(try statement(), for: query.entity.name)
             return try (0..<result.count).map { row in
                 var values: [String: PostgresValue?] = [:]
                 for (column, name) in names.enumerated() {

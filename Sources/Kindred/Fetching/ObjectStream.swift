@@ -43,7 +43,13 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
                 let askedAt = context.now
                 let (request, cursor) = (request, cursor)
                 let objects = try await context.client.called(at: place) {
-                    guard let result = try await cursor?.next() else { return [DatabaseObject]?.none }
+                    let result: QueryResult?
+                    do {
+                        result = try await cursor?.next()
+                    } catch let error as PostgresError {
+                        throw KindredError(misfit: error, entity: request.entity.name) ?? error
+                    }
+                    guard let result else { return [DatabaseObject]?.none }
                     let objects = try context.objects(from: result, of: request.entity, askedAt: askedAt)
                     try await context.prefetch(request.prefetched, of: objects)
                     return objects

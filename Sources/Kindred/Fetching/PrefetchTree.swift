@@ -23,6 +23,7 @@ struct PrefetchTree: Sendable {
 extension String {
     /// The keys of a path such as `person.surname`.
     var keys: [String] {
-        split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        // Bytes: a combining mark behind a dot does not hide it.
+        utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map { String(Substring($0)) }
     }
 }

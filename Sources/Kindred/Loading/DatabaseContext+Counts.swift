@@ -12,7 +12,8 @@ extension DatabaseContext {
             WHERE \(try rows.entity.equality(rows.columns, firstParameter: 1))
             """
         }
-        let result = try await client.execute(Statement(text: text, bindings: rows.bindings, resultFormat: .binary))
+        let statement = Statement(text: text, bindings: rows.bindings, resultFormat: .binary)
+        let result = try await client.execute(statement, for: rows.entity.name)
         guard case .integer(let count) = try result.first?[0] else { return 0 }
         return Int(count)
     }
@@ -43,7 +44,8 @@ extension DatabaseContext {
             WHERE \(try rows.entity.equality(columns, firstParameter: 1)))
             """
         }
-        let result = try await client.execute(Statement(text: text, bindings: rows.bindings, resultFormat: .binary))
+        let statement = Statement(text: text, bindings: rows.bindings, resultFormat: .binary)
+        let result = try await client.execute(statement, for: rows.entity.name)
         return try result.first?[0] == .bool(true)
     }
 

@@ -44,7 +44,8 @@ extension DatabaseContext {
         var bindings = Bindings()
         try entity.append(key, to: &bindings)
         let askedAt = now
-        let result = try await client.execute(Statement(text: text, bindings: bindings, resultFormat: .binary))
+        let statement = Statement(text: text, bindings: bindings, resultFormat: .binary)
+        let result = try await client.execute(statement, for: entity.name)
         if result.count == 1 {
             try apply(EntityRows(result, of: entity)[0], to: object, askedAt: askedAt)
             return object.withState { $0.acceptStoredVersion() }

@@ -21,15 +21,17 @@ public struct ColumnRequest<each Value: Sendable>: Sendable {
     /// One query. Throws `PostgresError` `.decodingFailed` where a column has changed since the model was read.
     public func all(fileID: String = #fileID, line: Int = #line) async throws -> [(repeat each Value)] {
         let client = request.context.client
-        return try await client.called(at: fileID, line) { try await client.execute(try request.statement()) }
-            .map { row in
-                var column = 0
-                func next<Next>(_ type: Next.Type) throws -> Next {
-                    defer { column += 1 }
-                    return try property(try row[column], as: type)
-                }
-                return (repeat try next((each Value).self))
+        return try await client.called(at: fileID, line) {
+            try await client.execute(try request.statement(), for: request.query.entity.name)
+        }
+        .map { row in
+            var column = 0
+            func next<Next>(_ type: Next.Type) throws -> Next {
+                defer { column += 1 }
+                return try property(try row[column], as: type)
             }
+            return (repeat try next((each Value).self))
+        }
     }
 
     /// What the request sends, with `$1`, `$2`, … for its values.

@@ -131,7 +131,9 @@ extension ConnectionState {
             if let entry { forgetIfStale(entry, error, result, of: pending) }
         case .describe(let entry?)?:
             forgetIfStale(entry, error, result, of: pending)
-        case .prepare?, .describe?, .discard?, nil:
+        case .prepare?:
+            failed = pending.positionAfterStep
+        case .describe?, .discard?, nil:
             break
         }
         refused(pending)

@@ -66,6 +66,10 @@ public struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConver
     public static let undefinedTable = SQLState("42P01")
     /// 42703: there is no such column.
     public static let undefinedColumn = SQLState("42703")
+    /// 42704: there is no such type or other object.
+    public static let undefinedObject = SQLState("42704")
+    /// 3F000: there is no such schema.
+    public static let invalidSchemaName = SQLState("3F000")
     /// 42883: there is no such function or operator.
     public static let undefinedFunction = SQLState("42883")
     /// 22012: division by zero.

@@ -74,10 +74,13 @@ import Testing
             let context = database.makeContext()
             let items = try await context.fetch("item").all()
             #expect(items.map { $0["id"] } == [1])
-            let refused = await expectPostgresError(.server) {
+            let refused = await expectError(.accessDenied) {
                 try await context.create("item", ["id": 3, "owner": "bob"])
             }
-            #expect(refused?.sqlState == .insufficientPrivilege)
+            #expect(refused?.underlying?.sqlState == .insufficientPrivilege && refused?.entity == "public.item")
+            let staged = try context.insert("item", ["id": 3, "owner": "bob"])
+            await expectError(.accessDenied) { try await context.save() }
+            #expect(staged.isInserted && staged.hasChanges)
             // From here on the row is somebody else's: it is gone as far as this session sees.
             try await admin.query("UPDATE item SET owner = 'bob' WHERE id = 1")
             await expectError(.objectDeleted) { try await items[0].setValue("mine", forKey: "name") }
@@ -95,19 +98,43 @@ import Testing
     @Test(
         "S4: objects name what the database no longer has",
         .database(
-            "CREATE TABLE item (id integer PRIMARY KEY, name text, size integer); INSERT INTO item VALUES (1, 'a', 1)"))
+            """
+            CREATE TABLE box (id integer PRIMARY KEY, size integer);
+            CREATE TABLE item (id integer PRIMARY KEY, name text, size integer, box_id integer REFERENCES box);
+            INSERT INTO box VALUES (1, 1);
+            INSERT INTO item VALUES (1, 'a', 1, 1);
+            """))
     func droppedColumn() async throws {
         try await withDatabase { database, context, other in
             let item = try await context.fetch("item").one()
+            let box = try #require(try await item.object(forKey: "box"))
             try await other.query("ALTER TABLE item DROP size")
+            let items = try database.makeContext().fetch("item")
             let bodies: [() async throws -> Void] = [
-                { _ = try await database.makeContext().fetch("item").all() },
+                { _ = try await items.all() },
+                { _ = try await items.where("size = 1").count() },
+                { _ = try await items.select("size").all() },
+                { for try await _ in items.stream() { Issue.record("an object") } },
+                { _ = try await items.sum("size") },
                 { try await item.setValue(5, forKey: "size") },
+                { _ = try await context.create("item", ["id": 2, "size": 1]) },
+                { _ = try await items.update(["size": 7]) },
+                { try await item.refresh() },
             ]
-            for body in bodies {
-                let error = await expectPostgresError(.server, body)
-                #expect(error?.sqlState?.rawValue == "42703" && error?.message.contains("size") == true)
+            for (number, body) in bodies.enumerated() {
+                let error = await expectError(.schemaChanged, body)
+                #expect(error?.underlying?.sqlState == .undefinedColumn && error?.entity == "public.item", "\(number)")
+                #expect(error.map { "\($0)" }?.contains("size") == true, "\(number)")
             }
+            // Of statements that are sent together it is said which one it was.
+            box["size"] = 2
+            item["size"] = 2
+            let error = await expectError(.schemaChanged) { try await context.save() }
+            #expect(error?.entity == "public.item" && item.hasChanges && box.hasChanges)
+            // What is written by hand stays what it is.
+            await expectPostgresError(.server) { try await context.query("SELECT size FROM item") }
+            try await other.query("ALTER TABLE box RENAME TO crate")
+            await expectError(.schemaChanged) { _ = try await database.makeContext().fetch("box").all() }
             try await database.refreshSchema()
             let read = try await database.makeContext().fetch("item").one()
             try await read.setValue("b", forKey: "name")
