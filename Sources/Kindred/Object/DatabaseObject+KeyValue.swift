@@ -65,7 +65,7 @@ extension DatabaseObject {
         fileID: String = #fileID,
         line: Int = #line
     ) async throws -> KeyValue? {
-        let keys = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let keys = path.keys
         var objects = [self]
         var values: [KeyValue] = []
         var isCollection = false

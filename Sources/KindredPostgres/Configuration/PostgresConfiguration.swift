@@ -91,6 +91,12 @@ extension PostgresConfiguration {
         /// A unix socket in a folder.
         case socket(folder: String, port: UInt16 = 5432)
 
+        var port: UInt16 {
+            switch self {
+            case .tcp(_, let port, _), .socket(_, let port): port
+            }
+        }
+
         /// Whether nothing that is sent there leaves the machine.
         public var isLocal: Bool {
             switch self {
@@ -190,7 +196,7 @@ extension PostgresConfiguration {
         public var idleTimeout: Duration = .seconds(300)
         /// A connection is closed after so long, give or take a tenth.
         public var maximumLifetime: Duration = .seconds(1800)
-        /// A connection that was idle for so long is tested before it is used.
+        /// A connection that was idle for so long is tested before it is used; zero is always.
         public var idleTestThreshold: Duration = .seconds(30)
         /// A lease or transaction that takes longer is logged and counted once; nil is never.
         public var leaseWarning: Duration? = .seconds(30)
@@ -217,6 +223,7 @@ extension PostgresConfiguration {
         func invalid(_ reason: String) -> PostgresError { PostgresError(.invalidConfiguration, reason) }
         if endpoints.isEmpty { throw invalid("No server is given") }
         for endpoint in endpoints {
+            if endpoint.port == 0 { throw invalid("A port is not a number from 1 to 65535") }
             switch endpoint {
             case .socket(let folder, _):
                 if folder.utf8.count > 90 {
@@ -272,9 +279,9 @@ extension PostgresConfiguration {
         let durations = [
             connectTimeout, statementTimeout ?? .seconds(1), pool.acquireTimeout, pool.idleTimeout,
             pool.maximumLifetime, keepAlive.idle ?? .seconds(1), keepAlive.interval,
-            keepAlive.userTimeout ?? .seconds(1),
+            keepAlive.userTimeout ?? .seconds(1), pool.leaseWarning ?? .seconds(1),
         ]
-        if durations.contains(where: { $0 <= .zero }) {
+        if durations.contains(where: { $0 <= .zero }) || pool.idleTestThreshold < .zero {
             throw invalid("A time limit of the configuration is not positive")
         }
     }

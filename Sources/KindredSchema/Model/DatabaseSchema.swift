@@ -94,9 +94,10 @@ public struct DatabaseSchema: Sendable {
 
     package static func interpretations(of name: String, searchPath: [String]) -> [QualifiedName] {
         var meanings: [QualifiedName] = []
-        for dot in name.indices where name[dot] == "." {
+        // Bytes: a combining mark behind a dot does not hide it.
+        for dot in name.utf8.indices where name.utf8[dot] == UInt8(ascii: ".") {
             let schema = String(name[..<dot])
-            let rest = String(name[name.index(after: dot)...])
+            let rest = String(name[name.utf8.index(after: dot)...])
             if !schema.isEmpty, !rest.isEmpty { meanings.append(QualifiedName(schema: schema, name: rest)) }
         }
         return meanings + searchPath.map { QualifiedName(schema: $0, name: name) }

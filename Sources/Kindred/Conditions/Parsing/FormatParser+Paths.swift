@@ -43,7 +43,7 @@ extension ConditionArgument {
     fileprivate var keys: [String]? {
         switch self {
         case .value(.string(let path)):
-            let keys = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+            let keys = path.keys
             return keys.contains("") || keys == ["@count"] ? nil : keys
         case .list(let values):
             var keys: [String] = []
