@@ -113,6 +113,14 @@ import Testing
         (#"@kindred {"name": "owner""#, "its JSON object does not end"),
         (#"@kindred {"name": owner}"#, "its JSON is malformed"),
         (#"@kindred {'name': 'owner'}"#, "its JSON is malformed"),
+        (
+            "@kindred {\"name\": \(String(repeating: "[", count: 30_000))\(String(repeating: "]", count: 30_000))}",
+            "its JSON is malformed"
+        ),
+        (
+            "@kindred \(String(repeating: "{\"a\":", count: 20_000))1\(String(repeating: "}", count: 20_000))",
+            "its JSON is longer than 65,536 bytes"
+        ),
         (#"@kindred {"nmae": "owner"}"#, #""nmae" is unknown here; did you mean "name"?"#),
         (#"@kindred {"key": ["id"]}"#, #""key" is unknown here"#),
         (#"@kindred {"name": 5}"#, #""name" must be a name"#),

@@ -87,7 +87,7 @@ enum Connector {
         let address = attempt.address
         let keywords = parameters.map { strdup($0.keyword) } + [nil]
         let values = parameters.map { strdup($0.value) } + [nil]
-        defer { for text in keywords + values { free(text) } }
+        defer { for text in keywords + values { Self.wipe(text) } }
         guard let handle = PQconnectStartParams(keywords.map { UnsafePointer($0) }, values.map { UnsafePointer($0) }, 0)
         else { throw PostgresError(.connectionFailed, "There is no memory for another connection") }
         // The long form of messages is the only place where libpq tells the SQLSTATE of a refused connection.
@@ -130,6 +130,17 @@ enum Connector {
         if let objection = try objection(to: handle, searchPath, attempt) {
             throw PostgresError(.connectionFailed, "\(attempt.address) cannot be used: \(objection)")
         }
+    }
+
+    /// Frees a text that may be a password, after overwriting it; libpq has a copy of its own.
+    private static func wipe(_ text: UnsafeMutablePointer<CChar>?) {
+        guard let text else { return }
+        #if canImport(Darwin)
+            _ = memset_s(text, strlen(text), 0, strlen(text))
+        #else
+            explicit_bzero(text, strlen(text))
+        #endif
+        free(text)
     }
 
     /// Reads libpq's report of a failed attempt: a paragraph for each address tried, the server's code in it.

@@ -87,10 +87,12 @@ final class Poller: Sendable {
     }
 
     private func start() throws(PostgresError) {
-        let mustStart = state.withLock { state in
-            defer { state.isRunning = true }
-            return !state.isRunning
+        let (canStart, mustStart) = state.withLock { state in
+            guard !state.isRunning else { return (true, false) }
+            state.isRunning = waiter.open()
+            return (state.isRunning, state.isRunning)
         }
+        guard canStart else { throw FileDescriptors.error("Nothing can be waited for") }
         guard mustStart else { return }
         do {
             try DedicatedThread.start { self.run() }

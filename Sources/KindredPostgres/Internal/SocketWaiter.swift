@@ -11,12 +11,23 @@ import Synchronization
 
 #if os(Linux)
     /// Waits for sockets with epoll; an eventfd ends the wait early.
-    struct SocketWaiter: Sendable {
-        private let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
-        private let alarm = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+    struct SocketWaiter: ~Copyable, Sendable {
+        private let openEpoll = Atomic<Int32>(-1)
+        private let openAlarm = Atomic<Int32>(-1)
+        private var epoll: Int32 { openEpoll.load(ordering: .relaxed) }
+        private var alarm: Int32 { openAlarm.load(ordering: .relaxed) }
 
-        init() {
-            control(EPOLL_CTL_ADD, alarm, EPOLLIN.rawValue)
+        /// Opens what waiting takes, before anything else is asked; one caller at a time.
+        ///
+        /// Returns false if the process has no descriptor left.
+        func open() -> Bool {
+            if epoll < 0 { openEpoll.store(epoll_create1(Int32(EPOLL_CLOEXEC)), ordering: .relaxed) }
+            guard epoll >= 0 else { return false }
+            if alarm < 0 {
+                openAlarm.store(eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)), ordering: .relaxed)
+                if alarm >= 0 { control(EPOLL_CTL_ADD, alarm, EPOLLIN.rawValue) }
+            }
+            return alarm >= 0
         }
 
         func add(_ socket: Int32) -> Bool {
@@ -39,6 +50,7 @@ import Synchronization
         /// Waits for a socket, the alarm or the time, and tells the sockets that are ready.
         func wait(nanoseconds: UInt64?, _ ready: (Int32) -> Void) {
             let milliseconds = nanoseconds.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
+            let alarm = alarm
             withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
                 let count = epoll_wait(epoll, events.baseAddress, 64, milliseconds)
                 for index in 0..<max(0, Int(count)) {
@@ -74,6 +86,9 @@ import Synchronization
             }
             pipeEnds = (ends[0], ends[1])
         }
+
+        /// Returns false if the process had no descriptor left.
+        func open() -> Bool { pipeEnds.read >= 0 }
 
         func add(_ socket: Int32) -> Bool {
             sockets.withLock { $0[socket] = POLLIN }

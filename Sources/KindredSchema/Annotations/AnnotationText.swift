@@ -40,6 +40,7 @@ struct AnnotationText {
         guard text.first == "{" else { throw Malformed(reason: "a JSON object must follow @kindred") }
         guard let end = Self.endOfObject(text.utf8) else { throw Malformed(reason: "its JSON object does not end") }
         let object = text[..<end]
+        guard object.utf8.count <= 65_536 else { throw Malformed(reason: "its JSON is longer than 65,536 bytes") }
         do {
             members = try JSONDecoder().decode([String: Value].self, from: Data(object.utf8))
         } catch {

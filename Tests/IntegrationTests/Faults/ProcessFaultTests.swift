@@ -115,6 +115,14 @@
 
         @Test func files() async throws {
             let uri = try #require(ChildProcess.argument)
+            // Not even what waits for sockets can be opened: that is no end for the rest of the process's life.
+            try await Task.sleep(for: .milliseconds(1))
+            var first: [Int32] = []
+            while case let file = open("/dev/null", O_RDONLY), file >= 0 { first.append(file) }
+            await expectPostgresError(.tooManyOpenFiles) {
+                _ = try await PostgresClient.connect(try PostgresConfiguration(uri: uri))
+            }
+            for file in first { close(file) }
             let client = try await client(uri) { $0.pool.maximumConnections = 2 }
             try await client.withTransaction { _ in
                 try await client.query("SELECT 1")
