@@ -40,10 +40,11 @@ final class SaveRun {
     }
 
     func update(_ group: SavedGroup) throws {
-        // Unique values may change hands within one statement, where the constraint is deferrable.
+        // Values that are unique may change hands within one statement, where the constraint is looked at behind it; and
+        // an error names all who want the same one.
         let isUnique = (group.entity.uniqueColumns + [group.entity.key])
             .contains { $0.contains(where: group.columns.contains) }
-        for part in isUnique ? [group] : group.parts {
+        for part in isUnique || group.entity.entity.hasDeferrableKeys ? [group] : group.parts {
             add(try part.update(), part.entity, count: part.objects.count, { part.objects.map(\.object) }) {
                 [context] in try part.applyUpdate($0, in: context)
             }

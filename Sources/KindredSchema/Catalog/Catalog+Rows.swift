@@ -95,6 +95,7 @@ extension Catalog {
             case primaryKey = 0x70
             case unique = 0x75
             case foreignKey = 0x66
+            case exclusion = 0x78
         }
 
         package var oid: UInt32

@@ -22,6 +22,8 @@ extension SchemaBuilder {
         var ends: [Int] = []
         /// Whether the role may read the relation, in full or in part.
         var isVisible = false
+        /// Whether a UNIQUE or EXCLUDE constraint is looked at only when a statement or the transaction ends.
+        var hasDeferrableKeys = false
         /// The columns that an annotation leaves out.
         var ignoredColumns: Set<Int16> = []
 

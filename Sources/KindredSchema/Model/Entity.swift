@@ -63,6 +63,8 @@ public final class Entity: Sendable {
     package let hasInsertTrigger: Bool
     /// The sets of attributes that are unique together at every moment, the primary key first.
     package let uniqueKeys: [[String]]
+    /// Whether a UNIQUE or EXCLUDE constraint is looked at only when a statement or the transaction ends.
+    package let hasDeferrableKeys: Bool
     /// The places in `attributes` of the primary key's columns.
     package let primaryKeyIndexes: [Int]
     private let attributeIndexes: [String: Int]
@@ -81,7 +83,8 @@ public final class Entity: Sendable {
         comment: String? = nil,
         privileges: Privileges = .all,
         hasInsertTrigger: Bool = false,
-        uniqueKeys: [[String]] = []
+        uniqueKeys: [[String]] = [],
+        hasDeferrableKeys: Bool = false
     ) {
         self.name = name
         self.kind = kind
@@ -95,6 +98,7 @@ public final class Entity: Sendable {
         self.privileges = privileges
         self.hasInsertTrigger = hasInsertTrigger
         self.uniqueKeys = uniqueKeys
+        self.hasDeferrableKeys = hasDeferrableKeys
         let attributeIndexes = attributeIndexes ?? Self.indexes(of: attributes)
         self.attributeIndexes = attributeIndexes
         primaryKeyIndexes = primaryKey.compactMap { Self.index(of: $0, in: attributes, attributeIndexes) }
@@ -149,7 +153,7 @@ extension Entity: Hashable {
                 && left.isReadOnly == right.isReadOnly && left.relationships == right.relationships
                 && left.optimisticLocking == right.optimisticLocking && left.comment == right.comment
                 && left.privileges == right.privileges && left.hasInsertTrigger == right.hasInsertTrigger
-                && left.uniqueKeys == right.uniqueKeys
+                && left.uniqueKeys == right.uniqueKeys && left.hasDeferrableKeys == right.hasDeferrableKeys
     }
 
     /// Hashes the name.

@@ -88,7 +88,7 @@ enum CatalogQueries {
                 SELECT oid, conrelid, conname, contype, conkey, confrelid, confkey, confdeltype, confmatchtype,
                     conparentid, conenforced, conperiod, confdelsetcols, convalidated, condeferrable
                 FROM pg_catalog.pg_constraint
-                WHERE contype = ANY ('{p,u,f}'::pg_catalog."char"[]) AND conrelid >= 16384 AND conparentid = 0
+                WHERE contype = ANY ('{p,u,f,x}'::pg_catalog."char"[]) AND conrelid >= 16384 AND conparentid = 0
             ) AS k
             """
     )

@@ -41,6 +41,47 @@ import Testing
         }
     }
 
+    /// Many rows may be written by two statements, between which a deferrable constraint is looked at.
+    @Test(
+        .database(
+            .sql(
+                """
+                CREATE TABLE seat (id integer PRIMARY KEY, number integer NOT NULL UNIQUE DEFERRABLE);
+                INSERT INTO seat SELECT i, i FROM generate_series(1, 5000) AS i;
+                CREATE TABLE room (
+                    id integer PRIMARY KEY, days daterange NOT NULL, note text, EXCLUDE USING gist (days WITH &&) DEFERRABLE);
+                INSERT INTO room SELECT i, daterange('2000-01-01'::date + i, '2000-01-02'::date + i)
+                FROM generate_series(1, 5000) AS i
+                """)))
+    func uniqueValuesOfManyRowsChangeHandsInOneStatement() async throws {
+        try await withDatabase { database, context, other in
+            let seats = try await context.fetch("seat").sorted("id").all()
+            for (position, seat) in seats.enumerated() { seat["number"] = .integer(Int64((position + 1) % 5_000 + 1)) }
+            try await expectStatements(["UPDATE"]) { try await context.save() }
+            #expect(try await other.values("SELECT count(*) FROM seat WHERE number = id % 5000 + 1") == [5_000])
+            let rooms = try await context.fetch("room").sorted("id").all()
+            let days = rooms.map { $0["days"] }
+            for (position, room) in rooms.enumerated() { room["days"] = days[(position + 1) % 5_000] }
+            try await expectStatements(["UPDATE"]) { try await context.save() }
+            #expect(try await other.values("SELECT id FROM room ORDER BY days LIMIT 2") == [5_000, 1])
+        }
+    }
+
+    /// A row that stands before the one it refers to, both of them new, needs that one in the same statement or before.
+    @Test(.database(.sql("CREATE TABLE node (id integer PRIMARY KEY, parent_id integer REFERENCES node, note text)")))
+    func manyNewRowsMayReferToLaterOnes() async throws {
+        try await withDatabase { database, context, other in
+            let nodes = try (1...5_000).map { (number: Int64) in
+                let parent: Int64? = number < 5_000 ? number + 1 : nil
+                return try context.insert("node", ["id": number, "parent_id": parent])
+            }
+            try await context.save()
+            #expect(try await other.values("SELECT count(*) FROM node WHERE parent_id = id + 1") == [4_999])
+            for node in nodes { node["note"] = "changed" }
+            try await expectStatements(["UPDATE", "UPDATE"]) { try await context.save() }
+        }
+    }
+
     @Test(.database(.sql(schema))) func requiredValuesAreRefusedWithAdvice() async throws {
         try await withDatabase { database, context, other in
             let seats = try await context.fetch("seat").sorted("id").all()

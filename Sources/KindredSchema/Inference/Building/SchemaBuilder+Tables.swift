@@ -53,6 +53,8 @@ extension SchemaBuilder {
     func makeUniqueKeys() {
         for constraint in catalog.constraints where constraint.kind != .foreignKey {
             guard let index = tableIndexes[constraint.relation] else { continue }
+            if constraint.isDeferrable { tables[index].hasDeferrableKeys = true }
+            if constraint.kind == .exclusion { continue }
             if !constraint.isDeferrable { tables[index].immediatelyUnique.formUnion(constraint.columns) }
             tables[index].uniqueKeys.append(
                 UniqueKey(

@@ -99,7 +99,8 @@ final class SchemaBuilder {
                     comment: annotations.tableComments[table.relation.oid],
                     privileges: table.relation.privileges,
                     hasInsertTrigger: table.relation.hasInsertTrigger,
-                    uniqueKeys: table.uniqueAttributes
+                    uniqueKeys: table.uniqueAttributes,
+                    hasDeferrableKeys: table.hasDeferrableKeys
                 )
             )
         }
