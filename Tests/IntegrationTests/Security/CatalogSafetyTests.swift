@@ -8,7 +8,6 @@ import Testing
     .database(
         .sql(
             """
-            CREATE EXTENSION IF NOT EXISTS citext;
             CREATE TYPE mood AS ENUM ('low', 'high');
             CREATE DOMAIN code AS varchar(8);
             CREATE TYPE place AS (x integer, y text);

@@ -12,7 +12,7 @@ import Testing
         ALTER TABLE note ENABLE ROW LEVEL SECURITY;
         CREATE POLICY own ON note USING (tenant = nullif(current_setting('app.tenant', true), '')::integer);
         GRANT SELECT, UPDATE ON note TO PUBLIC;
-        """), .timeLimit(.minutes(60)))
+        """), .timeLimit(.minutes(300)))
 struct TenantIsolationTests {
     private struct Unwanted: Error {}
 
