@@ -53,6 +53,12 @@ public final class PostgresClient: Sendable {
     /// What the pool holds now, and what it has done so far.
     public var metrics: PoolMetrics { pool.metrics }
 
+    /// Replaces every connection that is open now: idle ones at once, others when they come back.
+    ///
+    /// For a password or a role's settings that have changed, and for a server that has moved. Nobody is interrupted;
+    /// transactions and leases go on with the connection they have. Returns at once and sends nothing of its own.
+    public func renewConnections() { pool.renew() }
+
     /// Takes no more work, lets running statements and transactions finish until the timeout, and closes every connection.
     ///
     /// What is asked of the client afterwards fails with `PostgresError` `.closed`.

@@ -253,6 +253,12 @@ final class ConnectionPool: PolledSource {
         return next
     }
 
+    /// Replaces every connection that is open now, each as soon as nobody uses it.
+    func renew() {
+        let now = MonotonicTime.now
+        change(now: now) { state, actions in state.machine.renew(now: now, actions: &actions) }
+    }
+
     /// Serves nobody any more and waits until the connections in use are back, at most as long as `timeout`.
     func close(timeout: Duration) async {
         let deadline = MonotonicTime.now + timeout

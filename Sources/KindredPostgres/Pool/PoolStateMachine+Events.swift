@@ -76,6 +76,12 @@ extension PoolStateMachine {
         serve(now, &actions)
     }
 
+    /// Replaces every connection that is open now, each as soon as nobody uses it.
+    mutating func renew(now: MonotonicTime, actions: inout Actions) {
+        retireAll(&actions)
+        serve(now, &actions)
+    }
+
     /// Lets nobody have a connection any more that is open now: they belong to a server that is gone.
     private mutating func retireAll(_ actions: inout Actions) {
         actions.close += idle

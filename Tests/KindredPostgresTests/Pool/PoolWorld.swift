@@ -47,7 +47,7 @@ struct PoolWorld {
         case 82..<86: finishTest()
         case 86..<90: cancel()
         case 90..<94: end()
-        case 94..<95: retire()
+        case 94..<95: dice.once(in: 3) ? renew() : retire()
         default: tick()
         }
         check()
@@ -123,6 +123,14 @@ struct PoolWorld {
     mutating func retire() {
         guard let id = uses.keys.sorted().randomElement(using: &dice) else { return }
         act { machine, now, actions in machine.retire(id, now: now, actions: &actions) }
+    }
+
+    mutating func renew() {
+        let old = Set(machine.connections.filter { $0.state != .connecting }.map(\.id))
+        act { machine, now, actions in machine.renew(now: now, actions: &actions) }
+        let kept = machine.connections.filter { old.contains($0.id) }
+        if kept.contains(where: { !$0.isDoomed }) { broken.append("an old connection stays") }
+        if !machine.idle.allSatisfy({ !old.contains($0) }) { broken.append("an old connection is idle") }
     }
 
     mutating func tick() {

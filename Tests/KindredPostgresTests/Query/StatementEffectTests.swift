@@ -16,6 +16,9 @@ import Testing
         ("SELECT set_config('a', 'b', false)", .session), ("SELECT set_config('a', 'b', $1)", .session),
         ("WITH a AS (SELECT set_config('a', '1', true), set_config('b', '1', false)) SELECT 1", .session),
         ("SELECT set_config", .session), ("SELECT set_configuration", .session), ("SELECT reset_at, set_conf", .plain),
+        ("SELECT pg_advisory_lock(1)", .session), ("select PG_TRY_ADVISORY_LOCK_SHARED ($1)", .session),
+        ("SELECT pg_advisory_xact_lock(1)", .plain), ("SELECT pg_try_advisory_xact_lock_shared(1)", .plain),
+        ("SELECT pg_advisory_unlock_all()", .plain), ("SELECT advisory_loc", .plain), ("SELECT advisory_", .plain),
         ("selection", .lasting), ("SELECTS", .lasting), ("/* unfinished", .plain), ("--", .plain), ("/", .plain),
     ])
     func theFirstWordsTell(text: String, effect: StatementText.Effect) {
