@@ -168,6 +168,7 @@ struct ConnectionGone: Error {
 
     /// What a caller gets to whom another connection is of no use.
     func lost(_ statement: String?) -> PostgresError {
+        if reason?.code == .closed { return PostgresError(.closed, "The client was closed", statement: statement) }
         guard let reason, reason.code == .connectionLost, reason.server != nil else {
             return PostgresError(.connectionLost, "The connection has ended", statement: statement)
         }
