@@ -1,5 +1,6 @@
 import KindredPostgres
 import KindredTesting
+import Synchronization
 import Testing
 
 @Suite(.database("CREATE TABLE note (id bigint PRIMARY KEY, text text NOT NULL DEFAULT '')"))
@@ -261,6 +262,81 @@ struct ClientTransactionTests {
                 }
             }
             #expect(error?.sqlState == .serializationFailure)
+        }
+    }
+
+    @Test func whatFailsInASavepointRunsTheWholeTransactionAgain() async throws {
+        try await withClient { client in
+            for code in ["40001", "40P01", "55P03", "57014", "23505"] {
+                let runs = Atomic(0)
+                do {
+                    try await client.withTransaction(retry: .attempts(3)) { _ in
+                        let run = runs.add(1, ordering: .relaxed).newValue
+                        try await client.query("INSERT INTO note (id) VALUES (\(run)) ON CONFLICT DO NOTHING")
+                        try await client.withTransaction { _ in
+                            guard run < 3 else { return }
+                            try await client.query(SQL(unsafeRaw: "DO $$ BEGIN RAISE SQLSTATE '\(code)'; END $$"))
+                        }
+                    }
+                } catch let error as PostgresError {
+                    #expect(error.sqlState?.rawValue == code)
+                }
+                // Only what conflicts with others is worth another attempt.
+                #expect(runs.load(ordering: .relaxed) == (code.hasPrefix("40") ? 3 : 1), "\(code)")
+                try await expectIDs(client, "{3}")
+            }
+            let runs = Atomic(0)
+            let error = await expectPostgresError(.server) {
+                try await client.withTransaction(retry: .attempts(2)) { _ in
+                    runs.add(1, ordering: .relaxed)
+                    try await client.query("DO $$ BEGIN RAISE SQLSTATE '40001' USING HINT = 'last'; END $$")
+                }
+            }
+            #expect(runs.load(ordering: .relaxed) == 2 && error?.server?.hint == "last")
+        }
+    }
+
+    @Test func transactionsAreNestedSoDeepAndNoDeeper() async throws {
+        try await withClient { client in
+            func nest(_ depth: Int) async throws {
+                try await client.withTransaction { _ in
+                    try await insert(depth, client)
+                    try await nest(depth + 1)
+                }
+            }
+            await expectPostgresError(.invalidParameter) { try await nest(0) }
+            try await expectIDs(client, "{}")
+        }
+    }
+
+    @Test func aTaskThatIsCancelledDuringCommitLearnsThatItIsCommitted() async throws {
+        try await withClient { client in
+            try await client.runScript(
+                """
+                CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS
+                    $$ BEGIN PERFORM pg_advisory_xact_lock(7); RETURN NULL; END $$;
+                CREATE CONSTRAINT TRIGGER hold AFTER INSERT ON note DEFERRABLE INITIALLY DEFERRED
+                    FOR EACH ROW EXECUTE FUNCTION hold();
+                """)
+            let task = try await client.withConnection { connection in
+                try await connection.query("SELECT pg_advisory_lock(7)")
+                let task = Task.detached {
+                    try await client.withTransaction { _ in
+                        try await client.query("INSERT INTO note (id) VALUES (1)")
+                        return "done"
+                    }
+                }
+                try await eventually("COMMIT waits") {
+                    let waiting = try await connection.query(
+                        "SELECT FROM pg_stat_activity WHERE query = 'COMMIT' AND wait_event = 'advisory'")
+                    return waiting.count == 1
+                }
+                task.cancel()
+                return task
+            }
+            let result = try await task.value
+            #expect(result == "done")
+            try await expectIDs(client, "{1}")
         }
     }
 
