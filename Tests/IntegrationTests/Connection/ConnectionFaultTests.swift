@@ -144,8 +144,15 @@ struct ConnectionFaultTests {
     }
 
     @Test func anExhaustedPoolIsATypedTimeoutWithItsFacts() async throws {
-        try await withClient(maximumConnections: 2, configure: { $0.pool.acquireTimeout = .seconds(2) }) {
-            client in
+        try await withClient(
+            maximumConnections: 2,
+            configure: {
+                $0.pool.minimumConnections = 2
+                $0.pool.acquireTimeout = .seconds(2)
+            }
+        ) { client in
+            // Opening the second one may take longer than anybody waits here.
+            try await eventually("two connections are open") { client.metrics.idle == 2 }
             try await client.withConnection { _ in
                 try await Task.detached {
                     try await client.withConnection { _ in
