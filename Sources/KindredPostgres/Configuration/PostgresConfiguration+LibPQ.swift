@@ -90,8 +90,8 @@ extension PostgresConfiguration {
         } else if let root = tls.rootCertificate {
             parameters["sslrootcert"] = root
         }
-        parameters["sslcert"] = tls.certificate
-        parameters["sslkey"] = tls.key
+        parameters["sslcert"] = try checkedCertificate()
+        parameters["sslkey"] = try checkedKey()
         parameters["sslcrl"] = try checkedRevocationList(root: parameters["sslrootcert"])
         // A server may ask for the password in clear text; on an unencrypted connection everybody on the way reads it.
         guard password != nil || passwordProvider != nil, !mode.isAlwaysEncrypted, !endpoints.allSatisfy(\.isLocal)
@@ -107,26 +107,6 @@ extension PostgresConfiguration {
                 """
             )
         }
-    }
-
-    /// The file of revoked certificates, which libpq would ignore without a word where it cannot be used.
-    private func checkedRevocationList(root: String?) throws -> String? {
-        guard let file = tls.revocationList else { return nil }
-        guard let root, root != "system" else {
-            throw PostgresError(
-                .invalidConfiguration,
-                """
-                libpq looks at a list of revoked certificates only together with a file of trusted authorities: set \
-                tls.rootCertificate (sslrootcert) to that file
-                """)
-        }
-        let mark = Data("-----BEGIN X509 CRL-----".utf8)
-        guard let text = try? Data(contentsOf: URL(fileURLWithPath: file)), text.firstRange(of: mark) != nil else {
-            throw PostgresError(
-                .invalidConfiguration,
-                "The file of revoked certificates (sslcrl) cannot be read, or is no list in PEM form")
-        }
-        return file
     }
 
     /// Settings that answers are read by, pinned against what a role or database may have set; then the user's own.

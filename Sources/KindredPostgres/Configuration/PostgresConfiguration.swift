@@ -152,9 +152,9 @@ extension PostgresConfiguration {
         public var mode: Mode?
         /// The file of trusted authorities; nil is the system's.
         public var rootCertificate: String?
-        /// The client's certificate file.
+        /// The client's certificate file; one that cannot be read is `PostgresError` `.invalidConfiguration`.
         public var certificate: String?
-        /// The client's key file.
+        /// The client's private key file, which nobody else may read: else it is `PostgresError` `.invalidConfiguration`.
         public var key: String?
         /// The file of revoked certificates, in PEM form; needs `rootCertificate` where libpq has a store of its own.
         ///

@@ -15,7 +15,7 @@ import Testing
         "postgres://[::1%25eth0]:5432/db", "postgres://h1:1,h2:2,h3/db", "postgres://h1,h2/db?port=7",
         "postgres://%2Fvar%2Frun%2Fpostgresql/db", "postgres:///db?host=/a,/b&port=1,2",
         "postgres://h/db?options=-c%20search_path%3Dshop", "postgres://h/db?client_encoding=utf8",
-        "postgres://xn--bcher-kva.example/db", "postgres://bücher.example/db", "postgres://h/db?sslkey=k&sslcert=c",
+        "postgres://xn--bcher-kva.example/db", "postgres://bücher.example/db", "postgres://h/db?sslkey=engine:k",
         "postgres://u:@h/db", "postgres://:@h/db", "postgres://h/%20", "postgres://h/a%0Ab",
         "postgres://h/db?sslmode=verify-full&channel_binding=require",
     ])
@@ -35,7 +35,8 @@ import Testing
         "postgres://h/db?a=b=c", "postgres://h/db?&", "postgres://u%00@h/db", "postgres://h/%00", "postgres://h/%",
         "postgres://h/%zz", "postgres://h/%FF", "postgres://%01/db", "postgres://a b/db", "postgres://a%20b/db",
         "postgres://a%2Cb/db", "postgres://h/db?sslmode=require&sslmode=disable", "postgres://h/db?sslmode=sometimes",
-        "postgres://h/db?service=x", "postgres://h/db?passfile=/x", "postgres://h/db?krbsrvname=x",
+        "postgres://h/db?service=x", "postgres://h/db?sslkey=k", "postgres://h/db?sslcert=c",
+        "postgres://h/db?passfile=/x", "postgres://h/db?krbsrvname=x",
         "postgres://h/db?replication=database", "postgres://h/db?client_encoding=SQL_ASCII",
         "postgres://h/db?load_balance_hosts=random", "postgres://h/db?SSLMODE=require", "postgres://h/db?user=a&user=b",
         "postgres://u@h/db?user=v", "postgres://h/db?dbname=other", "postgres://h/db?connect_timeout=0",

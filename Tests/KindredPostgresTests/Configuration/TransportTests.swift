@@ -99,6 +99,35 @@ import Testing
         #expect(isRefused(configuration, "tls.rootCertificate"))
     }
 
+    @Test func aKeyThatOthersMayReadOrNobodyFindsIsRefused() throws {
+        let file = "/tmp/kindred-key-\(UInt32.random(in: 0..<UInt32.max))"
+        try "key".write(toFile: file, atomically: false, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        var configuration = try PostgresConfiguration(uri: "postgres://u@db.example.org/d?sslmode=require")
+        configuration.tls.key = file
+        // The group of a key of root's may read it.
+        let groupMayRead = getuid() == 0
+        for (mode, isGood) in [(0o600, true), (0o400, true), (0o640, groupMayRead), (0o660, false), (0o604, false)] {
+            chmod(file, mode_t(mode))
+            if isGood {
+                #expect(try parameters(configuration)["sslkey"] == file)
+            } else {
+                #expect(isRefused(configuration, "chmod 600"), "\(mode)")
+            }
+        }
+        configuration.tls.key = "engine:key"
+        #expect(try parameters(configuration)["sslkey"] == "engine:key")
+        for missing in ["/nonexistent", "/tmp"] {
+            configuration.tls.key = missing
+            #expect(isRefused(configuration, "sslkey"))
+        }
+        configuration.tls.key = nil
+        configuration.tls.certificate = file
+        #expect(try parameters(configuration)["sslcert"] == file)
+        configuration.tls.certificate = "/nonexistent"
+        #expect(isRefused(configuration, "sslcert"))
+    }
+
     @Test func aConfigurationShowsNoPassword() throws {
         let configuration = try PostgresConfiguration(uri: "postgres://u:sEcr3t@db.example.org/d?sslmode=require")
         var text = "\(configuration) \(String(reflecting: configuration)) \(String(describing: configuration.password))"
