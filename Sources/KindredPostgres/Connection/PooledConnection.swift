@@ -215,8 +215,13 @@ final class PooledConnection: PolledSource {
         } orLeave: {
             $0.hasInput = true
         }
-        // The input stays in the socket until it is read, and the poller comes back at once: others first.
-        if !isRead { sched_yield() }
+        if isRead { return }
+        // The input stays in the socket until it is read, and the poller would come back at once.
+        var patience = 4
+        repeat {
+            sched_yield()
+            patience -= 1
+        } while patience > 0 && isBusy.load(ordering: .relaxed)
     }
 
     func deadlinePassed(_ now: MonotonicTime) -> MonotonicTime {
