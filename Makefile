@@ -6,7 +6,7 @@ PEERS = Benchmarks/.build/peers
 # Optimized, where millions of values are made.
 RELEASE = --configuration release -Xswiftc -enable-testing --scratch-path .build/release-tests
 
-.PHONY: all demo test test-integration lint format bench bench-peers bench-counts long round-trips fuzz
+.PHONY: all demo test test-integration lint format bench bench-peers bench-counts long round-trips fuzz sbom
 
 all: lint test
 
@@ -50,3 +50,7 @@ $(PEERS)/installed:
 
 bench-counts:
 	swift run --configuration release --package-path Benchmarks Benchmarks --counts
+
+# What a build contains, with versions, for those who keep lists of it.
+sbom:
+	@swift package show-dependencies --format json
