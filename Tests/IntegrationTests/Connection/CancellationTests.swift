@@ -16,7 +16,7 @@ func runningCount(_ client: PostgresClient, _ prefix: String) async throws -> In
 func eventually(
     _ comment: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
 ) async throws {
-    let end = ContinuousClock.now + .seconds(60)
+    let end = ContinuousClock.now + .seconds(120)
     while ContinuousClock.now < end {
         if try await condition() { return }
         try await Task.sleep(for: .milliseconds(5))

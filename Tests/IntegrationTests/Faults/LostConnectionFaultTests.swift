@@ -177,7 +177,7 @@ import Testing
 
     @Test("T1: a COMMIT that gets no answer in time is unknown, though the rows are there", .timeLimit(.minutes(15)))
     func stalledCommit() async throws {
-        try await withProxy(configure: { $0.statementTimeout = .milliseconds(200) }) { proxy, client in
+        try await withProxy(configure: { $0.statementTimeout = .seconds(1) }) { proxy, client in
             proxy.set { direction, bytes in direction == .toClient && contains(bytes, "COMMIT") ? .drop : .forward }
             await expectPostgresError(.commitUnknown) {
                 _ = try await client.withTransaction {

@@ -47,7 +47,7 @@ import Testing
     func missingStandby() async throws {
         try await RestartableServer.with(settings: ["synchronous_standby_names = 'nobody'"]) { server in
             var configuration = server.configuration
-            configuration.statementTimeout = .milliseconds(200)
+            configuration.statementTimeout = .seconds(1)
             let careful = configuration
             configuration.settings["synchronous_commit"] = "local"
             configuration.statementTimeout = .seconds(120)

@@ -68,7 +68,7 @@ final class FaultProxy: Sendable {
         var configuration = target
         configuration.endpoints = [.tcp(host: "127.0.0.1", port: port)]
         configuration.tls.mode = .disable
-        configuration.pool.acquireTimeout = .seconds(20)
+        configuration.pool.acquireTimeout = .seconds(120)
         return configuration
     }
 

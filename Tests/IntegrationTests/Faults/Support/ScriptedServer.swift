@@ -93,9 +93,9 @@ final class ScriptedServer: Sendable {
         var configuration = PostgresConfiguration(
             endpoints: [.tcp(host: "127.0.0.1", port: port)], user: "nobody", database: "nowhere")
         configuration.tls.mode = .disable
-        configuration.connectTimeout = .seconds(2)
-        configuration.statementTimeout = .seconds(1)
-        configuration.pool.acquireTimeout = .seconds(3)
+        configuration.connectTimeout = .seconds(60)
+        configuration.statementTimeout = .seconds(60)
+        configuration.pool.acquireTimeout = .seconds(60)
         configuration.pool.maximumConnections = 1
         return configuration
     }

@@ -63,7 +63,7 @@ final class TestPooler: Sendable {
         configuration.endpoints = [.tcp(host: "127.0.0.1", port: listener.port)]
         configuration.tls.mode = .disable
         configuration.statementCacheCapacity = 0
-        configuration.pool.acquireTimeout = .seconds(30)
+        configuration.pool.acquireTimeout = .seconds(120)
         self.configuration = configuration
     }
 
