@@ -64,7 +64,9 @@ struct DatabaseActions {
                     doubtful[entity.index, default: []].append(object)
                 case .setNull:
                     let cleared = relationship.model.clearedColumns.compactMap { entity.attributeIndex[$0] }
-                    if let layout = entity.layout, layout.requiredPositions.contains(where: cleared.contains) {
+                    if entity.layout?.columns.contains(where: { !$0.mayBeNull && cleared.contains($0.position) })
+                        ?? false
+                    {
                         // The column has lost its NOT NULL, and the class has not: reading the row will tell.
                         doubtful[entity.index, default: []].append(object)
                     } else {

@@ -132,7 +132,8 @@ extension DatabaseObject {
         let position = layout.positions[number]
         if !isInserted, let value = try? storedRow[position], let made = try? make(value) { return made }
         // Only a new object has no value: every row that comes from the server passes through `EntityRows`, which refuses
-        // NULL here, and nothing else makes rows of stored objects. A type that is not optional leaves no other way out.
+        // NULL and bytes that cannot be read, and nothing else makes rows of stored objects. A type that is not optional
+        // leaves no other way out.
         let name = entity.attributes[position].name
         preconditionFailure("\(runtime.name).\(name) of a new object has no value yet; object[\"\(name)\"] may be nil")
     }
@@ -143,10 +144,8 @@ extension DatabaseObject {
         do {
             return try storedRow[position].map(make)
         } catch {
-            // No value that a server stores gets here: `EntityRows` has checked that the column is of the kind that the
-            // property was written for, and types of which not every value can be read (ranges, composites, types of the
-            // program's own) were read there once. That leaves bytes that are not of the type that they were sent as,
-            // which PostgreSQL's own functions for sending values never make: texts it checks to be UTF-8, in SQL_ASCII too.
+            // No bytes that a server sends get here: `EntityRows` has refused those that cannot be read, of a server that
+            // is broken or hostile too, and a codec of the program's own has read the value there once.
             fatalError("\(runtime.name).\(entity.attributes[position].name) cannot be read: \(error)")
         }
     }

@@ -11,15 +11,14 @@ package final class TypedLayout: Sendable {
     let relationships: [RelationshipRuntime?]
     /// What stands behind the properties that are attributes.
     let columns: [Column]
-    /// The positions of attributes that may not be NULL.
-    let requiredPositions: [Int]
-    /// The columns of results that were found to fit, the latest last, and which of them are read to know each value fits.
-    let checkedResults = Mutex<[(result: RowColumns, doubtful: [Column])]>([])
+    /// The columns of results that were found to fit, the latest last, and what there is to check of their rows.
+    let checkedResults = Mutex<[(result: RowColumns, checks: RowChecks)]>([])
 
     /// A property's column.
     struct Column: Sendable {
         let position: Int
         let name: String
+        let mayBeNull: Bool
         /// The type in which results have it.
         let type: PostgresDataType
         let valueKind: String
@@ -36,7 +35,6 @@ package final class TypedLayout: Sendable {
         self.positions = positions
         self.relationships = relationships
         var columns: [Column] = []
-        var required: [Int] = []
         for (property, position) in zip(type.mapping.properties, positions) {
             guard case .attribute(let valueKind, let isOptional, let reading) = property.kind else { continue }
             let attribute = entity.attributes[position]
@@ -44,14 +42,13 @@ package final class TypedLayout: Sendable {
                 Column(
                     position: position,
                     name: attribute.name,
+                    mayBeNull: isOptional,
                     type: attribute.isReadAsText ? .text : attribute.baseType,
                     valueKind: valueKind,
                     reading: reading
                 ))
-            if !isOptional { required.append(position) }
         }
         self.columns = columns
-        requiredPositions = required
     }
 
     /// Resolves a class, or adds all that does not fit to `problems`.

@@ -44,6 +44,25 @@ package enum Codec {
         throw PostgresError(.decodingFailed, "The server sent text that is not valid UTF-8")
     }
 
+    /// Whether bytes are a text, in UTF-8.
+    static func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        isASCII(bytes) || (try? string(bytes)) != nil
+    }
+
+    /// Eight bytes at a time: every text of every row comes here.
+    private static func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var (position, bits) = (0, UInt64(0))
+        while bytes.count - position >= 8 {
+            bits |= bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+            position += 8
+        }
+        while position < bytes.count {
+            bits |= UInt64(bytes[position])
+            position += 1
+        }
+        return bits & 0x8080_8080_8080_8080 == 0
+    }
+
     static func malformed(_ type: PostgresDataType) -> PostgresError {
         PostgresError(.decodingFailed, "The server sent bytes that are no value of the type \(type)")
     }

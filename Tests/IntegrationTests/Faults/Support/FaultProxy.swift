@@ -12,6 +12,8 @@ final class FaultProxy: Sendable {
     /// What becomes of some bytes.
     enum Verdict: Sendable {
         case forward
+        /// Sends others instead.
+        case replace([UInt8])
         /// Swallows them, as a line does that loses what goes one way.
         case drop
         /// Keeps them and reads no more in this direction.
@@ -31,9 +33,14 @@ final class FaultProxy: Sendable {
     let port: UInt16
     private let listener: TestSocket
     private let connect: @Sendable () -> TestSocket?
-    private let rule: Mutex<Rule>
+    private let current: Mutex<Current>
     private let pause: Mutex<UInt32?>
     private let isOver = Atomic(false)
+
+    /// A closure by itself would be wrapped once more each time that it is read: the mutex is generic.
+    private struct Current {
+        var rule: Rule
+    }
 
     private let target: PostgresConfiguration
 
@@ -47,7 +54,7 @@ final class FaultProxy: Sendable {
         case .tcp(_, let port, _)?: connect = { .connected(port: port) }
         case nil: throw TestSocket.Failure()
         }
-        rule = Mutex { _, _ in .forward }
+        current = Mutex(Current { _, _ in .forward })
         pause = Mutex(nil)
         (listener, self.port) = try TestSocket.listening()
         let listener = listener
@@ -74,7 +81,7 @@ final class FaultProxy: Sendable {
 
     /// Applies to all connections, from now on.
     func set(_ rule: @escaping Rule) {
-        self.rule.withLock { $0 = rule }
+        current.withLock { $0.rule = rule }
     }
 
     /// Lets bytes through one by one, so many milliseconds apart; nil is as fast as they come.
@@ -101,9 +108,10 @@ final class FaultProxy: Sendable {
                     let bytes = from.read(milliseconds: 1, atMost: pause == nil ? 65_536 : 1)
                 else { continue }
                 if bytes.isEmpty { return }
-                let rule = rule.withLock { $0 }
+                let rule = current.withLock(\.rule)
                 switch rule(direction, bytes) {
                 case .forward: if !to.write(bytes) { return }
+                case .replace(let others): if !to.write(others) { return }
                 case .drop: break
                 case .stall: stalled.insert(direction)
                 case .stallAfter(let count):

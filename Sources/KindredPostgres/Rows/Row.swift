@@ -83,18 +83,6 @@ public struct Row: Sendable {
         range(column) == nil
     }
 
-    /// The first of some columns whose value is NULL or that is not there.
-    package func firstNull(among columns: [Int]) -> Int? {
-        buffer.withBytes { buffer in
-            for column in columns {
-                guard column >= 0, column < count,
-                    buffer.loadUnaligned(fromByteOffset: 4 * column, as: UInt32.self) & Self.null == 0
-                else { return column }
-            }
-            return nil
-        }
-    }
-
     /// Lends the encoded bytes of a value; nil for NULL and for a column that is not there.
     @_specialize(where T == Void)
     package func withBytes<T>(at column: Int, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T? {

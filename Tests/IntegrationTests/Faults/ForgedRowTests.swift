@@ -1,0 +1,131 @@
+import Kindred
+import KindredTesting
+import Synchronization
+import TestSupport
+import Testing
+import TypeModels
+
+/// Values that no PostgreSQL sends, in messages that are whole: of a server that is broken, or that is none.
+@Suite struct ForgedRowTests {
+    private static let rows = """
+        INSERT INTO club VALUES (1, 'Club');
+        INSERT INTO keeper VALUES (1, 'Ada', 'marked', 'Grüße', 'a:1 b:2', 30, 1, 2, 1.5, 2.5, 12345.678, true, false,
+            'happy', gen_random_uuid(), '2024-02-29', '2024-02-29 12:00', '1 mon 2 days', '{a,NULL,ü}', '{1,NULL,3}',
+            '{"a": [1, "ü"]}', '{"b": 2}', NULL, 1);
+        INSERT INTO house (address, home, earlier, moods, visits, seats, code, source, spot)
+            SELECT address, address, ARRAY[address], '{happy,NULL}', '[1.5,2.5)', '[1,5)', '4711', '10.0.0.1/8', '(1,2)'
+            FROM (SELECT ROW('marked', 1, '4711', '{a,b}', 'so-so', ROW('tower', 3), true, gen_random_uuid())::address)
+                AS a(address);
+        """
+
+    @Test(
+        "Rows with values that cannot be read are errors, and what passes can be read by every property",
+        .database(.file("../../TypeModels/schema.sql")), arguments: [UInt64.random(in: 0..<1_000_000), 1])
+    func forgedValues(seed: UInt64) async throws {
+        try await withClient { try await $0.runScript(Self.rows) }
+        let proxy = try FaultProxy()
+        defer { proxy.stop() }
+        let database = try await Database.connect(proxy.configuration, classes: KindredModels.all)
+        let forger = Forger(seed: seed)
+        proxy.set { direction, bytes in direction == .toClient ? .replace(forger.forge(bytes)) : .forward }
+        var (refused, read) = (0, 0)
+        for _ in 0..<(LongTests.areOn ? 20_000 : 300) {
+            do {
+                for keeper in try await database.makeContext().fetch(Keeper.self).all() {
+                    for property in Self.keeperProperties { _ = keeper[keyPath: property] }
+                    read += 1
+                }
+                for house in try await database.makeContext().fetch(TypeModels.House.self).all() {
+                    for property in Self.houseProperties { _ = house[keyPath: property] }
+                    read += 1
+                }
+            } catch let error as KindredError {
+                #expect(error.code == .classMismatch, "\(error)")
+                refused += 1
+            } catch let error as PostgresError {
+                #expect(error.code == .decodingFailed, "\(error)")
+                refused += 1
+            }
+        }
+        proxy.set { _, _ in .forward }
+        await database.close()
+        #expect(refused > 50 && read > 50 && forger.count > 200, "\(refused) \(read) \(forger.count)")
+    }
+
+    private static var keeperProperties: [PartialKeyPath<Keeper>] {
+        [
+            \.id, \.name, \.code, \.story, \.words, \.age, \.rank, \.size, \.score, \.ratio, \.price, \.active,
+            \.visible,
+            \.mood, \.token, \.born, \.seen, \.lasting, \.tags, \.numbers, \.info, \.notes, \.bossID, \.clubID,
+        ]
+    }
+
+    private static var houseProperties: [PartialKeyPath<TypeModels.House>] {
+        [
+            \.id, \.address, \.home, \.earlier, \.moods, \.visits, \.seats, \.sizeID, \.code, \.source, \.spot, \.case,
+        ]
+    }
+
+    /// Changes values of rows that hold a mark.
+    private final class Forger: Sendable {
+        private let state: Mutex<(random: SeededGenerator, count: Int)>
+
+        init(seed: UInt64) {
+            state = Mutex((SeededGenerator(seed: seed), 0))
+        }
+
+        /// How many rows it has changed.
+        var count: Int { state.withLock(\.count) }
+
+        /// The messages with one or two values of each marked row changed.
+        func forge(_ bytes: [UInt8]) -> [UInt8] {
+            var (result, position) = ([UInt8](), 0)
+            while position + 5 <= bytes.count {
+                let end = position + 1 + Self.length(bytes[(position + 1)...])
+                guard end > position + 4, end <= bytes.count else { break }
+                let message = Array(bytes[position..<end])
+                result += message[0] == UInt8(ascii: "D") && contains(message, "marked") ? row(message) : message
+                position = end
+            }
+            return result + bytes[position...]
+        }
+
+        private func row(_ message: [UInt8]) -> [UInt8] {
+            var (values, position) = ([[UInt8]?](), 7)
+            while position < message.count {
+                let length = Self.length(message[position...])
+                position += 4
+                values.append(length < 0 ? nil : Array(message[position..<position + length]))
+                position += max(0, length)
+            }
+            state.withLock { state in
+                state.count += 1
+                for _ in 0...Int.random(in: 0...1, using: &state.random) {
+                    let column = Int.random(in: 0..<values.count, using: &state.random)
+                    values[column] = changed(values[column] ?? [], &state.random)
+                }
+            }
+            var content = Array(message[5..<7])
+            for value in values {
+                content += Self.bytes(value?.count ?? -1) + (value ?? [])
+            }
+            return [message[0]] + Self.bytes(content.count + 4) + content
+        }
+
+        private func changed(_ value: [UInt8], _ random: inout SeededGenerator) -> [UInt8]? {
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0: nil
+            case 1: (0..<Int.random(in: 0...20, using: &random)).map { _ in .random(in: 0...255, using: &random) }
+            default: random.damaged(value)
+            }
+        }
+
+        private static func length(_ bytes: ArraySlice<UInt8>) -> Int {
+            Int(Int32(bitPattern: bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }))
+        }
+
+        private static func bytes(_ length: Int) -> [UInt8] {
+            withUnsafeBytes(of: Int32(length).bigEndian, Array.init)
+        }
+    }
+}
