@@ -6,6 +6,10 @@ package struct RowRequirement: Sendable {
         case bytes(Int)
         /// A text in UTF-8.
         case text
+        /// A decimal number.
+        case numeric
+        /// What is a value of a built-in type, which takes reading it.
+        case scalar(PostgresDataType)
         /// Anything.
         case any
     }
@@ -24,7 +28,8 @@ package struct RowRequirement: Sendable {
 extension RowColumns {
     /// The form that shows that a column's values can be read; nil where they have to be read to know it.
     package func form(at column: Int) -> RowRequirement.Form? {
-        switch (self[column].dataType, self[column].format) {
+        let type = self[column].dataType
+        return switch (type, self[column].format) {
         case (.text, _), (.varchar, _), (.bpchar, _), (.name, _), (.json, _): .text
         case (.bytea, .binary): .any
         case (.bool, .binary): .bytes(1)
@@ -32,6 +37,8 @@ extension RowColumns {
         case (.int4, .binary), (.oid, .binary), (.float4, .binary): .bytes(4)
         case (.int8, .binary), (.float8, .binary): .bytes(8)
         case (.uuid, .binary), (.interval, .binary): .bytes(16)
+        case (.numeric, .binary): .numeric
+        case (_, .binary): type.isKnownScalar ? .scalar(type) : nil
         default: nil
         }
     }
@@ -48,6 +55,8 @@ extension Row {
                     case .any: true
                     case .bytes(let size): bytes.count == size
                     case .text: Codec.isText(bytes)
+                    case .numeric: BinaryDecoder(bytes, .numeric).isNumeric
+                    case .scalar(let type): (try? BinaryDecoder(bytes, type).scalar()) != nil
                     }
                 } ?? requirement.mayBeNull
             if !isFit { return requirement.column }

@@ -131,6 +131,23 @@ struct BinaryDecoder {
         return number
     }
 
+    /// Whether `numeric()` can read the bytes; what the server sends of most numbers is known to be so without reading it.
+    var isNumeric: Bool {
+        func word(_ position: Int) -> UInt16 {
+            UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 2 * position, as: UInt16.self))
+        }
+        let count = bytes.count / 2 - 4
+        if count > 0, bytes.count % 2 == 0, Int(word(0)) == count, word(2) == PostgresNumeric.Sign.positive.rawValue,
+            word(4) != 0, word(3 + count) != 0, (4..<4 + count).allSatisfy({ word($0) < 10_000 }),
+            PostgresNumeric.neededScale(
+                count: count, last: word(3 + count), weight: Int16(bitPattern: word(1))) <= word(3),
+            word(3) <= PostgresNumeric.maximumScale
+        {
+            return true
+        }
+        return (try? numeric()) != nil
+    }
+
     private func date() throws -> PostgresDate {
         switch try whole(Int32.self) {
         case .max: return .infinity

@@ -35,7 +35,8 @@ public struct PostgresNumeric: Sendable {
         }
         let trimmed = first == 0 && last == groups.count - 1 ? groups : Array(groups[first...last])
         guard let weight = Int16(exactly: weight - first), let shownDigits = Int16(exactly: scale),
-            (0...Self.maximumScale).contains(scale), Self.neededScale(trimmed, weight) <= scale
+            (0...Self.maximumScale).contains(scale),
+            Self.neededScale(count: trimmed.count, last: groups[last], weight: weight) <= scale
         else { return nil }
         self.init(sign: isNegative ? .negative : .positive, groups: trimmed, weight: weight, shownDigits: shownDigits)
     }
@@ -74,11 +75,11 @@ public struct PostgresNumeric: Sendable {
     public var isNaN: Bool { sign == .notANumber }
 
     /// How many digits after the point the number itself has.
-    var neededScale: Int { Self.neededScale(groups, weight) }
+    var neededScale: Int { groups.last.map { Self.neededScale(count: groups.count, last: $0, weight: weight) } ?? 0 }
 
-    private static func neededScale(_ groups: [UInt16], _ weight: Int16) -> Int {
-        guard let last = groups.last else { return 0 }
-        let groupsAfterPoint = groups.count - 1 - Int(weight)
+    /// The same of a number with so many groups of digits, of which the last is not zero.
+    static func neededScale(count: Int, last: UInt16, weight: Int16) -> Int {
+        let groupsAfterPoint = count - 1 - Int(weight)
         guard groupsAfterPoint > 0 else { return 0 }
         let trailingZeros = last % 1000 == 0 ? 3 : last % 100 == 0 ? 2 : last % 10 == 0 ? 1 : 0
         return 4 * groupsAfterPoint - trailingZeros
