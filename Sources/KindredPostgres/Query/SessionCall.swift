@@ -1,0 +1,62 @@
+/// Looks for calls of functions that change the session for whoever uses the connection later.
+enum SessionCall {
+    /// Whether a statement has such a call: of `set_config` beyond the transaction, or of `pg_advisory_lock` and its like.
+    static func isContained(in statement: UnsafeBufferPointer<UInt8>) -> Bool {
+        changesSetting(statement) || locks(statement)
+    }
+
+    /// Whether there is a call of `set_config` whose last argument is not the word `true`, which ends the setting with the
+    /// transaction.
+    private static func changesSetting(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        let name: StaticString = "set_config"
+        var position = 0
+        // The underscore is the rarest of its letters.
+        while let underscore = bytes[position...].firstIndex(of: UInt8(ascii: "_")) {
+            position = underscore + 1
+            let start = underscore - 3
+            if has(name, bytes, at: start), !isLocal(bytes, after: start + name.utf8CodeUnitCount) { return true }
+        }
+        return false
+    }
+
+    /// Whether there is a call that takes an advisory lock, other than of `pg_advisory_xact_lock` and its like: their locks
+    /// end with the transaction.
+    private static func locks(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        bytes.indices.contains { bytes[$0] | 0x20 == UInt8(ascii: "a") && has("advisory_lock", bytes, at: $0) }
+    }
+
+    /// Whether a word stands there, in either case; the underscore's own bit is not looked at.
+    private static func has(_ word: StaticString, _ bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
+        word.withUTF8Buffer { word in
+            start >= 0 && start + word.count <= bytes.count
+                && word.indices.allSatisfy { bytes[start + $0] | 0x20 == word[$0] | 0x20 }
+        }
+    }
+
+    /// Whether the arguments end with `true`.
+    private static func isLocal(_ bytes: UnsafeBufferPointer<UInt8>, after start: Int) -> Bool {
+        var (depth, quote) = (0, nil as UInt8?)
+        for (index, byte) in zip(start..., bytes[start...]) {
+            if let open = quote {
+                if byte == open { quote = nil }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "'"), UInt8(ascii: "\""): quote = byte
+            case UInt8(ascii: "("): depth += 1
+            case UInt8(ascii: ")"):
+                depth -= 1
+                if depth == 0 { return endsWithTrue(bytes[start..<index]) }
+            default: break
+            }
+        }
+        return false
+    }
+
+    private static func endsWithTrue(_ arguments: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        let blanks: Set<UInt8> = [9, 10, 11, 12, 13, 32]
+        let last = arguments.reversed().drop { blanks.contains($0) }.prefix { $0 != UInt8(ascii: ",") }
+        let word = last.reversed().drop { blanks.contains($0) }.map { $0 | 0x20 }
+        return word == Array("true".utf8)
+    }
+}
