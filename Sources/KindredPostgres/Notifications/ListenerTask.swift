@@ -16,7 +16,7 @@ final class ListenerTask {
     /// Lets notifications through once the gap before them is told.
     private var gate: NotificationGate?
     /// What the server knows of.
-    private var known: Set<String> = []
+    private var known: Set<ChannelName> = []
     private var waiters: [(channel: String, waiter: Waiter)] = []
     private var generation = 0
     private var failures = 0
@@ -87,8 +87,8 @@ final class ListenerTask {
         let new = wanted.subtracting(known)
         let old = known.subtracting(wanted)
         let texts =
-            try new.map { "LISTEN \(try SQLIdentifier.quote($0))" }
-            + old.map { "UNLISTEN \(try SQLIdentifier.quote($0))" }
+            try new.map { "LISTEN \(try SQLIdentifier.quote($0.text))" }
+            + old.map { "UNLISTEN \(try SQLIdentifier.quote($0.text))" }
         if !texts.isEmpty {
             let statements = texts.map { Statement(text: StatementText(oneTime: $0, effect: .session)) }
             do {

@@ -18,7 +18,7 @@ public final class PostgresListener: Sendable {
     }
 
     private struct State {
-        var queues: [String: [NotificationQueue]] = [:]
+        var queues: [ChannelName: [NotificationQueue]] = [:]
         var signals: AsyncStream<Signal>.Continuation?
         /// The attempt to connect that is under way.
         var opening: Task<Connector.Opened, any Error>?
@@ -53,7 +53,7 @@ public final class PostgresListener: Sendable {
         try await withCheckedThrowingContinuation { waiter in
             let isClosed = state.withLock { state in
                 if state.isClosed { return true }
-                state.queues[channel, default: []].append(queue)
+                state.queues[ChannelName(channel), default: []].append(queue)
                 signals(&state).yield(.listen(channel, waiter))
                 return false
             }
@@ -79,6 +79,7 @@ public final class PostgresListener: Sendable {
     // MARK: For subscriptions
 
     func remove(_ queue: NotificationQueue, from channel: String) {
+        let channel = ChannelName(channel)
         state.withLock { state in
             state.queues[channel]?.removeAll { $0 === queue }
             if state.queues[channel]?.isEmpty == true { state.queues[channel] = nil }
@@ -89,11 +90,11 @@ public final class PostgresListener: Sendable {
     // MARK: For the task
 
     /// The channels that somebody listens to.
-    var channels: Set<String> { state.withLock { Set($0.queues.keys) } }
+    var channels: Set<ChannelName> { state.withLock { Set($0.queues.keys) } }
 
     /// Hands a notification to those who listen to its channel.
     func deliver(_ notification: PostgresNotification) {
-        for queue in state.withLock({ $0.queues[notification.channel] ?? [] }) {
+        for queue in state.withLock({ $0.queues[ChannelName(notification.channel)] ?? [] }) {
             queue.append(.notification(notification))
         }
     }

@@ -64,6 +64,23 @@ import Testing
         }
     }
 
+    @Test func twoSpellingsOfANameAreTwoChannels() async throws {
+        try await withClient { client in
+            let names = ["caf\u{E9}", "cafe\u{301}"]
+            let events = [try await client.listen(to: names[0]), try await client.listen(to: names[1])]
+            for payload in ["first", "last"] {
+                for (number, name) in names.enumerated() {
+                    try await client.notify(name, payload: "\(number) \(payload)")
+                }
+            }
+            for (number, channel) in events.enumerated() {
+                var iterator = channel.makeAsyncIterator()
+                #expect(payload(await iterator.next()) == "\(number) first")
+                #expect(payload(await iterator.next()) == "\(number) last")
+            }
+        }
+    }
+
     @Test func whatTheServerWouldCutOrRefuseIsRefused() async throws {
         try await withClient { client in
             for name in ["", "a\0b", String(repeating: "x", count: 64), String(repeating: "ä", count: 32)] {
