@@ -27,6 +27,7 @@ extension ConnectionState {
             if !isInput { effects.sendsCancel = cancellation == nil }
         }
         if pending.stop != nil || !isAsked {
+            pending.isCut = true
             stopCopy(&effects)
         } else {
             serverHasAnswered()
@@ -48,7 +49,10 @@ extension ConnectionState {
                 return true
             }
             defer { PQfreemem(buffer) }
-            if pending.stop != nil || pending.error != nil { continue }
+            if pending.stop != nil || pending.error != nil {
+                pending.isCut = true
+                continue
+            }
             serverHasAnswered()
             let bytes = [UInt8](UnsafeRawBufferPointer(start: buffer, count: Int(count)))
             if pending.request.copy?.append(bytes) == true { setReads(false) }

@@ -36,6 +36,8 @@ final class PendingRequest {
     var isStale = false
     /// In which direction data is copied at the moment.
     var copyPhase: CopyOperation.Direction?
+    /// Whether data was thrown away that the server copied.
+    var isCut = false
 
     init(_ request: Request, deadline: MonotonicTime = .never, attempts: Int = 0) {
         self.request = request
@@ -81,6 +83,8 @@ final class PendingRequest {
                         "COMMIT took longer than allowed: the transaction took effect, but its standbys may not have it",
                         statement: request.text()))
             }
+            // The server may have copied all of it before it heard of the stop; what was thrown away is missing.
+            if isCut, let stop { return .failure(request.stopped(stop, nil)) }
             let hidden = request.hiddenCount
             return .success(hidden == 0 ? results : Array(results.dropFirst(hidden)))
         }

@@ -127,6 +127,22 @@ import Testing
         }
     }
 
+    @Test func whatIsStoppedIsNeverShorterWithoutAnError() async throws {
+        try await withClient(maximumConnections: 1) { client in
+            for _ in 0..<50 {
+                var count = 0
+                do {
+                    let output = try client.copyOut(
+                        "COPY (SELECT generate_series(1, 2000)) TO STDOUT", timeout: .nanoseconds(1))
+                    for try await _ in output { count += 1 }
+                    #expect(count == 2_000)
+                } catch let error as PostgresError {
+                    #expect(error.code == .timeout)
+                }
+            }
+        }
+    }
+
     @Test func aLoopThatIsLeftGivesTheConnectionBack() async throws {
         try await withClient(maximumConnections: 1) { client in
             for _ in 0..<5 {
