@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Where a cursor lives: in the task's transaction, on the connection the task was lent, or on one of its own.
 enum CursorPlace {
     case transaction(PostgresTransaction)
@@ -18,7 +20,8 @@ enum CursorPlace {
 
     func run(_ statements: [Statement], _ timeout: Duration?) async throws -> [QueryResult] {
         switch self {
-        case .transaction(let transaction): try await transaction.run(statements, .init(), timeout)
+        // Inside of a savepoint the statement belongs there, also where the cursor was opened outside.
+        case .transaction(let transaction): try await transaction.innermost.run(statements, .init(), timeout)
         case .lease(let lease): try await lease.run(statements, .init(), timeout)
         case .own(let transaction): try await transaction.run(statements, timeout)
         }
@@ -54,6 +57,8 @@ enum CursorPlace {
 final class OwnTransaction: Sendable {
     private let client: PostgresClient
     private let lease: ConnectionPool.Lease
+    /// Whether BEGIN was sent. The connection does not tell: a cancellation of what it did before may still be under way.
+    private let hasBegun = Atomic(false)
 
     init(client: PostgresClient, lease: ConnectionPool.Lease) {
         self.client = client
@@ -63,7 +68,7 @@ final class OwnTransaction: Sendable {
     func run(_ statements: [Statement], _ timeout: Duration?) async throws -> [QueryResult] {
         var statements = statements
         // Of all that this connection is used for, only the first request opens the transaction.
-        let isFirst = lease.connection.condition == .clean
+        let isFirst = !hasBegun.exchange(true, ordering: .relaxed)
         if isFirst {
             let begin = Statement(text: StatementText("BEGIN"), resultFormat: .binary)
             client.observe([begin], rows: [0], kind: .transactionControl)

@@ -88,6 +88,33 @@ struct RowStreamTests {
         }
     }
 
+    @Test(.timeLimit(.minutes(5))) func aSavepointReadsOnFromAStreamThatWasOpenedBefore() async throws {
+        try await withClient(maximumConnections: 1) { client in
+            let count = try await client.withTransaction { _ in
+                let rows = try client.stream("SELECT generate_series(1, 1000)")
+                var (iterator, count) = (rows.makeAsyncIterator(), 0)
+                while count < 10, try await iterator.next() != nil { count += 1 }
+                try await client.withTransaction { _ in
+                    try await client.query("INSERT INTO note (id) VALUES (1)")
+                    while try await iterator.next() != nil { count += 1 }
+                }
+                return count
+            }
+            #expect(count == 1_000)
+        }
+    }
+
+    @Test func aStreamFollowsACancellationThatIsStillUnderWay() async throws {
+        try await withClient(maximumConnections: 1) { client in
+            for _ in 0..<100 {
+                _ = try? await client.query("SELECT 1", timeout: .nanoseconds(1))
+                var count = 0
+                for try await _ in try client.stream("SELECT 1") { count += 1 }
+                #expect(count == 1)
+            }
+        }
+    }
+
     @Test func aStreamEndsWithItsTransaction() async throws {
         try await withClient { client in
             var rows = try await client.withTransaction { _ in
