@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A connection of one's own, lent by ``PostgresClient/withConnection(_:)``.
 ///
 /// It is only good inside of the closure; used afterwards it throws `PostgresError` `.transactionEnded`.
@@ -47,7 +45,7 @@ final class ConnectionLease: Sendable {
     let lent: ConnectionPool.Lease
     /// The lease around this one, of another client.
     let outer: ConnectionLease?
-    private let isOver = Atomic(false)
+    let gate = LeaseGate()
 
     init(client: PostgresClient, lent: ConnectionPool.Lease, outer: ConnectionLease?) {
         self.client = client
@@ -55,13 +53,25 @@ final class ConnectionLease: Sendable {
         self.outer = outer
     }
 
-    func end() { isOver.store(true, ordering: .sequentiallyConsistent) }
+    /// Waits until no transaction of another task is open on the connection.
+    func waitForTransaction() async throws {
+        try await gate.enter(.statement)
+        gate.leave(.statement)
+    }
 
     func run(_ statements: [Statement], _ traits: Request.Traits, _ timeout: Duration?) async throws -> [QueryResult] {
-        guard !isOver.load(ordering: .sequentiallyConsistent) else {
-            throw PostgresError(
-                .transactionEnded, "The connection was given back; a task that outlives withConnection cannot use it")
+        // What is inside does not wait for the end, such as a cursor that was opened before.
+        if client.currentTransaction?.connection === lent.connection {
+            return try await send(statements, traits, timeout)
         }
+        try await gate.enter(.statement)
+        defer { gate.leave(.statement) }
+        return try await send(statements, traits, timeout)
+    }
+
+    private func send(
+        _ statements: [Statement], _ traits: Request.Traits, _ timeout: Duration?
+    ) async throws -> [QueryResult] {
         do {
             return try await lent.connection.run(
                 statements, traits: traits, timeout: timeout ?? client.configuration.statementTimeout)
@@ -74,7 +84,8 @@ final class ConnectionLease: Sendable {
 extension PostgresClient {
     /// Lends a connection for the time of `body`; everything its task sends over this client goes there.
     ///
-    /// For settings, temporary tables and advisory locks. A connection that comes back with an open transaction is rolled
+    /// For settings, temporary tables and advisory locks. Child tasks share the connection; while one of them has a
+    /// transaction open, the statements and transactions of the others wait for its end. A connection that comes back with an open transaction is rolled
     /// back; after SET, LISTEN, temporary tables and their like it is reset by DISCARD ALL.
     /// Inside a transaction, and inside another call, it is the connection the task has already.
     @discardableResult
@@ -87,9 +98,15 @@ extension PostgresClient {
         }
         return try await withExclusive { lent in
             let lease = ConnectionLease(client: self, lent: lent, outer: ConnectionLease.current)
-            defer { lease.end() }
-            return try await ConnectionLease.$current.withValue(lease) {
-                try await body(PostgresConnection(client: self, owner: .lease(lease)))
+            do {
+                let result = try await ConnectionLease.$current.withValue(lease) {
+                    try await body(PostgresConnection(client: self, owner: .lease(lease)))
+                }
+                await lease.gate.close()
+                return result
+            } catch {
+                await lease.gate.close()
+                throw error
             }
         }
     }

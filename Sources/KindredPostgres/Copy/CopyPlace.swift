@@ -6,7 +6,10 @@ enum CopyPlace {
 
     static func find(for client: PostgresClient) async throws -> CopyPlace {
         if let transaction = client.currentTransaction { return .transaction(transaction) }
-        if let lease = client.currentLease { return .lease(lease) }
+        if let lease = client.currentLease {
+            try await lease.waitForTransaction()
+            return .lease(lease)
+        }
         return .own(client, try await client.acquireExclusive())
     }
 

@@ -59,14 +59,19 @@ extension PostgresClient {
     private func transaction<T>(
         _ begin: String, _ tracksCommit: Bool, _ place: SourcePlace, _ body: (PostgresTransaction) async throws -> T
     ) async throws -> T {
-        if let lease = currentLease {
-            return try await transaction(on: lease.lent.connection, begin, tracksCommit, place, body)
+        guard let lease = currentLease else {
+            return try await withExclusive {
+                try await transaction(on: $0.connection, nil, begin, tracksCommit, place, body)
+            }
         }
-        return try await withExclusive { try await transaction(on: $0.connection, begin, tracksCommit, place, body) }
+        try await lease.gate.enter(.transaction)
+        defer { lease.gate.leave(.transaction) }
+        return try await transaction(on: lease.lent.connection, lease.gate, begin, tracksCommit, place, body)
     }
 
     private func transaction<T>(
         on connection: PooledConnection,
+        _ gate: LeaseGate?,
         _ begin: String,
         _ tracksCommit: Bool,
         _ place: SourcePlace,
@@ -74,15 +79,20 @@ extension PostgresClient {
     ) async throws -> T {
         let scope = PostgresTransaction(
             client: self, connection: connection, outer: PostgresTransaction.current, depth: 0, opening: begin)
+        gate?.began(scope)
         let result: T
         do {
             result = try await PostgresTransaction.$current.withValue(scope) { try await body(scope) }
         } catch {
-            if scope.end().isOpened { await called(at: place) { await undo(["ROLLBACK"], on: connection) } }
+            // Whoever has taken the connection back has rolled back, too.
+            if scope.end().isOpened, gate?.beginEnding() ?? true {
+                await called(at: place) { await undo(["ROLLBACK"], on: connection) }
+            }
             throw error
         }
         let (isOpened, firstError) = scope.end()
         if isOpened {
+            guard gate?.beginEnding() ?? true else { throw LeaseGate.over }
             try await called(at: place) { try await commit(connection, firstError, isTracked: tracksCommit) }
         }
         return result

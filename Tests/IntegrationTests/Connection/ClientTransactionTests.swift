@@ -222,6 +222,95 @@ struct ClientTransactionTests {
         }
     }
 
+    @Test func nothingElseUsesAConnectionThatWasGivenBack() async throws {
+        try await withClient(maximumConnections: 1) { client in
+            let (open, closed) = (AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self))
+            let (begun, straggler) = try await client.withConnection { _ in
+                let begun = Task {
+                    _ = await expectPostgresError(.transactionEnded) {
+                        try await client.withTransaction { _ in
+                            try await insert(1, client)
+                            open.continuation.finish()
+                            for await _ in closed.stream {}
+                            await expectPostgresError(.transactionEnded) { try await insert(2, client) }
+                        }
+                    }
+                }
+                let straggler = Task {
+                    await begun.value
+                    await expectPostgresError(.transactionEnded) { try await client.withTransaction { _ in } }
+                    await expectPostgresError(.transactionEnded) {
+                        for try await _ in try client.copyOut("COPY note TO STDOUT") {}
+                    }
+                    await expectPostgresError(.transactionEnded) {
+                        for try await _ in try client.stream("SELECT 1") {}
+                    }
+                }
+                for await _ in open.stream {}
+                return (begun, straggler)
+            }
+            // It is somebody else's now.
+            try await Task.detached {
+                try await client.withTransaction { _ in
+                    try await insert(3, client)
+                    closed.continuation.finish()
+                    await begun.value
+                    await straggler.value
+                    try await insert(4, client)
+                }
+            }.value
+            try await expectIDs(client, "{3,4}")
+        }
+    }
+
+    @Test func transactionsOnOneLentConnectionComeOneAfterAnother() async throws {
+        struct Undone: Error {}
+        try await withClient(maximumConnections: 1) { client in
+            try await client.withConnection { connection in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for number in 0..<30 {
+                        group.addTask {
+                            switch number % 3 {
+                            case 0: try await connection.query("INSERT INTO note (id) VALUES (\(number))")
+                            case 1:
+                                try await client.withTransaction { _ in
+                                    try await insert(number, client)
+                                    await Task.yield()
+                                    try await insert(100 + number, client)
+                                }
+                            default:
+                                await #expect(throws: Undone.self) {
+                                    try await client.withTransaction { _ in
+                                        try await insert(number, client)
+                                        await Task.yield()
+                                        throw Undone()
+                                    }
+                                }
+                            }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+            let kept = (0..<30).filter { $0 % 3 != 2 } + (0..<30).filter { $0 % 3 == 1 }.map { $0 + 100 }
+            try await expectIDs(client, "{\(kept.map(String.init).joined(separator: ","))}")
+        }
+    }
+
+    @Test func whoWaitsForALentConnectionCanBeCancelled() async throws {
+        try await withClient(maximumConnections: 1) { client in
+            try await client.withConnection { connection in
+                try await client.withTransaction { _ in
+                    try await insert(1, client)
+                    let waiting = Task.detached { try await connection.query("SELECT 1") }
+                    waiting.cancel()
+                    await #expect(throws: CancellationError.self) { try await waiting.value }
+                }
+            }
+            try await expectIDs(client, "{1}")
+        }
+    }
+
     @Test func aDetachedTaskIsNotInTheTransaction() async throws {
         try await withClient { client in
             try await client.withTransaction { transaction in
