@@ -26,7 +26,15 @@ import TypeModels
         let proxy = try FaultProxy()
         defer { proxy.stop() }
         let database = try await Database.connect(proxy.configuration, classes: KindredModels.all)
-        let forger = Forger(seed: seed)
+        let forger = MessageForger(seed: seed) { message, random in
+            guard message[0] == UInt8(ascii: "D"), contains(message, "marked") else { return message }
+            var values = MessageForger.values(of: message)
+            for _ in 0...Int.random(in: 0...1, using: &random) {
+                let column = Int.random(in: 0..<values.count, using: &random)
+                values[column] = MessageForger.damaged(values[column] ?? [], &random)
+            }
+            return MessageForger.row(values)
+        }
         proxy.set { direction, bytes in direction == .toClient ? .replace(forger.forge(bytes)) : .forward }
         var (refused, read) = (0, 0)
         for _ in 0..<(LongTests.areOn ? 20_000 : 300) {
@@ -64,68 +72,5 @@ import TypeModels
         [
             \.id, \.address, \.home, \.earlier, \.moods, \.visits, \.seats, \.sizeID, \.code, \.source, \.spot, \.case,
         ]
-    }
-
-    /// Changes values of rows that hold a mark.
-    private final class Forger: Sendable {
-        private let state: Mutex<(random: SeededGenerator, count: Int)>
-
-        init(seed: UInt64) {
-            state = Mutex((SeededGenerator(seed: seed), 0))
-        }
-
-        /// How many rows it has changed.
-        var count: Int { state.withLock(\.count) }
-
-        /// The messages with one or two values of each marked row changed.
-        func forge(_ bytes: [UInt8]) -> [UInt8] {
-            var (result, position) = ([UInt8](), 0)
-            while position + 5 <= bytes.count {
-                let end = position + 1 + Self.length(bytes[(position + 1)...])
-                guard end > position + 4, end <= bytes.count else { break }
-                let message = Array(bytes[position..<end])
-                result += message[0] == UInt8(ascii: "D") && contains(message, "marked") ? row(message) : message
-                position = end
-            }
-            return result + bytes[position...]
-        }
-
-        private func row(_ message: [UInt8]) -> [UInt8] {
-            var (values, position) = ([[UInt8]?](), 7)
-            while position < message.count {
-                let length = Self.length(message[position...])
-                position += 4
-                values.append(length < 0 ? nil : Array(message[position..<position + length]))
-                position += max(0, length)
-            }
-            state.withLock { state in
-                state.count += 1
-                for _ in 0...Int.random(in: 0...1, using: &state.random) {
-                    let column = Int.random(in: 0..<values.count, using: &state.random)
-                    values[column] = changed(values[column] ?? [], &state.random)
-                }
-            }
-            var content = Array(message[5..<7])
-            for value in values {
-                content += Self.bytes(value?.count ?? -1) + (value ?? [])
-            }
-            return [message[0]] + Self.bytes(content.count + 4) + content
-        }
-
-        private func changed(_ value: [UInt8], _ random: inout SeededGenerator) -> [UInt8]? {
-            switch Int.random(in: 0..<8, using: &random) {
-            case 0: nil
-            case 1: (0..<Int.random(in: 0...20, using: &random)).map { _ in .random(in: 0...255, using: &random) }
-            default: random.damaged(value)
-            }
-        }
-
-        private static func length(_ bytes: ArraySlice<UInt8>) -> Int {
-            Int(Int32(bitPattern: bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }))
-        }
-
-        private static func bytes(_ length: Int) -> [UInt8] {
-            withUnsafeBytes(of: Int32(length).bigEndian, Array.init)
-        }
     }
 }
