@@ -91,7 +91,7 @@ extension DatabaseContext {
         if let key = object.key {
             withMap { map in
                 map.remove(object, entity.index, key)
-                map.setDeleted(true, entity.index, key)
+                map.noteDeleted(entity.index, key, at: tick())
             }
         }
         for relationship in entity.relationships {

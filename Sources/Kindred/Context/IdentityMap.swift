@@ -17,8 +17,8 @@ struct IdentityMap {
         var temporaries: [Int64: DatabaseObject] = [:]
         /// Rows newer than those that loaded relationships hold, of objects that are gone from memory.
         var latestRows: [ObjectKey: Row] = [:]
-        /// Rows that were deleted; loaded relationships may still hold them.
-        var deleted: Set<ObjectKey> = []
+        /// Rows that were deleted, and when; loaded relationships may still hold them.
+        var deleted: [ObjectKey: UInt64] = [:]
         /// Rows that a deletion under way is going to take.
         var deleting: Set<ObjectKey> = []
         /// When rows that nobody held were last deleted without being named.
@@ -140,17 +140,24 @@ struct IdentityMap {
     }
 
     func isDeleted(_ entity: Int, _ key: ObjectKey) -> Bool {
-        read(entity, orNone: false) { !$0.deleted.isEmpty && $0.deleted.contains(key) }
+        read(entity, orNone: false) { !$0.deleted.isEmpty && $0.deleted[key] != nil }
     }
 
-    mutating func setDeleted(_ isDeleted: Bool, _ entity: Int, _ key: ObjectKey) {
-        if isDeleted {
-            let place = place(entity)
-            tables[place].deleted.insert(key)
-            tables[place].latestRows[key] = nil
-        } else if !read(entity, orNone: true, { $0.deleted.isEmpty }) {
-            tables[place(entity)].deleted.remove(key)
-        }
+    /// The rows that were deleted after a time, and when.
+    func deletedKeys(_ entity: Int, since time: UInt64) -> [ObjectKey: UInt64] {
+        read(entity, orNone: [:]) { $0.deleted.isEmpty ? [:] : $0.deleted.filter { $0.value > time } }
+    }
+
+    mutating func noteDeleted(_ entity: Int, _ key: ObjectKey, at time: UInt64) {
+        let place = place(entity)
+        tables[place].deleted[key] = time
+        tables[place].latestRows[key] = nil
+    }
+
+    /// Forgets that a row was deleted: there is one again.
+    mutating func noteStored(_ entity: Int, _ key: ObjectKey) {
+        guard !read(entity, orNone: true, { $0.deleted.isEmpty }) else { return }
+        tables[place(entity)].deleted[key] = nil
     }
 
     func isDeleting(_ entity: Int, _ key: ObjectKey) -> Bool {
@@ -213,7 +220,7 @@ struct IdentityMap {
         let entity = object.runtime.index
         guard hasNotes(entity) else { return }
         _ = takeLatestRow(entity, key)
-        setDeleted(false, entity, key)
+        noteStored(entity, key)
         if isDeleting(entity, key) { object.withState { $0.status = .deleting } }
     }
 

@@ -191,7 +191,7 @@ extension DatabaseContext {
             if let undoneKey { map.remove(object, entity.index, undoneKey) }
             if let key, state.status != .deleted {
                 map.insert(object, entity.index, key)
-                map.setDeleted(false, entity.index, key)
+                map.noteStored(entity.index, key)
             }
         }
         if undone.stagingBox != nil || state.stagingBox != nil { releaseIfUnstaged(object) }

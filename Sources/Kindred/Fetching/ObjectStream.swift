@@ -22,6 +22,8 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
         private var portion: [Object] = []
         private var position = 0
         private let place: SourcePlace
+        /// When the rows were asked for: all portions show the same moment.
+        private var askedAt: UInt64 = 0
 
         init(_ request: FetchRequest<Object>, _ place: SourcePlace) {
             self.place = place
@@ -34,13 +36,16 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
         public mutating func next() async throws -> Object? {
             let context = request.context
             if cursor == nil {
+                if request.query.lock != nil { try context.requireTransaction() }
                 let statement = try request.query.statement(in: context.schema)
+                askedAt = context.now
                 cursor = ServerCursor(client: context.client, statement: statement, timeout: nil)
             }
             while position == portion.count {
                 portion = []
                 position = 0
-                let askedAt = context.now
+                // Rows that are locked are read when they are fetched.
+                let askedAt = request.query.lock == nil ? askedAt : context.now
                 let (request, cursor) = (request, cursor)
                 let objects = try await context.client.called(at: place) {
                     let result: QueryResult?
@@ -50,7 +55,9 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
                         throw KindredError(misfit: error, entity: request.entity.name) ?? error
                     }
                     guard let result else { return [DatabaseObject]?.none }
-                    let objects = try context.objects(from: result, of: request.entity, askedAt: askedAt)
+                    let gone = context.withMap { $0.deletedKeys(request.entity.index, since: askedAt) }
+                    var objects = try context.objects(from: result, of: request.entity, askedAt: askedAt)
+                    if !gone.isEmpty { objects = context.withoutDeleted(objects, gone, of: request.entity) }
                     try await context.prefetch(request.prefetched, of: objects)
                     return objects
                 }
@@ -72,8 +79,27 @@ extension FetchRequest {
     ///
     /// The objects of a portion are a group of their own: the first access to a relationship loads it for the portion.
     /// One statement for each portion of some hundred kilobytes, in the task's transaction or in one that the loop has to
-    /// itself. The rows are those of the moment when the first was asked for.
+    /// itself. The rows are those of the moment when the first was asked for: objects that were changed since keep what they
+    /// show, and objects of the context that were deleted since are left out. Errors come from the loop, as those of
+    /// ``FetchRequest/all()``.
     public func stream(fileID: String = #fileID, line: Int = #line) -> ObjectStream<Object> {
         ObjectStream(request: self, place: SourcePlace(fileID: fileID, line: line))
+    }
+}
+
+extension DatabaseContext {
+    /// Without the objects that were made for rows which the context has deleted since they were asked for.
+    fileprivate func withoutDeleted(
+        _ objects: [DatabaseObject], _ deleted: [ObjectKey: UInt64], of entity: EntityRuntime
+    ) -> [DatabaseObject] {
+        objects.filter { object in
+            guard let key = object.key, let time = deleted[key] else { return true }
+            object.withState { $0.status = .deleted }
+            withMap { map in
+                map.remove(object, entity.index, key)
+                map.noteDeleted(entity.index, key, at: time)
+            }
+            return false
+        }
     }
 }

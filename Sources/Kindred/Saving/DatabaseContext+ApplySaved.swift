@@ -47,7 +47,7 @@ extension DatabaseContext {
                 map.insert(object, entity.index, key)
                 guard hasNotes else { continue }
                 _ = map.takeLatestRow(entity.index, key)
-                map.setDeleted(false, entity.index, key)
+                map.noteStored(entity.index, key)
             }
         }
         guard withMap({ map in entity.linkedEntities.contains(where: map.knows) }) else { return }
