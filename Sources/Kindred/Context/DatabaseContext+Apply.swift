@@ -227,6 +227,15 @@ extension DatabaseContext {
     func noteLinkChange(entity: Int, slot: Int, _ row: Row, _ columns: [Int]) throws {
         guard let key = try ObjectKey(row, columns) else { return }
         let time = tick()
-        withMap { $0.noteLinkChange(entity, slot: slot, key, at: time) }
+        let relationship = runtime.entities[entity].relationships[slot]
+        guard relationship.isComparedByServer else {
+            return withMap { $0.noteLinkChange(entity, slot: slot, key, at: time) }
+        }
+        // It may be anybody's: all of them read the relationship again.
+        withMap { $0.noteLostRows(relationship.destination, at: time) }
+        for owner in withMap({ $0.objects(of: entity) })
+        where owner.withState({ $0.relationships[slot] != nil && $0.status != .inserted }) {
+            unload(slot, of: owner)
+        }
     }
 }

@@ -75,7 +75,7 @@ struct DatabaseActions {
                 case .setDefault: doubtful[entity.index, default: []].append(object)
                 case .noAction: break
                 }
-            } else if gone.hasUnknown,
+            } else if gone.hasUnknown || relationship.isComparedByServer,
                 try context.liveObject(gone.entity, where: referenced, equal: row, columns) == nil
             {
                 doubtful[entity.index, default: []].append(object)

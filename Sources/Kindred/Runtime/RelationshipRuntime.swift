@@ -43,8 +43,15 @@ package final class RelationshipRuntime: Sendable {
     package let position: Int?
     /// The source's columns that the other end is found by.
     let ownColumns: [Int]
+    /// Whether the server alone can tell whose rows are whose: texts that ignore case or trailing spaces, intervals, keys
+    /// of another type.
+    let isComparedByServer: Bool
 
-    init(model: Relationship, slot: Int, source: Int, destination: Int, inverseSlot: Int, link: Link, position: Int?) {
+    init(
+        model: Relationship, slot: Int, source: Int, destination: Int, inverseSlot: Int, link: Link, position: Int?,
+        isComparedByServer: Bool
+    ) {
+        self.isComparedByServer = isComparedByServer
         self.model = model
         self.slot = slot
         self.source = source

@@ -102,6 +102,24 @@ package final class SchemaRuntime: Sendable {
         positions[name].map { entities[$0] }
     }
 
+    private static func isComparedByServer(
+        _ link: RelationshipRuntime.Link, _ source: Entity, _ destination: Entity, _ schema: DatabaseSchema
+    ) -> Bool {
+        func areLoose(_ columns: [Int], _ entity: Entity, _ others: [Int], _ other: Entity) -> Bool {
+            zip(columns, others).contains { column, otherColumn in
+                entity.attributes[column].isComparedByServer(with: other.attributes[otherColumn])
+            }
+        }
+        switch link {
+        case .foreignKey(let columns, let referenced): return areLoose(columns, source, referenced, destination)
+        case .referenced(let referenced, let columns): return areLoose(columns, destination, referenced, source)
+        case .helper(let link):
+            let helper = schema.entities[link.entity]
+            return areLoose(link.sourceColumns, helper, link.source, source)
+                || areLoose(link.destinationColumns, helper, link.destination, destination)
+        }
+    }
+
     private static func resolve(
         _ model: Relationship,
         slot: Int,
@@ -157,7 +175,8 @@ package final class SchemaRuntime: Sendable {
             destination: destination,
             inverseSlot: inverse,
             link: link,
-            position: position
+            position: position,
+            isComparedByServer: isComparedByServer(link, schema.entities[source], schema.entities[destination], schema)
         )
     }
 }

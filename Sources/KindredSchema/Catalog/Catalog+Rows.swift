@@ -61,6 +61,8 @@ extension Catalog {
         package var isGenerated: Bool
         /// Whether the role was granted to read this very column.
         package var isGranted: Bool
+        /// Whether its collation holds texts equal that differ.
+        package var hasLooseCollation: Bool
 
         package init(
             relation: UInt32,
@@ -73,7 +75,8 @@ extension Catalog {
             hasDefault: Bool = false,
             identity: UInt8 = 0,
             isGenerated: Bool = false,
-            isGranted: Bool = false
+            isGranted: Bool = false,
+            hasLooseCollation: Bool = false
         ) {
             self.relation = relation
             self.number = number
@@ -86,6 +89,7 @@ extension Catalog {
             self.identity = identity
             self.isGenerated = isGenerated
             self.isGranted = isGranted
+            self.hasLooseCollation = hasLooseCollation
         }
     }
 

@@ -130,7 +130,8 @@ struct TypeResolver {
             numericPrecision: limits.precision,
             numericScale: limits.scale,
             comment: comment,
-            structure: isReadable ? structure(of: resolved.element ?? resolved.base) : nil
+            structure: isReadable ? structure(of: resolved.element ?? resolved.base) : nil,
+            hasLooseCollation: column.hasLooseCollation
         )
     }
 }

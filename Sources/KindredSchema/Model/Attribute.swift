@@ -50,6 +50,8 @@ public final class Attribute: Sendable {
     package let structure: Structure?
     /// Whether the column is selected as text, because the library cannot read its type.
     package let isReadAsText: Bool
+    /// Whether the column's collation holds texts equal that differ, such as those that ignore case.
+    let hasLooseCollation: Bool
 
     package init(
         name: String,
@@ -68,7 +70,8 @@ public final class Attribute: Sendable {
         numericPrecision: Int? = nil,
         numericScale: Int? = nil,
         comment: String? = nil,
-        structure: Structure? = nil
+        structure: Structure? = nil,
+        hasLooseCollation: Bool = false
     ) {
         self.name = name
         self.number = number
@@ -87,6 +90,7 @@ public final class Attribute: Sendable {
         self.numericScale = numericScale
         self.comment = comment
         self.structure = structure
+        self.hasLooseCollation = hasLooseCollation
         isReadAsText = !self.baseType.isKnown && enumLabels == nil && structure == nil
     }
 }
@@ -103,12 +107,39 @@ extension Attribute: Hashable {
                 && left.domain == right.domain && left.maximumLength == right.maximumLength
                 && left.numericPrecision == right.numericPrecision && left.numericScale == right.numericScale
                 && left.comment == right.comment && left.structure == right.structure
+                && left.hasLooseCollation == right.hasLooseCollation
     }
 
     /// Hashes the name and the number.
     public func hash(into hasher: inout Hasher) {
         name.hashBytes(into: &hasher)
         hasher.combine(number)
+    }
+}
+
+extension Attribute {
+    /// Whether the server alone can tell that a value of this column equals one of another, since equal values may have
+    /// different forms.
+    package func isComparedByServer(with other: Attribute) -> Bool {
+        isLoose || other.isLoose || baseType != other.baseType && !(hasPlainForm && other.hasPlainForm)
+    }
+
+    /// Whether equal values of the type may differ in their bytes.
+    private var isLoose: Bool {
+        switch baseType {
+        case .int2, .int4, .int8, .bool, .float4, .float8, .numeric, .uuid, .bytea, .oid: false
+        case .date, .time, .timestamp, .timestamptz: false
+        case .text, .varchar, .name, .char: hasLooseCollation
+        default: enumLabels == nil || elementType != nil
+        }
+    }
+
+    /// Whether values of several types have one form.
+    private var hasPlainForm: Bool {
+        switch baseType {
+        case .int2, .int4, .int8, .text, .varchar, .name: true
+        default: false
+        }
     }
 }
 

@@ -11,7 +11,7 @@ struct CatalogDecoder {
         var rest = results
         try decode(&rest, "settings", columns: 4) { $0.settings(&$1) }
         try decode(&rest, "relations", columns: 13) { $0.relations(&$1) }
-        try decode(&rest, "columns", columns: 11) { $0.columns(&$1) }
+        try decode(&rest, "columns", columns: 12) { $0.columns(&$1) }
         try decode(&rest, "constraints", columns: 15) { $0.constraints(&$1) }
         try decode(&rest, "indexes", columns: 5) { $0.indexes(&$1) }
         try decode(&rest, "types", columns: 12) { $0.types(&$1) }
@@ -100,7 +100,8 @@ struct CatalogDecoder {
                     hasDefault: cells.flag(row, 7),
                     identity: cells.letter(row, 8),
                     isGenerated: cells.letter(row, 9) != 0,
-                    isGranted: cells.flag(row, 10)
+                    isGranted: cells.flag(row, 10),
+                    hasLooseCollation: cells.flag(row, 11)
                 )
             )
         }

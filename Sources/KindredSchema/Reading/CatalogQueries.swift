@@ -69,7 +69,9 @@ enum CatalogQueries {
             SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod,
                 pg_catalog.format_type(a.atttypid, a.atttypmod),
                 a.attnotnull, a.atthasdef, a.attidentity, a.attgenerated,
-                CASE WHEN a.attacl IS NOT NULL THEN pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') END
+                CASE WHEN a.attacl IS NOT NULL THEN pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') END,
+                CASE WHEN a.attcollation >= 16384 THEN (
+                    SELECT NOT l.collisdeterministic FROM pg_catalog.pg_collation AS l WHERE l.oid = a.attcollation) END
             FROM pg_catalog.pg_attribute AS a
             JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
             WHERE a.attrelid >= 16384 AND a.attnum > 0 AND NOT a.attisdropped

@@ -85,4 +85,20 @@ import Testing
             #expect(attributes.map(\.identity) == [.always, .none])
         }
     }
+
+    @Test(
+        .database(
+            """
+            CREATE TYPE pair AS (number int, word text);
+            CREATE TABLE paired (id int PRIMARY KEY, pair pair, pairs pair[]);
+            INSERT INTO paired VALUES (1, (1, 'a'), ARRAY[(2, 'b')::pair]);
+            CREATE VIEW shown AS SELECT * FROM paired;
+            """))
+    func aViewShowsValuesAsItsTableDoes() async throws {
+        try await withDatabase { database, context, other in
+            let row = try await context.fetch("paired").one()
+            let shown = try await context.fetch("shown").one()
+            #expect(shown["pair"] == row["pair"] && shown["pairs"] == row["pairs"])
+        }
+    }
 }

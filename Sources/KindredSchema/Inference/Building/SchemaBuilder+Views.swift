@@ -53,7 +53,9 @@ extension Attribute {
             maximumLength: maximumLength,
             numericPrecision: numericPrecision,
             numericScale: numericScale,
-            comment: comment
+            comment: comment,
+            structure: structure,
+            hasLooseCollation: hasLooseCollation
         )
     }
 }
