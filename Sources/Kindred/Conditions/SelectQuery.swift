@@ -45,10 +45,13 @@ package struct SelectQuery: Sendable {
     /// Throws what `validate` throws, and `KindredError` `.invalidRequest` for a negative limit or offset.
     package func statement(in schema: DatabaseSchema) throws -> Statement {
         let columns = try columns ?? Self.columns(of: entity)
-        guard let (lock, waiting) = lock else { return try statement(in: schema, selecting: columns, isSorted: true) }
-        return try statement(in: schema, selecting: columns, isSorted: true) {
-            "\($0) \(lock.rawValue) OF t0\(waiting.rawValue)"
-        }
+        return try statement(in: schema, selecting: columns, isSorted: true, locked)
+    }
+
+    /// The text with the query's lock, if it has one.
+    func locked(_ text: String) -> String {
+        guard let (lock, waiting) = lock else { return text }
+        return "\(text) \(lock.rawValue) OF t0\(waiting.rawValue)"
     }
 
     /// `SELECT count(*)` of the rows that the query selects, limit and offset included.

@@ -22,8 +22,14 @@ public struct AttributeRequest: Sendable {
 
     /// Gives equal rows once.
     ///
-    /// Throws `KindredError` `.invalidRequest` if the request sorts by what is not selected, which has no meaning then.
+    /// Throws `KindredError` `.invalidRequest` if the request sorts by what is not selected, or locks its rows, which has no
+    /// meaning then. Sends nothing.
     public func distinct() throws -> AttributeRequest {
+        guard query.lock == nil else {
+            throw KindredError(
+                .invalidRequest, "Distinct rows stand for several, and cannot be locked",
+                entity: query.entity.name.description)
+        }
         var request = self
         request.isDistinct = true
         // The place of a row that stands for several is not known.
@@ -44,7 +50,7 @@ public struct AttributeRequest: Sendable {
     /// One query.
     public func all(fileID: String = #fileID, line: Int = #line) async throws -> [[String: PostgresValue?]] {
         return try await context.client.called(at: fileID, line) {
-            let result = try await context.client.execute(try statement(), for: query.entity.name)
+            let result = try await result()
             return try (0..<result.count).map { row in
                 var values: [String: PostgresValue?] = [:]
                 for (column, keyPath) in keyPaths.enumerated() {
@@ -74,7 +80,7 @@ public struct AttributeRequest: Sendable {
                     entity: query.entity.name.description
                 )
             }
-            return try await context.client.execute(try statement(), for: query.entity.name).map { row in
+            return try await result().map { row in
                 var column = 0
                 func next<Next: PostgresDecodable>(_ type: Next.Type) throws -> Next? {
                     defer { column += 1 }
@@ -83,6 +89,11 @@ public struct AttributeRequest: Sendable {
                 return (repeat try next(each types))
             }
         }
+    }
+
+    func result() async throws -> QueryResult {
+        if query.lock != nil { try context.requireTransaction() }
+        return try await context.client.execute(try statement(), for: query.entity.name)
     }
 
     /// What the request sends, with `$1`, `$2`, … for its values.
@@ -95,7 +106,7 @@ public struct AttributeRequest: Sendable {
             throw KindredError(
                 .invalidRequest, "select needs at least one key path", entity: query.entity.name.description)
         }
-        return try query.statement(in: context.schema) { renderer in
+        return try query.statement(in: context.schema, query.locked) { renderer in
             let columns = try keyPaths.map { try renderer.selected($0, isCompared: isDistinct) }
             return SelectQuery.Parts(columns: (isDistinct ? "DISTINCT " : "") + columns.joined(separator: ", "))
         }

@@ -11,16 +11,17 @@ extension FetchRequest {
     /// ```
     ///
     /// The identity key is added to the request's order. One query. Throws `KindredError` `.invalidRequest` for an entity
-    /// without a key, a request with limit or offset, a size below one, or a cursor of another order.
+    /// without a key, a request with limit or offset, a size below one, a cursor of another order, or a lock outside a transaction.
     public func page(size: Int, after cursor: PageCursor? = nil, fileID: String = #fileID, line: Int = #line)
         async throws -> Page<Object>
     {
         return try await context.client.called(at: fileID, line) {
             let query = try paged(size)
+            if query.lock != nil { try context.requireTransaction() }
             guard cursor == nil || cursor?.order == query.sort else {
                 throw invalid("The cursor belongs to a request with another order")
             }
-            let statement = try query.statement(in: context.schema) { renderer in
+            let statement = try query.statement(in: context.schema, query.locked) { renderer in
                 let keys = try query.sort.map { try renderer.key($0) }
                 let columns = [try SelectQuery.columns(of: entity.entity)] + keys.map { renderer.readable($0) }
                 let condition = try cursor.map { try renderer.after($0.values, keys, query.sort) }

@@ -19,8 +19,9 @@ extension DatabaseObject {
 extension FetchRequest {
     /// Locks the rows that are selected, until the end of the transaction.
     ///
-    /// `SELECT … FOR UPDATE`. The rows of joined tables are not locked. Sending it outside a transaction throws
-    /// `KindredError` `.invalidRequest`. Counting and `exists()` lock nothing.
+    /// `SELECT … FOR UPDATE`, for objects, pages, streams and selected attributes. The rows of joined tables are not locked.
+    /// Sending it outside a transaction throws `KindredError` `.invalidRequest`, as do distinct rows, which stand for
+    /// several. Counting, `exists()`, aggregates and groups lock nothing.
     public func lock(_ lock: RowLock = .forUpdate, _ waiting: RowLock.Waiting = .wait) -> FetchRequest {
         var request = self
         request.query.lock = (lock, waiting)

@@ -11,7 +11,8 @@ public struct ColumnRequest<each Value: Sendable>: Sendable {
 
     /// Gives equal rows once.
     ///
-    /// Throws `KindredError` `.invalidRequest` if the request sorts by what is not selected, which has no meaning then.
+    /// Throws `KindredError` `.invalidRequest` if the request sorts by what is not selected, or locks its rows, which has no
+    /// meaning then. Sends nothing.
     public func distinct() throws -> ColumnRequest {
         ColumnRequest(request: try request.distinct())
     }
@@ -22,7 +23,7 @@ public struct ColumnRequest<each Value: Sendable>: Sendable {
     public func all(fileID: String = #fileID, line: Int = #line) async throws -> [(repeat each Value)] {
         let client = request.context.client
         return try await client.called(at: fileID, line) {
-            try await client.execute(try request.statement(), for: request.query.entity.name)
+            try await request.result()
         }
         .map { row in
             var column = 0

@@ -103,6 +103,34 @@ private let schema = """
         }
     }
 
+    @Test(.database(.sql(schema))) func pagesStreamsAndAttributesAreLockedToo() async throws {
+        try await withDatabase { database, context, other in
+            let request = try context.fetch("counter").sorted("id").lock(.forUpdate, .skipLocked)
+            func walk() async throws -> [PostgresValue?] {
+                var found: [PostgresValue?] = []
+                for try await counter in request.stream() { found.append(counter["id"]) }
+                return found
+            }
+            let reads: [(DatabaseContext) async throws -> Int] = [
+                { _ in try await request.page(size: 1).objects.count },
+                { _ in try await request.select("id").all().count },
+                { _ in try await request.select("id").all(as: Int.self).count },
+                { _ in try await walk().count },
+            ]
+            for read in reads {
+                try await expectStatements([]) { () async throws in
+                    await expectError(.invalidRequest) { _ = try await read(context) }
+                }
+                try await context.transaction {
+                    #expect(try await read(context) > 0)
+                    let free = try await other.query("SELECT 1 FROM counter WHERE id = 1 FOR UPDATE SKIP LOCKED")
+                    #expect(free.isEmpty)
+                }
+            }
+            await expectError(.invalidRequest) { _ = try request.select("id").distinct() }
+        }
+    }
+
     @Test(.database(.sql(schema))) func aLockNeedsATransactionAndARowThatIsThere() async throws {
         try await withDatabase { database, context, other in
             let counters = try await context.fetch("counter").sorted("id").all()
