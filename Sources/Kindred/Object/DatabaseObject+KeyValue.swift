@@ -60,12 +60,16 @@ extension DatabaseObject {
     ///
     /// A path through a to-many relationship gives a collection with one element per object reached, in the order of
     /// the walk, NULLs left out. Sends at most one query per relationship and level.
+    ///
+    /// Throws `KindredError` `.unknownKey` for a path that the model does not have, before anything is sent and whatever the
+    /// values on the way are; `.objectDeleted` for a relationship of a deleted object.
     public func value(
         forKeyPath path: String,
         fileID: String = #fileID,
         line: Int = #line
     ) async throws -> KeyValue? {
         let keys = path.keys
+        try requireKeyPath(path, keys)
         var objects = [self]
         var values: [KeyValue] = []
         var isCollection = false
@@ -82,14 +86,6 @@ extension DatabaseObject {
                 case .object(let object):
                     next.append(object)
                 case .attribute, .collection:
-                    guard isLast else {
-                        throw KindredError(
-                            .unknownKey,
-                            "The path \(path) goes on after \"\(key)\", which is an attribute of \(object.runtime.name)",
-                            entity: object.runtime.name.description,
-                            key: key
-                        )
-                    }
                     values.append(value)
                 }
             }
@@ -97,6 +93,24 @@ extension DatabaseObject {
             if isLast && values.isEmpty { values = objects.map(KeyValue.object) }
         }
         return isCollection ? .collection(values) : values.first
+    }
+
+    /// Refuses a path that the model does not have.
+    private func requireKeyPath(_ path: String, _ keys: [String]) throws {
+        var entity = runtime
+        for (position, key) in keys.enumerated() {
+            if entity.attributeIndex[key] != nil {
+                guard position < keys.count - 1 else { return }
+                throw KindredError(
+                    .unknownKey,
+                    "The path \(path) goes on after \"\(key)\", which is an attribute of \(entity.name)",
+                    entity: entity.name.description,
+                    key: key
+                )
+            }
+            guard let relationship = entity.relationship(named: key) else { throw entity.unknownKey(key) }
+            entity = context.runtime.entities[relationship.destination]
+        }
     }
 
     /// The object of a to-one relationship, or nil.

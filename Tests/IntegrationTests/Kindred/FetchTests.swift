@@ -77,6 +77,12 @@ import Testing
             let orphan = try await context.fetch("email").where("id = 4").one()
             #expect(try await orphan.value(forKeyPath: "person.surname") == nil)
             await expectError(.unknownKey) { _ = try await email.value(forKeyPath: "address.length") }
+            // Whatever the values on the way are.
+            try await expectStatements([]) { () async throws in
+                for path in ["person.address", "person.titles.x", "person.firstname.x", "person.", "..", "", "@count"] {
+                    await expectError(.unknownKey) { _ = try await orphan.value(forKeyPath: path) }
+                }
+            }
             #expect(try email.value(forKey: "id", as: Int.self) == 3)
             #expect(Set(email.dictionary.keys) == ["id", "address", "person_id"])
         }
