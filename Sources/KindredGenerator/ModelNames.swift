@@ -14,26 +14,28 @@ struct ModelNames {
 
     func className(of entity: Entity) -> String { className(of: entity.name) }
 
-    func className(of entity: QualifiedName) -> String { lock.entities[entity.description]?.name ?? entity.name }
+    func className(of entity: QualifiedName) -> String { lock.entities[NameLock.key(entity)]?.name ?? entity.name }
 
     func typeName(of type: QualifiedName) -> String {
-        lock.enums[type.description]?.name ?? lock.composites?[type.description]?.name ?? type.name
+        lock.enums[NameLock.key(type)]?.name ?? lock.composites?[NameLock.key(type)]?.name ?? type.name
     }
 
     func property(of field: String, in composite: QualifiedName) -> String {
-        escaped(lock.composites?[composite.description]?.fields[field] ?? field)
+        escaped(lock.composites?[NameLock.key(composite)]?.fields[NameLock.key(field)] ?? field)
     }
 
     func caseName(of label: String, in type: QualifiedName) -> String {
-        escaped(lock.enums[type.description]?.cases[label] ?? label)
+        escaped(lock.enums[NameLock.key(type)]?.cases[NameLock.key(label)] ?? label)
     }
 
     func property(of attribute: Attribute, in entity: Entity) -> String {
-        escaped(lock.entities[entity.name.description]?.attributes[attribute.name] ?? attribute.name)
+        escaped(lock.entities[NameLock.key(entity.name)]?.attributes[NameLock.key(attribute.name)] ?? attribute.name)
     }
 
     func property(of relationship: Relationship, in entity: Entity) -> String {
-        escaped(lock.entities[entity.name.description]?.relationships[relationship.permanentKey] ?? relationship.name)
+        escaped(
+            lock.entities[NameLock.key(entity.name)]?.relationships[NameLock.key(relationship.permanentKey)]
+                ?? relationship.name)
     }
 
     /// The relationships whose other end has a class as well, in a stable order.
@@ -50,16 +52,16 @@ struct ModelNames {
         taken.formUnion(lock.entities.values.map(\.name))
         taken.formUnion(lock.enums.values.map(\.name))
         taken.formUnion((lock.composites ?? [:]).values.map(\.name))
-        for entity in entities where lock.entities[entity.name.description] == nil {
+        for entity in entities where lock.entities[NameLock.key(entity.name)] == nil {
             let base = SwiftName.upperCamel(entity.name.name, ifEmpty: "Table")
             let qualified = SwiftName.upperCamel("\(entity.name.schema)_\(entity.name.name)", ifEmpty: "Table")
             let name = taken.take([base, "\(base)Object", qualified], else: base)
-            lock.entities[entity.name.description] = NameLock.Class(name: name)
+            lock.entities[NameLock.key(entity.name)] = NameLock.Class(name: name)
         }
         for type in schema.types {
             if case .composite(let fields) = type.definition { nameComposite(type.name, fields, &taken) }
             guard case .enumeration(let labels) = type.definition else { continue }
-            let key = type.name.description
+            let key = NameLock.key(type.name)
             if lock.enums[key] == nil {
                 let base = SwiftName.upperCamel(type.name.name, ifEmpty: "Labels")
                 let qualified = SwiftName.upperCamel("\(type.name.schema)_\(type.name.name)", ifEmpty: "Labels")
@@ -68,9 +70,9 @@ struct ModelNames {
             var cases = NameSet(ReservedNames.members.union(["unknown", "rawValue", "allCases"]))
             let given = lock.enums[key]?.cases ?? [:]
             cases.formUnion(given.values)
-            for label in labels where given[label] == nil {
+            for label in labels where given[NameLock.key(label)] == nil {
                 let base = SwiftName.lowerCamel(label, ifEmpty: "label")
-                lock.enums[key]?.cases[label] = cases.take([base, "\(base)Label"], else: base)
+                lock.enums[key]?.cases[NameLock.key(label)] = cases.take([base, "\(base)Label"], else: base)
             }
         }
     }
@@ -79,31 +81,33 @@ struct ModelNames {
         let base = SwiftName.upperCamel(type.name, ifEmpty: "Composite")
         let qualified = SwiftName.upperCamel("\(type.schema)_\(type.name)", ifEmpty: "Composite")
         var composite =
-            lock.composites?[type.description]
+            lock.composites?[NameLock.key(type)]
             ?? NameLock.Composite(name: taken.take([base, "\(base)Value", qualified], else: base))
         var properties = NameSet(ReservedNames.members.union(["composite", "postgresValue", "postgresDataType"]))
         properties.formUnion(composite.fields.values)
-        for field in fields where composite.fields[field.name] == nil {
+        for field in fields where composite.fields[NameLock.key(field.name)] == nil {
             let base = SwiftName.lowerCamel(field.name, ifEmpty: "field")
-            composite.fields[field.name] = properties.take([base, "\(base)Value"], else: base)
+            composite.fields[NameLock.key(field.name)] = properties.take([base, "\(base)Value"], else: base)
         }
-        lock.composites = (lock.composites ?? [:]).merging([type.description: composite]) { _, new in new }
+        lock.composites = (lock.composites ?? [:]).merging([NameLock.key(type): composite]) { _, new in new }
     }
 
     private mutating func nameProperties(of entity: Entity) {
-        let key = entity.name.description
+        let key = NameLock.key(entity.name)
         guard var names = lock.entities[key] else { return }
         var taken = NameSet(ReservedNames.members)
         taken.formUnion(names.attributes.values)
         taken.formUnion(names.relationships.values)
-        for attribute in entity.attributes where !attribute.isHidden && names.attributes[attribute.name] == nil {
+        for attribute in entity.attributes
+        where !attribute.isHidden && names.attributes[NameLock.key(attribute.name)] == nil {
             let base = SwiftName.lowerCamel(attribute.name, ifEmpty: "column")
-            names.attributes[attribute.name] = taken.take([base, "\(base)Value"], else: base)
+            names.attributes[NameLock.key(attribute.name)] = taken.take([base, "\(base)Value"], else: base)
         }
         // All relationships, so that a class that is added later finds its names as they would have been.
-        for relationship in entity.relationships where names.relationships[relationship.permanentKey] == nil {
+        for relationship in entity.relationships
+        where names.relationships[NameLock.key(relationship.permanentKey)] == nil {
             let candidates = Self.candidates(relationship)
-            names.relationships[relationship.permanentKey] = taken.take(candidates, else: candidates[0])
+            names.relationships[NameLock.key(relationship.permanentKey)] = taken.take(candidates, else: candidates[0])
         }
         lock.entities[key] = names
     }

@@ -1,4 +1,5 @@
 import Foundation
+import KindredSchema
 
 /// The Swift names that were given to a database's tables, columns, relationships and labels: a file beside the classes,
 /// which keeps them the same when a new column or key would claim one.
@@ -51,5 +52,30 @@ public struct NameLock: Sendable, Hashable, Codable {
         // Strings alone can always be encoded.
         guard let data = try? encoder.encode(self) else { return "{}\n" }
         return String(decoding: data, as: UTF8.self) + "\n"
+    }
+}
+
+extension NameLock {
+    /// What stands in the file for a name of the database; never the same for two.
+    ///
+    /// The name itself, unless its letters are composed otherwise than is usual: PostgreSQL tells `é` and `e\u{301}` apart,
+    /// Swift's dictionaries and many programs that handle JSON do not.
+    static func key(_ name: String) -> String {
+        let usual = name.precomposedStringWithCanonicalMapping
+        if usual.utf8.elementsEqual(name.utf8), !name.utf8.contains("\\u{".utf8) { return name }
+        return name.unicodeScalars.reduce(into: "") { key, scalar in
+            switch scalar {
+            case "\\": key += "\\\\"
+            case _ where scalar.isASCII: key.unicodeScalars.append(scalar)
+            default: key += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            }
+        }
+    }
+
+    /// The key of a table or type: `public.person`, with quotes around a schema that holds a dot.
+    static func key(_ name: QualifiedName) -> String {
+        let schema = key(name.schema)
+        let isPlain = !schema.utf8.contains(UInt8(ascii: ".")) && !schema.utf8.contains(UInt8(ascii: "\""))
+        return (isPlain ? schema : "\"\(schema.replacing("\"", with: "\"\""))\"") + "." + key(name.name)
     }
 }

@@ -88,6 +88,24 @@ import Testing
         #expect(found > 20)
     }
 
+    @Test func namesThatLookTheSameAreKeptApart() throws {
+        let names = [("a.b", "c"), ("a", "b.c"), ("a", "\u{E9}"), ("a", "e\u{301}"), ("a", #"e\u{301}"#)]
+        let columns = ["\u{E9}", "e\u{301}", #"e\u{301}"#]
+        let entities = names.map { schema, name in
+            Entity(
+                name: QualifiedName(schema: schema, name: name), kind: .table, oid: 1,
+                attributes: columns.enumerated().map {
+                    Attribute(name: $1, number: $0 + 1, typeName: "text", type: .text)
+                })
+        }
+        let schema = DatabaseSchema(entities: entities, searchPath: ["a"])
+        let made = ModelGenerator(schema: schema)
+        #expect(Set(made.files.map(\.name)).count == 2 * names.count + 2)
+        #expect(made.lock.entities.values.allSatisfy { Set($0.attributes.values).count == columns.count })
+        let lock = try NameLock(text: made.lock.text)
+        #expect(ModelGenerator(schema: schema, lock: lock).files == made.files)
+    }
+
     private static func files(columns: [String]) -> [GeneratedFile] {
         ModelGenerator(schema: DatabaseSchema(entities: [entity("thing", columns)], searchPath: ["public"])).files
     }
