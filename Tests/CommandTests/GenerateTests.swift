@@ -76,6 +76,18 @@ import Testing
         }
     }
 
+    @Test(.database(.sql(schema)), arguments: ["Person.swift", "KindredNames.lock.json", "Email+Properties.swift"])
+    func whatCannotBeReadIsNotWrittenOver(name: String) async throws {
+        try await withFolder { folder in
+            // A folder cannot be read as a file, not even by root.
+            let taken = folder.appending(path: name)
+            try FileManager.default.createDirectory(at: taken, withIntermediateDirectories: true)
+            let (status, output, error) = try await run("--output", folder.path)
+            #expect(status == .failure && output.isEmpty && error.contains(name))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [name])
+        }
+    }
+
     @Test(.database(.sql(schema))) func checkShowsWhatDiffers() async throws {
         try await withFolder { folder in
             #expect(try await run("--output", folder.path).status == .success)

@@ -16,7 +16,8 @@ struct GenerateCommand: ToolCommand {
         abstract: "Writes Swift classes for the entities of a database.",
         discussion: """
             Person.swift is written once and then yours; Person+Properties.swift and the enums are written anew each \
-            time. \(NameLock.fileName) keeps the names once given; commit it with the classes.
+            time, and removed when nothing is behind them any more, unless only some entities were chosen. \
+            \(NameLock.fileName) keeps the names once given; commit it with the classes.
             """)
 
     @Option(help: ArgumentHelp("The folder to write to; it is made if there is none.", valueName: "dir"))

@@ -28,7 +28,7 @@ struct ModelFolder {
 
     /// The names given before.
     func lock() throws -> NameLock {
-        guard let text = text(NameLock.fileName) else { return NameLock() }
+        guard let text = try text(NameLock.fileName) else { return NameLock() }
         do {
             return try NameLock(text: text)
         } catch {
@@ -41,7 +41,7 @@ struct ModelFolder {
     func changes(for files: [GeneratedFile], mayRemove: Bool) throws -> [Change] {
         var changes: [Change] = []
         for file in files {
-            let old = text(file.name)
+            let old = try text(file.name)
             if old == file.text || old != nil && file.isOwn { continue }
             changes.append(Change(name: file.name, old: old, new: file.text))
         }
@@ -49,7 +49,7 @@ struct ModelFolder {
         let names = Set(files.map(\.name))
         let found = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         for name in found.sorted() where name.hasSuffix(".swift") && !names.contains(name) {
-            guard let old = text(name), GeneratedFile.isGenerated(old) else { continue }
+            guard let old = try text(name), GeneratedFile.isGenerated(old) else { continue }
             changes.append(Change(name: name, old: old, new: nil))
         }
         return changes
@@ -70,8 +70,17 @@ struct ModelFolder {
         }
     }
 
-    private func text(_ name: String) -> String? {
-        (try? Data(contentsOf: url(name))).map { String(decoding: $0, as: UTF8.self) }
+    /// The text of a file; nil if there is none.
+    ///
+    /// One that cannot be read is not taken for one that has to be made.
+    private func text(_ name: String) throws -> String? {
+        let url = url(name)
+        guard FileManager.default.fileExists(atPath: url.path) else { return nil }
+        do {
+            return String(decoding: try Data(contentsOf: url), as: UTF8.self)
+        } catch {
+            throw CommandFailure(.failure, "\(name) in \(path) cannot be read; nothing was written.")
+        }
     }
 }
 
