@@ -1,4 +1,5 @@
 import ArgumentParser
+import KindredSchema
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -53,6 +54,9 @@ public enum CommandLineTool {
 
     private static func describe(_ error: any Error, of arguments: [String]) -> CommandFailure {
         if let failure = error as? CommandFailure { return failure }
+        if let error = error as? SchemaError, error.code == .unknownEntity {
+            return CommandFailure(.unknownName, "\(error)")
+        }
         // The parser's own: --help and --version are errors to it, too.
         let status = RootCommand.exitCode(for: error)
         if status.isSuccess { return CommandFailure(.success, RootCommand.fullMessage(for: error)) }

@@ -115,6 +115,19 @@ extension Terminal {
     }
 }
 
+extension String {
+    /// The text with control characters written out, so that a name of the database stays on its line and commands nothing.
+    var withoutControls: String {
+        unicodeScalars.reduce(into: "") { text, scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator:
+                text += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+    }
+}
+
 /// Writes straight to the descriptor, so that the order of output and errors is kept.
 private func writeAll(_ text: String, to descriptor: Int32) {
     var text = text

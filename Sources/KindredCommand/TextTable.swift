@@ -12,7 +12,8 @@ struct TextTable {
 
     /// Adds a line; a style of nil leaves a cell as it is.
     mutating func add(_ cells: [(text: String, style: Terminal.Style?)]) {
-        rows.append(cells.map { Cell(text: $0.text, style: $0.style) })
+        let cells = cells.map { Cell(text: $0.text.withoutControls, style: $0.style) }
+        rows.append(cells)
         for (index, cell) in cells.enumerated() {
             if index < widths.count {
                 widths[index] = max(widths[index], cell.text.count)

@@ -58,9 +58,34 @@ import Testing
         #expect(try await run("--schema", "nowhere").status == .unknownName)
     }
 
+    @Test(
+        .database(
+            """
+            CREATE TABLE U&"a\\000ab\\001b[31m" (id integer PRIMARY KEY, U&"\\0007" text);
+            COMMENT ON TABLE U&"a\\000ab\\001b[31m" IS E'one\\n\\x1b]0;two';
+            COMMENT ON COLUMN U&"a\\000ab\\001b[31m".id IS E'three\\nfour';
+            """))
+    func namesAndCommentsCommandNoTerminal() async throws {
+        for arguments in [[], ["a\nb\u{1B}[31m"]] {
+            let (terminal, capture) = Terminal.captured()
+            let uri = try TestDatabase.current.uri
+            let status = await CommandLineTool.run(["inspect", "--database", uri] + arguments, terminal: terminal)
+            #expect(status == .success)
+            #expect(!capture.output.unicodeScalars.contains { $0 != "\n" && $0.properties.generalCategory == .control })
+            #expect(capture.output.contains(#"a\u{A}b\u{1B}[31m"#))
+            if !arguments.isEmpty { #expect(capture.output.contains(#"three\u{A}four"#)) }
+        }
+    }
+
+    @Test(.database) func anEmptyDatabaseHasNoSchemas() async throws {
+        #expect(try await run().output == "0 entities, 0 relationships\n")
+        let (status, _, error) = try await run("--schema", "public")
+        #expect(status == .unknownName && error.contains("none at all"))
+    }
+
     @Test(.database(.sql(schema))) func anUnknownEntityIsOneLineWithTheNearestName() async throws {
         let (status, output, error) = try await run("persn")
-        #expect(status != .success)
+        #expect(status == .unknownName)
         #expect(output.isEmpty)
         #expect(error.contains("person") && error.split(separator: "\n").count == 1)
     }

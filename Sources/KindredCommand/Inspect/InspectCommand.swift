@@ -50,7 +50,9 @@ struct InspectCommand: ToolCommand {
         for name in schemas where !schema.entities.contains(where: { $0.name.schema == name }) {
             let known = Set(schema.entities.map(\.name.schema)).sorted().joined(separator: ", ")
             throw CommandFailure(
-                .unknownName, "There is no entity in a schema \"\(name)\"; there are some in: \(known).")
+                .unknownName,
+                "There is no entity in a schema \"\(name)\"; "
+                    + (known.isEmpty ? "there is none at all." : "there are some in: \(known)."))
         }
         var entities = schema.entities
         if !schemas.isEmpty { entities.removeAll { !schemas.contains($0.name.schema) } }

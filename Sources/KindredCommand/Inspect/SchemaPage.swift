@@ -19,7 +19,8 @@ struct SchemaPage {
         for entity in shown.entities {
             terminal.print()
             terminal.print(
-                "\(terminal.styled(shortName(entity.name), .bold))  \(terminal.styled(heading(of: entity), .faint))")
+                "\(terminal.styled(shortName(entity.name).withoutControls, .bold))  "
+                    + terminal.styled(heading(of: entity).withoutControls, .faint))
             for line in lines.prefix(entity.relationships.count) { terminal.print(line) }
             lines = lines.dropFirst(entity.relationships.count)
         }
@@ -29,8 +30,11 @@ struct SchemaPage {
     /// One entity with everything that is known of it.
     func print(_ entity: Entity) {
         terminal.print(
-            "\(terminal.styled(entity.name.description, .bold))  \(terminal.styled(heading(of: entity), .faint))")
-        if let comment = entity.comment { terminal.print(comment) }
+            "\(terminal.styled(entity.name.description.withoutControls, .bold))  "
+                + terminal.styled(heading(of: entity).withoutControls, .faint))
+        for line in (entity.comment ?? "").split(whereSeparator: \.isNewline) {
+            terminal.print(String(line).withoutControls)
+        }
         var attributes = TextTable()
         for attribute in entity.attributes where !attribute.isHidden {
             attributes.add([
@@ -59,10 +63,10 @@ struct SchemaPage {
         if !relationship.isToMany { facts.append(relationship.isOptional ? "may be nil" : "never nil") }
         facts.append("deleting a \(relationship.source.name): \(words(for: relationship.deleteRule))")
         if let position = relationship.orderedBy { facts.append("ordered by \(position)") }
-        terminal.print("      " + facts.joined(separator: "; "))
+        terminal.print("      " + facts.joined(separator: "; ").withoutControls)
         for candidate in relationship.explanation {
             let mark = candidate.isGiven ? "+" : "-"
-            terminal.print(terminal.styled("      \(mark) \(candidate)", .faint))
+            terminal.print(terminal.styled("      \(mark) \(candidate)".withoutControls, .faint))
         }
     }
 
@@ -70,7 +74,9 @@ struct SchemaPage {
         guard !diagnostics.isEmpty else { return }
         terminal.print()
         terminal.print("Notes")
-        for diagnostic in diagnostics { terminal.print("  \(terminal.styled(diagnostic.description, .yellow))") }
+        for diagnostic in diagnostics {
+            terminal.print("  \(terminal.styled(diagnostic.description.withoutControls, .yellow))")
+        }
     }
 }
 
