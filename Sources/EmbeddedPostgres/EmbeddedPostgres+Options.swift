@@ -63,8 +63,9 @@ extension EmbeddedPostgres.Options {
                     "“\(name)” is not a setting: a name has letters, digits, _ and dots; a value is one line.")
             }
             var quoted = ""
-            for character in value {
-                quoted += character == "'" ? "''" : character == "\\" ? "\\\\" : String(character)
+            // Scalars: a combining mark behind a quote does not hide it.
+            for scalar in value.unicodeScalars {
+                quoted += scalar == "'" ? "''" : scalar == "\\" ? "\\\\" : String(scalar)
             }
             lines.append("\(name) = '\(quoted)'\n")
         }

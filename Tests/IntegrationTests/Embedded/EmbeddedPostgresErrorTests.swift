@@ -32,7 +32,7 @@ import Testing
 
     @Test func settingsAreQuoted() async throws {
         var options = EmbeddedPostgres.Options()
-        options.settings = ["cluster_name": #"it's a \ "name""#]
+        options.settings = ["cluster_name": #"it's a \ "name"'"# + "\u{301}"]
         try await EmbeddedPostgres.withServer(options: options) { #expect($0.isRunning) }
     }
 
