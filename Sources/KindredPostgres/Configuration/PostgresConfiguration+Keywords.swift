@@ -30,11 +30,19 @@ extension PostgresConfiguration {
     /// A configuration from the environment: `DATABASE_URL`, else the variables `PGHOST`, `PGPORT`, `PGUSER`,
     /// `PGPASSWORD`, `PGDATABASE` and those of TLS, as libpq knows them; what they leave open is libpq's default.
     ///
-    /// Throws `PostgresError` `.invalidConfiguration`.
+    /// Except that without `PGSSLMODE` a server on another machine is verified. Service files are not read. Throws
+    /// `PostgresError` `.invalidConfiguration`, also where `PGSERVICE` names a service.
     public static func fromEnvironment(
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> PostgresConfiguration {
         if let uri = environment["DATABASE_URL"], !uri.isEmpty { return try PostgresConfiguration(uri: uri) }
+        // libpq would take the role and the database from it, but not the server, which is always given.
+        guard environment["PGSERVICE", default: ""].isEmpty else {
+            throw PostgresError(
+                .invalidConfiguration,
+                "PGSERVICE is set, and service files are not read: unset it, and set PGHOST and its like or DATABASE_URL"
+            )
+        }
         let variables = [
             "PGHOST": "host", "PGHOSTADDR": "hostaddr", "PGPORT": "port", "PGUSER": "user", "PGPASSWORD": "password",
             "PGDATABASE": "dbname", "PGSSLMODE": "sslmode", "PGSSLROOTCERT": "sslrootcert", "PGSSLCERT": "sslcert",

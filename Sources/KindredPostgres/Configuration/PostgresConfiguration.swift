@@ -288,7 +288,7 @@ extension PostgresConfiguration {
 }
 
 extension PostgresConfiguration: CustomStringConvertible {
-    /// The address as a URI, without the password.
+    /// The address in a URI's form, without the password: for people, as nothing in it is percent-encoded.
     public var description: String {
         let hosts = endpoints.map { endpoint in
             switch endpoint {

@@ -59,6 +59,15 @@ import Testing
         }
     }
 
+    @Test func aServiceFileIsNoPlaceToConnectTo() throws {
+        #expect {
+            _ = try PostgresConfiguration.fromEnvironment(["PGSERVICE": "shop", "PGUSER": "u"])
+        } throws: { error in
+            (error as? PostgresError)?.code == .invalidConfiguration && "\(error)".contains("PGSERVICE")
+        }
+        #expect(try PostgresConfiguration.fromEnvironment(["PGSERVICE": "", "PGUSER": "u"]).user == "u")
+    }
+
     @Test func theEnvironmentHasNoSay() throws {
         let configuration = try PostgresConfiguration(uri: "postgres://db.example.org")
         for variable in ["PGHOSTADDR", "PGSERVICE"] {
