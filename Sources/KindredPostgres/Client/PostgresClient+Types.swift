@@ -11,8 +11,10 @@ extension PostgresClient {
     ///
     /// - Parameters:
     ///   - codec: how values are read and written.
-    ///   - name: the type's name, as it is written in SQL: `color`, `paint.color`.
-    /// - Throws: `PostgresError` `.invalidParameter` if the database has no such type. Sends one query.
+    ///   - name: the type's name, as it is written in SQL: `color`, `paint.color`. A built-in type that the library knows
+    ///     keeps the library's own codec.
+    /// - Throws: `PostgresError` `.invalidParameter` if the database has no such type, `.server` for a text that is no
+    ///   name of a type, or as a query does. Sends one query.
     public func register(_ codec: PostgresCodec, forTypeNamed name: String) async throws {
         let rows = try await query(
             """

@@ -57,7 +57,9 @@ enum CursorPlace {
 final class OwnTransaction: Sendable {
     private let client: PostgresClient
     private let lease: ConnectionPool.Lease
-    /// Whether BEGIN was sent. The connection does not tell: a cancellation of what it did before may still be under way.
+    /// Whether BEGIN was sent.
+    ///
+    /// The connection does not tell: a cancellation of what it did before may still be under way.
     private let hasBegun = Atomic(false)
 
     init(client: PostgresClient, lease: ConnectionPool.Lease) {
