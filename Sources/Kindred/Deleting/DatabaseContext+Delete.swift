@@ -12,7 +12,8 @@ extension DatabaseContext {
     /// Afterwards every loaded object is right: deleted ones say so in `isDeleted` and refuse writes, nullified ones show
     /// nil, sets have lost their members. Throws `KindredError`, and nothing is deleted: `.deletionDenied` if objects that
     /// stay forbid it, `.requiredRelationship` if they would lose what they need, `.objectDeleted` if a row is gone
-    /// already.
+    /// already; before anything is sent `.notStored` for a new object, which ``stageDeletion(of:)`` gives up, `.foreignContext`,
+    /// and `.readOnly` for an entity without a key.
     public func delete(_ object: DatabaseObject, fileID: String = #fileID, line: Int = #line) async throws {
         try await client.called(at: fileID, line) {
             try await delete(CollectionOfOne(object))
@@ -74,7 +75,11 @@ extension DatabaseContext {
                 guard case .referenced = relationship.link else { continue }
                 let action = relationship.model.databaseAction
                 let isCounted = runtime.entities[relationship.destination].entity.optimisticLocking == .xmin
-                if action == .setDefault || action == .setNull && isCounted, isInMemory(relationship) { return true }
+                // Whose rows the database takes is not known here where it alone can compare the keys.
+                let isLoose = action != .noAction && relationship.isComparedByServer
+                if action == .setDefault || action == .setNull && isCounted || isLoose, isInMemory(relationship) {
+                    return true
+                }
                 if action == .cascade, reached.insert(relationship.destination).inserted {
                     pending.append(relationship.destination)
                 }

@@ -84,4 +84,25 @@ import Testing
             #expect(rows.map(\.isDeleted) == [true, false, false, true])
         }
     }
+
+    @Test(.database(.sql(schema))) func twoRowsWithEqualKeysAreNoUpsert() async throws {
+        try await withDatabase { database, context, other in
+            for (entity, keys) in [("folded", ["xyz", "XYZ"]), ("padded", ["xyz", "xyz "])] {
+                let rows: [[String: (any PropertyValue)?]] = keys.map { ["key": $0, "name": "X"] }
+                await expectError(.invalidRequest) {
+                    try await context.create(entity, rows, onConflict: .update("key"))
+                }
+                let kept = try await context.create(entity, rows, onConflict: .keep("key"))
+                #expect(kept.count == 2 && kept[0] === kept[1])
+            }
+        }
+    }
+
+    @Test(.database(.sql(schema))) func deletionsReachWhatTheServerReaches() async throws {
+        try await withDatabase { database, context, other in
+            let rows = try await context.fetch("folded_row").sorted("id").all()
+            try await context.fetch("folded").where("name = 'A'").delete()
+            #expect(rows.map(\.isDeleted) == [true, false, true, false])
+        }
+    }
 }

@@ -23,7 +23,8 @@ extension DatabaseContext {
     /// Stores rows as ``create(_:_:onConflict:)-(String,[String:(any PropertyValue)?],_)`` does, all of them by one
     /// statement; returns their objects in the order of the values.
     ///
-    /// All rows have to be given the same keys. With ``ConflictResolution/update(_:)`` no two rows may have the same key.
+    /// All rows have to be given the same keys. With ``ConflictResolution/update(_:)`` no two rows may have the same key:
+    /// `.invalidRequest`, before anything is sent unless the server alone holds the keys equal.
     @discardableResult
     public func create(
         _ entityName: String,
@@ -47,11 +48,22 @@ extension DatabaseContext {
             }
             let upsert = try Upsert(assignments, of: entity, resolution, types: client.types)
             return try await write {
-                let inserted = try await send([try upsert.statement()], entity)[0]
+                let inserted = try await store(upsert)
                 if inserted.count == rows.count { return try applyUpserted(inserted, of: entity) }
                 guard upsert.keepsRows else { throw keptAway(entity) }
                 return try await standing(upsert, inserted)
             }
+        }
+    }
+
+    /// Sends the INSERT; keys that differ here may be equal to the server, such as texts that differ in case.
+    private func store(_ upsert: Upsert) async throws -> QueryResult {
+        do {
+            return try await send([try upsert.statement()], upsert.entity)[0]
+        } catch let error as PostgresError where error.sqlState?.rawValue == "21000" {
+            throw KindredError(
+                .invalidRequest, "Two new rows of \(upsert.entity.name) have the same key",
+                entity: upsert.entity.name.description, underlying: error)
         }
     }
 
