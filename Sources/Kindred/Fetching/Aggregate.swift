@@ -48,7 +48,7 @@ extension ConditionRenderer {
             switch aggregate.function {
             case .count: true
             case .sum, .average: scalar.type.family == .number
-            case .minimum, .maximum: scalar.type.family != .document && scalar.type.family != .boolean
+            case .minimum, .maximum: scalar.type.hasOrder && scalar.type.family != .boolean
             }
         guard isPossible else {
             throw KindredError(

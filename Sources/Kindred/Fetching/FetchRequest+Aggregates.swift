@@ -5,7 +5,8 @@ extension FetchRequest {
     /// An aggregate over the rows that the request selects, limit and offset included.
     ///
     /// One query; no objects are made. Throws `KindredError` `.unknownKey`, or `.invalidRequest` for an attribute whose
-    /// type the aggregate cannot take, before anything is sent.
+    /// type the aggregate cannot take, before anything is sent. Which types have a smallest and a greatest value depends on
+    /// the server's version: where it has no such aggregate, the error is its own, `PostgresError` with SQLSTATE 42883.
     public func aggregate(_ aggregate: Aggregate, fileID: String = #fileID, line: Int = #line) async throws
         -> PostgresValue?
     {

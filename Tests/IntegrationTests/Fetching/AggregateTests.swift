@@ -39,12 +39,20 @@ import Testing
         }
     }
 
-    @Test(.database(.sql(librarySchema))) func whatHasNoMeaningIsRefusedBeforeAnythingIsSent() async throws {
+    @Test(.database(.sql(librarySchema + "CREATE TABLE place (id int PRIMARY KEY, at point, \"all\" point[])")))
+    func whatHasNoMeaningIsRefusedBeforeAnythingIsSent() async throws {
         try await withDatabase { database, context, other in
             let books = try context.fetch("book")
             try await expectStatements([]) { () async throws in
                 await expectError(.invalidRequest) { _ = try await books.sum("title") }
                 await expectError(.invalidRequest) { _ = try await books.sum("author") }
+                await expectError(.invalidRequest) { _ = try await context.fetch("place").minimum("at") }
+                await expectError(.invalidRequest) { _ = try context.fetch("place").sorted("at") }
+                await expectError(.invalidRequest) { _ = try context.fetch("place").sorted("all") }
+                await expectError(.invalidRequest) {
+                    _ = try context.fetch("place").group(by: "at", aggregates: .count)
+                }
+                await expectError(.invalidRequest) { _ = try context.fetch("place").select("at").distinct().sql }
                 await expectError(.unknownKey) { _ = try await books.sum("price) FROM book; --") }
                 await expectError(.unknownKey) { _ = try books.group(by: "x\"; --", aggregates: .count) }
                 await expectError(.invalidRequest) { _ = try books.sorted("id").group(by: "title", aggregates: .count) }

@@ -25,7 +25,7 @@ extension ConditionRenderer {
         if term.path.last == "@count" { return try count(term.path.dropLast(), from: 0) }
         switch try target(of: term.path[...], from: 0) {
         case .scalar(let scalar):
-            if scalar.type.family != .document { return scalar }
+            if scalar.type.hasOrder { return scalar }
             problem = "\(path) is of the type \(scalar.type.typeName), which has no order"
         case .row: problem = "\(path.isEmpty ? "A sort key" : "\"\(path)\"") must end in an attribute to sort by"
         case .members: problem = "\"\(path)\" leads to many objects and cannot be sorted by; its @count can"

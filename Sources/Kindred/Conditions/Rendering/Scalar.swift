@@ -78,6 +78,15 @@ struct ValueType {
         }
     }
 
+    /// Whether values can be sorted and told apart, as far as is known: of types that are not built in the server knows.
+    var hasOrder: Bool {
+        if family == .document { return false }
+        return switch elementType ?? type {
+        case .json, .xml, .jsonpath, .point, .line, .lseg, .box, .path, .polygon, .circle: false
+        default: true
+        }
+    }
+
     var isInteger: Bool { type == .int2 || type == .int4 || type == .int8 }
 
     var isFloat: Bool { type == .float4 || type == .float8 }
