@@ -6,7 +6,8 @@ extension DatabaseContext {
     ///
     /// One INSERT … RETURNING. `values` may hold attributes, and to-one relationships whose foreign keys the new row
     /// holds. Throws `KindredError`: `.unknownEntity`, `.unknownKey`, `.wrongType`, `.missingValue` naming every required
-    /// value that is missing, all before anything is sent; `.constraintViolation` if the database refuses.
+    /// value that is missing, `.readOnly` for an entity without a key and for generated columns, all before anything is
+    /// sent; `.constraintViolation` if the database refuses, or a trigger keeps the row from being stored.
     @discardableResult
     public func create(
         _ entityName: String,
@@ -51,7 +52,8 @@ extension DatabaseContext {
 
     /// The object of an ID: from memory, or by one SELECT by key.
     ///
-    /// Throws `KindredError` `.notFound` if there is no such row.
+    /// Throws `KindredError` `.notFound` if there is no such row, `.invalidObjectID` for an entity or a key that the database
+    /// does not have, and for a temporary ID.
     public func object(with id: ObjectID, fileID: String = #fileID, line: Int = #line) async throws -> DatabaseObject {
         return try await client.called(at: fileID, line) {
             guard let entity = runtime[id.entity], entity.entity.primaryKey == id.attributes else {

@@ -49,7 +49,9 @@ public struct FetchRequest<Object: DatabaseObject>: Sendable {
     /// Sorts by an attribute, or by a path over to-one relationships such as `person.surname`, after the keys given
     /// before.
     ///
-    /// Throws `KindredError` `.unknownKey` with the nearest keys.
+    /// The number of a to-many relationship's members is a key too: `emailSet.@count`. Throws `KindredError` `.unknownKey`
+    /// with the nearest keys, `.invalidRequest` for a path to objects and for a type without an order, such as `json` and
+    /// `point`. Sends nothing.
     public func sorted(_ keyPath: String, ascending: Bool = true) throws -> FetchRequest {
         try sorted(path: keyPath.keys, ascending: ascending)
     }
@@ -82,7 +84,9 @@ public struct FetchRequest<Object: DatabaseObject>: Sendable {
 extension FetchRequest {
     /// The objects: known rows give their objects, refreshed where nothing is staged.
     ///
-    /// One query.
+    /// One query, and one more for each relationship to be prefetched. Throws `KindredError` `.invalidRequest` for a negative
+    /// limit or offset and for a lock outside a transaction, before anything is sent; `.schemaChanged` if the database does
+    /// not fit the model any more.
     public func all(fileID: String = #fileID, line: Int = #line) async throws -> [Object] {
         return try await context.client.called(at: fileID, line) {
             if query.lock != nil { try context.requireTransaction() }
@@ -97,14 +101,15 @@ extension FetchRequest {
 
     /// The first object, or nil.
     ///
-    /// One query with LIMIT 1.
+    /// One query with LIMIT 1. Throws as ``all()`` does.
     public func first(fileID: String = #fileID, line: Int = #line) async throws -> Object? {
         try await limited(to: 1).all(fileID: fileID, line: line).first
     }
 
     /// The one object there is.
     ///
-    /// One query with LIMIT 2. Throws `KindredError` `.notFound` if there is none, `.notUnique` if there are more.
+    /// One query with LIMIT 2. Throws `KindredError` `.notFound` if there is none, `.notUnique` if there are more,
+    /// and as ``all()`` does.
     public func one(fileID: String = #fileID, line: Int = #line) async throws -> Object {
         let objects = try await limited(to: 2).all(fileID: fileID, line: line)
         guard let object = objects.first else {

@@ -84,7 +84,8 @@ open class DatabaseObject: @unchecked Sendable {
     /// The entity that the object's row belongs to.
     public var entity: Entity { runtime.entity }
 
-    /// The row's identity, equal across contexts; nil where the entity has no key.
+    /// The row's identity, equal across contexts; nil where the entity has no key, and for a new object that was
+    /// given up.
     public var objectID: ObjectID? {
         key.map { ObjectID(runtime, $0) }
     }
@@ -156,6 +157,6 @@ extension DatabaseObject: Hashable {
 extension DatabaseObject: CustomStringConvertible {
     /// The object's identity, without its values: safe to log.
     public var description: String {
-        objectID?.uri ?? "\(runtime.name) without a key"
+        objectID?.uri ?? "\(runtime.name) \(runtime.key.isEmpty ? "without a key" : "that was never stored")"
     }
 }
