@@ -56,6 +56,12 @@ extension DatabaseContext {
     /// does not have, and for a temporary ID.
     public func object(with id: ObjectID, fileID: String = #fileID, line: Int = #line) async throws -> DatabaseObject {
         return try await client.called(at: fileID, line) {
+            guard !id.isTemporary else {
+                throw KindredError(
+                    .invalidObjectID,
+                    "\(id) is the ID of a new object until it is saved; ask it for the one it has then",
+                    entity: id.entity.description)
+            }
             guard let entity = runtime[id.entity], entity.entity.primaryKey == id.attributes else {
                 throw KindredError(
                     .invalidObjectID,
