@@ -102,13 +102,22 @@ extension PostgresClient {
 
     /// Runs a script of several statements in the simple protocol, on a connection of its own.
     ///
-    /// Nothing can be bound in it; for fixtures and installers, never with text that anybody else chose.
+    /// Nothing can be bound in it; for fixtures and installers, never with text that anybody else chose. One message, without
+    /// a time limit. Its statements take effect together, unless it has COMMIT or the like in it. The connection is cleaned
+    /// afterwards.
+    ///
+    /// Throws `PostgresError` `.server` for the first statement that fails, `.invalidParameter` for a transaction that the
+    /// script begins and does not end, which is rolled back, and for a COPY from or to the client; else as a query does.
     package func runScript(_ text: String) async throws {
         guard !text.utf8.contains(0) else {
             throw PostgresError(.invalidParameter, "A statement cannot hold a NUL character")
         }
         try await withExclusive { lease in
             _ = try await lease.connection.run([], script: text, timeout: nil)
+            guard lease.connection.condition != .inTransaction else {
+                throw PostgresError(
+                    .invalidParameter, "The script begins a transaction that it does not end; it was rolled back")
+            }
         }
     }
 

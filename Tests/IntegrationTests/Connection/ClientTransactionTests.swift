@@ -454,6 +454,18 @@ struct ClientTransactionTests {
         }
     }
 
+    @Test func aScriptEndsTheTransactionsThatItBegins() async throws {
+        try await withClient(maximumConnections: 1) { client in
+            await expectPostgresError(.invalidParameter) {
+                try await client.runScript("BEGIN; INSERT INTO note (id) VALUES (1)")
+            }
+            try await expectIDs(client, "{}")
+            try await client.runScript("BEGIN; INSERT INTO note (id) VALUES (2); COMMIT")
+            try await expectIDs(client, "{2}")
+            #expect(client.metrics.opened == 1)
+        }
+    }
+
     @Test func anotherLeaseInATransactionThatCouldNeverComeIsRefused() async throws {
         try await withClient(maximumConnections: 1) { client in
             await expectPostgresError(.nestedAcquire) {
