@@ -5,6 +5,7 @@ final class StreamObservers<Element: Sendable>: Sendable {
     private struct State {
         var streams: [Int: AsyncStream<Element>.Continuation] = [:]
         var lastID = 0
+        var isFinished = false
     }
 
     private let state = Mutex(State())
@@ -16,11 +17,16 @@ final class StreamObservers<Element: Sendable>: Sendable {
     func stream() -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Element.self, bufferingPolicy: .bufferingNewest(1_000))
-        let id = state.withLock { state in
+        let id = state.withLock { state -> Int? in
+            if state.isFinished { return nil }
             state.lastID += 1
             state.streams[state.lastID] = continuation
             count.store(state.streams.count, ordering: .relaxed)
             return state.lastID
+        }
+        guard let id else {
+            continuation.finish()
+            return stream
         }
         continuation.onTermination = { [weak self] _ in self?.remove(id) }
         return stream
@@ -31,8 +37,13 @@ final class StreamObservers<Element: Sendable>: Sendable {
         for stream in state.withLock({ Array($0.streams.values) }) { stream.yield(element) }
     }
 
+    /// Ends every stream, also those that are asked for later.
     func finish() {
-        for stream in state.withLock({ Array($0.streams.values) }) { stream.finish() }
+        let streams = state.withLock { state in
+            state.isFinished = true
+            return Array(state.streams.values)
+        }
+        for stream in streams { stream.finish() }
     }
 
     private func remove(_ id: Int) {

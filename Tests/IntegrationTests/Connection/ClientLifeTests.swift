@@ -16,6 +16,9 @@ import Testing
             await client.close()
             // It ends with the client.
             while await iterator.next() != nil {}
+            // And so do those that are asked for later.
+            for await _ in client.notices() {}
+            for await _ in client.parameterChanges() {}
         }
     }
 
