@@ -11,6 +11,8 @@ extension PostgresArray: PostgresEncodable, PostgresDecodable {
 
 extension Array: PostgresEncodable where Element: PostgresEncodable {
     /// An array of the elements' type; of bytes a `bytea`.
+    ///
+    /// Of arrays it is a `text[]` of their texts: one of several dimensions is made as a ``PostgresArray``.
     public var postgresValue: PostgresValue? {
         get throws {
             if Element.self == UInt8.self, let bytes = self as? [UInt8] { return .bytes(bytes) }
