@@ -71,7 +71,7 @@ import Testing
             try await expect([1, 3, 4], [])
             try await context.fetch("\(name)_row").where("id = 3").update([name: owners[1]])
             try await expect([1, 4], [3])
-            try await context.transaction {
+            _ = try await context.transaction {
                 await #expect(throws: CancellationError.self) { () async throws in
                     try await context.transaction {
                         try await sets[0].insert(rows[2])
