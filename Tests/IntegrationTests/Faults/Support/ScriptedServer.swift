@@ -59,7 +59,7 @@ final class ScriptedServer: Sendable {
         private func read(_ count: Int) -> [UInt8]? {
             var bytes: [UInt8] = []
             while bytes.count < count {
-                guard let next = socket.read(milliseconds: 120_000, atMost: count - bytes.count), !next.isEmpty else {
+                guard let next = socket.read(milliseconds: 600_000, atMost: count - bytes.count), !next.isEmpty else {
                     return nil
                 }
                 bytes += next
