@@ -5,31 +5,48 @@ import Testing
 /// Foreign keys that the server holds equal to keys of another form.
 @Suite struct LooseKeyTests {
     private static let schema = """
-        CREATE COLLATION folded (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-        CREATE TABLE folded (key text COLLATE folded PRIMARY KEY, name text);
         CREATE TABLE padded (key char(5) PRIMARY KEY, name text);
         CREATE TABLE counted (key numeric PRIMARY KEY, name text);
         CREATE TABLE dated (key timestamp PRIMARY KEY, name text);
-        INSERT INTO folded VALUES ('abc', 'A'), ('def', 'B');
         INSERT INTO padded VALUES ('abc', 'A'), ('def', 'B');
         INSERT INTO counted VALUES (1.0, 'A'), (2, 'B');
         INSERT INTO dated VALUES ('2020-01-01', 'A'), ('2021-01-01', 'B');
-        CREATE TABLE folded_row (
-            id int PRIMARY KEY, owner text COLLATE folded CONSTRAINT folded__rows REFERENCES folded ON DELETE CASCADE);
         CREATE TABLE padded_row (
             id int PRIMARY KEY, owner char(10) CONSTRAINT padded__rows REFERENCES padded ON DELETE CASCADE);
         CREATE TABLE counted_row (
             id int PRIMARY KEY, owner int CONSTRAINT counted__rows REFERENCES counted ON DELETE CASCADE);
         CREATE TABLE dated_row (
             id int PRIMARY KEY, owner date CONSTRAINT dated__rows REFERENCES dated ON DELETE CASCADE);
-        INSERT INTO folded_row VALUES (1, 'ABC'), (2, 'Def'), (3, 'abC'), (4, NULL);
         INSERT INTO padded_row VALUES (1, 'abc'), (2, 'def'), (3, 'abc'), (4, NULL);
         INSERT INTO counted_row VALUES (1, 1), (2, 2), (3, 1), (4, NULL);
         INSERT INTO dated_row VALUES (1, '2020-01-01'), (2, '2021-01-01'), (3, '2020-01-01'), (4, NULL);
         """
 
+    private static let folded = """
+        CREATE COLLATION folded (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+        CREATE TABLE folded (key text COLLATE folded PRIMARY KEY, name text);
+        INSERT INTO folded VALUES ('abc', 'A'), ('def', 'B');
+        CREATE TABLE folded_row (
+            id int PRIMARY KEY, owner text COLLATE folded CONSTRAINT folded__rows REFERENCES folded ON DELETE CASCADE);
+        INSERT INTO folded_row VALUES (1, 'ABC'), (2, 'Def'), (3, 'abC'), (4, NULL);
+        """
+
+    /// Adds tables whose keys ignore case; false where the server was built without ICU, and has no such collations.
+    private func addFolded() async throws -> Bool {
+        var isAdded = true
+        try await withClient { client in
+            do {
+                try await client.runScript(Self.folded)
+            } catch let error as PostgresError where error.sqlState == .featureNotSupported {
+                isAdded = false
+            }
+        }
+        return isAdded
+    }
+
     @Test(.database(.sql(schema)), arguments: ["folded", "padded", "counted", "dated"])
     func bothSidesStayRight(owner name: String) async throws {
+        if name == "folded" { guard try await addFolded() else { return } }
         try await withDatabase { database, context, other in
             let rows = try await context.fetch("\(name)_row").sorted("id").all()
             let owners = try await context.fetch(name).sorted("name").all()
@@ -86,8 +103,9 @@ import Testing
     }
 
     @Test(.database(.sql(schema))) func twoRowsWithEqualKeysAreNoUpsert() async throws {
+        let isFolded = try await addFolded()
         try await withDatabase { database, context, other in
-            for (entity, keys) in [("folded", ["xyz", "XYZ"]), ("padded", ["xyz", "xyz "])] {
+            for (entity, keys) in [("padded", ["xyz", "xyz "])] + (isFolded ? [("folded", ["xyz", "XYZ"])] : []) {
                 let rows: [[String: (any PropertyValue)?]] = keys.map { ["key": $0, "name": "X"] }
                 await expectError(.invalidRequest) {
                     try await context.create(entity, rows, onConflict: .update("key"))
@@ -98,10 +116,12 @@ import Testing
         }
     }
 
-    @Test(.database(.sql(schema))) func deletionsReachWhatTheServerReaches() async throws {
+    @Test(.database(.sql(schema)), arguments: ["folded", "padded"])
+    func deletionsReachWhatTheServerReaches(owner name: String) async throws {
+        if name == "folded" { guard try await addFolded() else { return } }
         try await withDatabase { database, context, other in
-            let rows = try await context.fetch("folded_row").sorted("id").all()
-            try await context.fetch("folded").where("name = 'A'").delete()
+            let rows = try await context.fetch("\(name)_row").sorted("id").all()
+            try await context.fetch(name).where("name = 'A'").delete()
             #expect(rows.map(\.isDeleted) == [true, false, true, false])
         }
     }
