@@ -12,8 +12,8 @@ extension DatabaseContext {
     /// Afterwards every loaded object is right: deleted ones say so in `isDeleted` and refuse writes, nullified ones show
     /// nil, sets have lost their members. Throws `KindredError`, and nothing is deleted: `.deletionDenied` if objects that
     /// stay forbid it, `.requiredRelationship` if they would lose what they need, `.objectDeleted` if a row is gone
-    /// already; before anything is sent `.notStored` for a new object, which ``stageDeletion(of:)`` gives up, `.foreignContext`,
-    /// and `.readOnly` for an entity without a key.
+    /// already; before anything is sent `.notStored` for a new object, which ``stageDeletion(of:)`` gives up,
+    /// `.foreignContext`, and `.readOnly` for an entity without a key.
     public func delete(_ object: DatabaseObject, fileID: String = #fileID, line: Int = #line) async throws {
         try await client.called(at: fileID, line) {
             try await delete(CollectionOfOne(object))

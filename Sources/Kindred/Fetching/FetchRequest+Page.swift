@@ -14,7 +14,8 @@ extension FetchRequest {
     /// hold the position themselves; in many-to-many relationships they come by their keys, unless the request is sorted.
     ///
     /// One query, and one more for each relationship to be prefetched. Throws `KindredError` `.invalidRequest` for an entity
-    /// without a key, a request with limit or offset, a size below one, a cursor of another order, or a lock outside a transaction.
+    /// without a key, a request with limit or offset, a size below one, a cursor of another order, or a lock outside a
+    /// transaction.
     public func page(size: Int, after cursor: PageCursor? = nil, fileID: String = #fileID, line: Int = #line)
         async throws -> Page<Object>
     {

@@ -5,8 +5,9 @@ extension DatabaseObject {
     /// Locks the object's row until the end of the transaction, and reads it again, so that what it shows stays true.
     ///
     /// One SELECT … FOR UPDATE by key. Loaded relationships are kept. Throws `KindredError`: `.invalidRequest` outside a
-    /// transaction and `.notStored` for a new object, before anything is sent; `.objectDeleted` if the row is gone. `PostgresError` if the row is locked
-    /// and `waiting` is `.noWait`; with `.skipLocked` a locked row is an error `.notFound`.
+    /// transaction and `.notStored` for a new object, before anything is sent; `.objectDeleted` if the row is gone.
+    /// `PostgresError` if the row is locked and `waiting` is `.noWait`; with `.skipLocked` a locked row is an error
+    /// `.notFound`.
     public func lock(
         _ lock: RowLock = .forUpdate, _ waiting: RowLock.Waiting = .wait, fileID: String = #fileID, line: Int = #line
     ) async throws {

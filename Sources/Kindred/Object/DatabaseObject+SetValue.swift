@@ -60,8 +60,8 @@ extension DatabaseObject {
     /// Reads the object's row again.
     ///
     /// One SELECT by key. Loaded relationships are forgotten, so that they are read again when they are used. Throws
-    /// `KindredError` `.objectDeleted` if the row is gone; the object then says so in `isDeleted`. `.notStored` for a new object
-    /// and `.readOnly` for an entity without a key, before anything is sent. What is staged stays staged.
+    /// `KindredError` `.objectDeleted` if the row is gone; the object then says so in `isDeleted`. `.notStored` for a
+    /// new object and `.readOnly` for an entity without a key, before anything is sent. What is staged stays staged.
     public func refresh(fileID: String = #fileID, line: Int = #line) async throws {
         try await context.client.called(at: fileID, line) {
             try await context.refresh(self)

@@ -85,9 +85,9 @@ extension PostgresClient {
     /// Lends a connection for the time of `body`; everything its task sends over this client goes there.
     ///
     /// For settings, temporary tables and advisory locks. Child tasks share the connection; while one of them has a
-    /// transaction open, the statements and transactions of the others wait for its end. A connection that comes back with an open transaction is rolled
-    /// back; after SET, LISTEN, temporary tables and their like it is reset by DISCARD ALL.
-    /// Inside a transaction, and inside another call, it is the connection the task has already.
+    /// transaction open, the statements and transactions of the others wait for its end. A connection that comes back
+    /// with an open transaction is rolled back; after SET, LISTEN, temporary tables and their like it is reset by
+    /// DISCARD ALL. Inside a transaction, and inside another call, it is the connection the task has already.
     @discardableResult
     public func withConnection<T>(_ body: (PostgresConnection) async throws -> T) async throws -> T {
         if let transaction = currentTransaction {
