@@ -85,7 +85,7 @@ extension ConnectionState {
             flush(&effects)
         } else if !wantsWrite {
             wantsWrite = true
-            Poller.shared.setInterest(reads: wantsRead, writes: true, socket: socket)
+            watchSocket()
         }
         let isFlushed = !wantsWrite
         copy.change { $0.isFlushed = isFlushed }
@@ -143,6 +143,6 @@ extension ConnectionState {
     private mutating func setReads(_ reads: Bool) {
         guard wantsRead != reads else { return }
         wantsRead = reads
-        Poller.shared.setInterest(reads: reads, writes: wantsWrite, socket: socket)
+        watchSocket()
     }
 }

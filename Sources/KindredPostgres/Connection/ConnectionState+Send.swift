@@ -115,7 +115,7 @@ extension ConnectionState {
         let wants = status == 1
         if wants != wantsWrite {
             wantsWrite = wants
-            Poller.shared.setInterest(reads: wantsRead, writes: wants, socket: socket)
+            watchSocket()
             if !wants, inFlight.first?.copyPhase == .input {
                 serverHasAnswered()
                 inFlight.first?.request.copy?.change { $0.isFlushed = true }
@@ -123,5 +123,11 @@ extension ConnectionState {
         }
         // A connection that takes nothing any more may still have said why; reading finds its end.
         if status < 0 { socketIsReady(&effects) }
+    }
+
+    /// Tells the poller what the connection waits for.
+    func watchSocket() {
+        guard handle != nil else { return }
+        Poller.shared.setInterest(reads: wantsRead, writes: wantsWrite, socket: socket)
     }
 }

@@ -2,14 +2,6 @@ import CLibPQ
 import Logging
 import Synchronization
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// One session with the server, shared by the tasks whose requests are on their way through it.
 ///
 /// A request is encoded and sent from the calling task; the poller's thread takes the answers in. Neither waits for the
@@ -210,18 +202,13 @@ final class PooledConnection: PolledSource {
     }
 
     func socketIsReady() {
-        let isRead = updateNow { state, effects in
+        updateNow { state, effects in
             state.socketIsReady(&effects)
         } orLeave: {
+            // The input stays in the socket until it is read, and the poller would come back at once.
+            Poller.shared.rest(self, socket: socket)
             $0.hasInput = true
         }
-        if isRead { return }
-        // The input stays in the socket until it is read, and the poller would come back at once.
-        var patience = 4
-        repeat {
-            sched_yield()
-            patience -= 1
-        } while patience > 0 && isBusy.load(ordering: .relaxed)
     }
 
     func deadlinePassed(_ now: MonotonicTime) -> MonotonicTime {
@@ -244,12 +231,9 @@ final class PooledConnection: PolledSource {
     }
 
     /// Changes the state as `update` does if nobody else works on it; leaves word in the inbox otherwise.
-    ///
-    /// Returns false if it is up to the thread that works on the state.
-    @discardableResult
     private func updateNow(
         _ body: (inout ConnectionState, inout ConnectionState.Effects) -> Void, orLeave mail: (inout Inbox) -> Void
-    ) -> Bool {
+    ) {
         var effects = ConnectionState.Effects()
         let isDone = tryUpdate { state in
             takeMail(&state, &effects)
@@ -261,7 +245,6 @@ final class PooledConnection: PolledSource {
         }
         perform(effects)
         emptyAgain()
-        return true
     }
 
     /// Changes the state if no other thread works on it; false if one does.
@@ -281,20 +264,18 @@ final class PooledConnection: PolledSource {
         if hasMail.load(ordering: .relaxed) { empty() }
     }
 
-    /// Sees that the inbox is emptied, here or by the thread that works on the state; false for the latter.
-    @discardableResult
-    private func empty() -> Bool {
+    /// Sees that the inbox is emptied, here or by the thread that works on the state.
+    private func empty() {
         hasMail.store(true, ordering: .relaxed)
         repeat {
             // Of this thread's mark and the other's look after its work, one comes first: the fences forbid that this
             // thread finds the mutex locked and the other one finds no mark.
             atomicMemoryFence(ordering: .sequentiallyConsistent)
             var effects = ConnectionState.Effects()
-            guard tryUpdate({ takeMail(&$0, &effects) }) else { return false }
+            guard tryUpdate({ takeMail(&$0, &effects) }) else { return }
             perform(effects)
             atomicMemoryFence(ordering: .sequentiallyConsistent)
         } while hasMail.load(ordering: .relaxed)
-        return true
     }
 
     private func takeMail(_ state: inout ConnectionState, _ effects: inout ConnectionState.Effects) {
@@ -303,7 +284,10 @@ final class PooledConnection: PolledSource {
             defer { inbox = Inbox() }
             return inbox
         }
-        if mail.hasInput { state.socketIsReady(&effects) }
+        if mail.hasInput {
+            state.socketIsReady(&effects)
+            state.watchSocket()
+        }
         for (request, deadline) in mail.requests {
             state.submit(PendingRequest(request, deadline: deadline), &effects)
         }

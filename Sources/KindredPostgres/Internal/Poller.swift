@@ -65,6 +65,16 @@ final class Poller: Sendable {
         waiter.setInterest(reads: reads, writes: writes, socket)
     }
 
+    /// Tells nothing of a socket until its source says again what it waits for.
+    ///
+    /// For sources that cannot read now; others may have ended them meanwhile, and given the socket's number away.
+    func rest(_ source: any PolledSource, socket: Int32) {
+        state.withLock { state in
+            guard let known = state.sources[socket], known === source else { return }
+            waiter.setInterest(reads: false, writes: false, socket)
+        }
+    }
+
     /// Makes sure that deadlines are looked at by then.
     func wake(by deadline: MonotonicTime) {
         var known = nextDeadline.load(ordering: .relaxed)
