@@ -50,7 +50,7 @@ extension DatabaseContext {
         }
     }
 
-    /// The object of an ID: from memory, or by one SELECT by key.
+    /// The object of an ID: from memory, or by one SELECT by key, which others may share as with `find`.
     ///
     /// Throws `KindredError` `.notFound` if there is no such row, `.invalidObjectID` for an entity or a key that the database
     /// does not have, and for a temporary ID.
@@ -102,13 +102,32 @@ extension DatabaseContext {
 
     /// `SELECT … WHERE key`: the object, refreshed if it is known.
     func fetch(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> DatabaseObject? {
+        let askedAt = now
+        guard let lookups = entity.lookups else {
+            return try await object(from: select(entity, key), row: 0, of: entity, askedAt: askedAt)
+        }
+        if !lookups.enter(client, isBound: client.isBound) {
+            let found = try await client.observingShared(try entity.selectByKeys()) {
+                try await lookups.wait(for: key, of: entity, client)
+            } rowCount: {
+                $0.map { $0.position == nil ? 0 : 1 }
+            }
+            if let found { return try object(from: found.result, row: found.position, of: entity, askedAt: askedAt) }
+        }
+        let result: QueryResult
+        do {
+            defer { lookups.leave(client) }
+            result = try await select(entity, key)
+        }
+        return try object(from: result, row: 0, of: entity, askedAt: askedAt)
+    }
+
+    private func select(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> QueryResult {
         let text = try entity.selectByKey()
         var bindings = Bindings()
         try entity.append(key, to: &bindings)
-        let askedAt = now
-        let statement = Statement(text: text, bindings: bindings, resultFormat: .binary)
-        let result = try await client.execute(statement, for: entity.name)
-        return result.count == 0 ? nil : try object(from: result, of: entity, askedAt: askedAt)
+        return try await client.execute(
+            Statement(text: text, bindings: bindings, resultFormat: .binary), for: entity.name)
     }
 
     func requireOwn(_ object: DatabaseObject) throws {

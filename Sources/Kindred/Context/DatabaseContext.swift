@@ -91,7 +91,9 @@ extension DatabaseContext {
         of entity: EntityRuntime,
         askedAt: UInt64
     ) throws -> [DatabaseObject] {
-        if result.count == 1 { return [try object(from: result, of: entity, askedAt: askedAt)] }
+        if result.count == 1, let object = try object(from: result, row: 0, of: entity, askedAt: askedAt) {
+            return [object]
+        }
         // What follows the attributes belongs to the request.
         let rows = try EntityRows(result, of: entity)
         let keys = try entity.keys(of: result)
@@ -142,9 +144,13 @@ extension DatabaseContext {
         return objects
     }
 
-    /// The object of a result's only row, as `objects` gives them: look-ups by key are what most programs do most.
-    func object(from result: QueryResult, of entity: EntityRuntime, askedAt: UInt64) throws -> DatabaseObject {
-        let row = try EntityRows(result, of: entity)[0]
+    /// The object of one row of a result, as `objects` gives them, or nil if there is no such row: look-ups by key are what
+    /// most programs do most.
+    func object(
+        from result: QueryResult, row position: Int?, of entity: EntityRuntime, askedAt: UInt64
+    ) throws -> DatabaseObject? {
+        guard let position, position < result.count else { return nil }
+        let row = try EntityRows(result, of: entity)[position]
         var (object, isNew): (DatabaseObject, Bool)
         if !entity.key.isEmpty, let key = try ObjectKey(row, entity.key) {
             (object, isNew) = withMap { map in

@@ -44,6 +44,8 @@ package final class EntityRuntime: Sendable {
     private let texts = Mutex<[String: StatementText]>([:])
     private let empty = Mutex<Row?>(nil)
     private let byKey = Mutex<StatementText?>(nil)
+    /// What look-ups by key share; nil where they cannot.
+    let lookups: KeyLookups?
 
     /// - Parameter positions: the columns by which the inverses of to-one relationships are ordered, by slot.
     package init(
@@ -65,6 +67,10 @@ package final class EntityRuntime: Sendable {
         let key = entity.primaryKey.compactMap { attributeIndex[$0] }
         self.key = key
         hasIntegerKey = key.count == 1 && entity.attributes[key[0]].baseType.isInteger
+        let isTable = entity.kind == .table || entity.kind == .partitionedTable
+        // Keys that are equal here exactly where they are to the server.
+        let hasExactKey = key.count == 1 && (hasIntegerKey || entity.attributes[key[0]].baseType == .uuid)
+        lookups = isTable && hasExactKey ? KeyLookups() : nil
         foreignKeys = relationships.filter(\.holdsForeignKey)
         var movedSlots: [[Int]] = Array(repeating: [], count: entity.attributes.count)
         for relationship in foreignKeys {

@@ -18,11 +18,23 @@ extension PostgresClient {
     /// Runs a statement.
     @discardableResult
     package func execute(_ statement: Statement, timeout: Duration? = nil) async throws -> QueryResult {
-        let results = try await executeBatch([statement], timeout: timeout)
-        guard let result = results.first else {
-            throw PostgresError(.protocolViolation, "The server gave no result for a statement")
-        }
+        guard let result = try await executeBatch([statement], timeout: timeout).first else { throw Self.noResult }
         return result
+    }
+
+    /// Runs a statement that others tell about; see ``observingShared(_:_:rowCount:)``.
+    package func executeUnobserved(_ statement: Statement, timeout: Duration?) async throws -> QueryResult {
+        guard let result = try await run([statement], timeout).first else { throw Self.noResult }
+        return result
+    }
+
+    /// Whether the task's statements have to be its own: it has a connection to itself, or somebody counts them.
+    package var isBound: Bool {
+        currentTransaction != nil || currentLease != nil || StatementRecorder.current != nil
+    }
+
+    private static var noResult: PostgresError {
+        PostgresError(.protocolViolation, "The server gave no result for a statement")
     }
 
     /// Runs statements under one Sync, in one round trip: outside a transaction they take effect together or not at all.

@@ -20,6 +20,25 @@ extension PostgresClient {
         }
     }
 
+    /// Waits for a task's part in a statement that several tasks share, and tells about it as about one of its own.
+    ///
+    /// - Parameter rowCount: how many rows the task has got; nil if it had no part in the statement after all.
+    package func observingShared<T>(
+        _ text: @autoclosure () throws -> StatementText, _ body: () async throws -> T, rowCount: (T) -> Int?
+    ) async throws -> T {
+        guard isObserved else { return try await body() }
+        let start = MonotonicTime.now
+        let statement = Statement(text: try text())
+        do {
+            let result = try await body()
+            if let count = rowCount(result) { observe([statement], since: start, rows: [count], kind: .statement) }
+            return result
+        } catch {
+            observe([statement], since: start, error: error, kind: .statement)
+            throw error
+        }
+    }
+
     var isObserved: Bool {
         StatementRecorder.current != nil || !observers.isEmpty || logger.map { $0.logLevel <= .trace } ?? false
     }

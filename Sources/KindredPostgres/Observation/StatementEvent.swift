@@ -1,4 +1,4 @@
-/// A statement that was sent, and how it went.
+/// A statement that was sent, and how it went; tasks whose look-ups share a statement are told of it each.
 ///
 /// Never holds the values of its parameters.
 public struct StatementEvent: Sendable {

@@ -12,7 +12,7 @@ func runningCount(_ client: PostgresClient, _ prefix: String) async throws -> In
     return try rows[0].decode(0, as: Int.self) ?? 0
 }
 
-/// Waits until a condition holds, at most ten seconds.
+/// Waits until a condition holds, at most two minutes.
 func eventually(
     _ comment: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
 ) async throws {

@@ -1,0 +1,173 @@
+import KindredPostgres
+import Synchronization
+
+/// A statement that finds rows for several look-ups by key, and those who wait for it.
+final class SharedLookup: Sendable {
+    /// The row of one of them.
+    struct Found {
+        let result: QueryResult
+        /// nil if there is no such row.
+        let position: Int?
+    }
+
+    private enum Outcome {
+        case rows(QueryResult, [ObjectKey: Int])
+        case failure(any Error)
+        /// Each has to ask by itself.
+        case none
+    }
+
+    private enum Seat {
+        case taken
+        case waiting(CheckedContinuation<Found?, any Error>)
+        case left
+    }
+
+    private struct State {
+        var keys: [ObjectKey] = []
+        var seats: [Seat] = []
+        var leftCount = 0
+        var task: Task<Void, Never>?
+        var outcome: Outcome?
+    }
+
+    private let entity: EntityRuntime
+    private let begin = ContinuousClock.now
+    private let state = Mutex(State())
+
+    init(_ entity: EntityRuntime) {
+        self.entity = entity
+    }
+
+    var count: Int { state.withLock { $0.seats.count } }
+
+    /// Takes a seat for a look-up; only before the start.
+    func add(_ key: ObjectKey) -> Int {
+        state.withLock { state in
+            state.keys.append(key)
+            state.seats.append(.taken)
+            return state.seats.count - 1
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Waits for a look-up's row; nil if it has to ask by itself.
+    ///
+    /// Throws why the statement failed, or `CancellationError`; with the last of them the statement is cancelled too.
+    func answer(to seat: Int) async throws -> Found? {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { waiter in
+                let outcome = state.withLock { state -> Outcome? in
+                    if let outcome = state.outcome { return outcome }
+                    if case .left = state.seats[seat] { return .failure(CancellationError()) }
+                    state.seats[seat] = .waiting(waiter)
+                    return nil
+                }
+                if let outcome { tell(waiter, outcome, seat) }
+                // The handler may have looked just before.
+                if Task.isCancelled { leave(seat) }
+            }
+        } onCancel: {
+            leave(seat)
+        }
+    }
+
+    private func leave(_ seat: Int) {
+        let (waiter, task) = state.withLock { state -> (CheckedContinuation<Found?, any Error>?, Task<Void, Never>?) in
+            guard state.outcome == nil else { return (nil, nil) }
+            var waiter: CheckedContinuation<Found?, any Error>?
+            switch state.seats[seat] {
+            case .left: return (nil, nil)
+            case .taken: break
+            case .waiting(let continuation): waiter = continuation
+            }
+            state.seats[seat] = .left
+            state.leftCount += 1
+            return (waiter, state.leftCount == state.seats.count ? state.task : nil)
+        }
+        waiter?.resume(throwing: CancellationError())
+        task?.cancel()
+    }
+
+    private func tell(_ waiter: CheckedContinuation<Found?, any Error>, _ outcome: Outcome, _ seat: Int) {
+        switch outcome {
+        case .rows(let result, let positions):
+            let key = state.withLock { $0.keys[seat] }
+            waiter.resume(returning: Found(result: result, position: positions[key]))
+        case .failure(let error): waiter.resume(throwing: error)
+        case .none: waiter.resume(returning: nil)
+        }
+    }
+
+    // MARK: Asking
+
+    /// Sends the statement, from a task of its own: it belongs to none of those who wait.
+    func start(_ client: PostgresClient, then end: @escaping @Sendable () -> Void) {
+        let task = Task.detached {
+            let outcome = await self.ask(client)
+            let seats = self.state.withLock { state in
+                state.outcome = outcome
+                return state.seats
+            }
+            end()
+            for (seat, place) in seats.enumerated() {
+                if case .waiting(let waiter) = place { self.tell(waiter, outcome, seat) }
+            }
+        }
+        let isAbandoned = state.withLock { state in
+            state.task = task
+            return state.leftCount == state.seats.count
+        }
+        if isAbandoned { task.cancel() }
+    }
+
+    private func ask(_ client: PostgresClient) async -> Outcome {
+        let keys = state.withLock { state in
+            zip(state.keys, state.seats).compactMap { key, seat -> ObjectKey? in
+                if case .left = seat { return nil }
+                return key
+            }
+        }
+        if keys.isEmpty { return .none }
+        do {
+            // What they have waited is part of their time.
+            let timeout = client.configuration.statementTimeout.map { max($0 - (.now - begin), .milliseconds(1)) }
+            let result = try await client.executeUnobserved(try entity.select(byKeys: keys), timeout: timeout)
+            var positions: [ObjectKey: Int] = [:]
+            positions.reserveCapacity(result.count)
+            for position in 0..<result.count {
+                guard let key = try ObjectKey(result, position, entity.key), positions[key] == nil else { continue }
+                positions[key] = position
+            }
+            return .rows(result, positions)
+        } catch let error as PostgresError where error.code == .server || error.code == .resultTooLarge {
+            // It may be the fault of one of them.
+            return .none
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+extension EntityRuntime {
+    /// The text of `select(byKeys:)`.
+    func selectByKeys() throws -> StatementText {
+        try text("select by keys") {
+            let condition = KeySet.condition(
+                [try quoted(key[0])], [entity.attributes[key[0]]], firstParameter: 1)
+            return "SELECT \(try selectList()) FROM \(try quotedName) WHERE \(condition)"
+        }
+    }
+
+    /// `SELECT … WHERE key = ANY($1)`.
+    fileprivate func select(byKeys keys: [ObjectKey]) throws -> Statement {
+        // A plan that fits any keys is made for ten of them: for fewer the server would plan each statement anew, which
+        // takes longer than to find them.
+        var keys = keys
+        while keys.count < 10 { keys.append(keys[0]) }
+        var bindings = Bindings()
+        try KeySet.append(keys, [entity.attributes[key[0]]], to: &bindings)
+        return Statement(text: try selectByKeys(), bindings: bindings, resultFormat: .binary)
+    }
+}

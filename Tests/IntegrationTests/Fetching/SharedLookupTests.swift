@@ -1,0 +1,209 @@
+import KindredTesting
+import Synchronization
+import Testing
+
+@testable import Kindred
+
+private let notes = """
+    CREATE TABLE note (id int PRIMARY KEY, text text NOT NULL);
+    INSERT INTO note SELECT n, 'note ' || n FROM generate_series(1, 100) AS n;
+    CREATE TABLE mark (id uuid PRIMARY KEY, note_id int REFERENCES note);
+    INSERT INTO mark SELECT md5(n::text)::uuid, n FROM generate_series(1, 100) AS n;
+    CREATE TABLE long (id bigint PRIMARY KEY, text text NOT NULL);
+    INSERT INTO long SELECT n, repeat('x', 700000) FROM generate_series(1, 3) AS n;
+    """
+
+/// Look-ups by key share statements while every connection has one under way.
+@Suite struct SharedLookupTests {
+    /// Look-ups of an entity of which as many are under way as there are connections.
+    private struct Busy {
+        let lookups = KeyLookups(patience: .seconds(600))
+        let entity: EntityRuntime
+        let client: PostgresClient
+        let limit: Int
+
+        init(_ database: Database, _ name: String = "note") throws {
+            client = database.client
+            limit = client.configuration.pool.maximumConnections
+            entity = try database.makeContext().runtime.entity(named: name)
+            for _ in 0..<limit { #expect(lookups.enter(client, isBound: false)) }
+        }
+
+        func wait(for keys: [Int64]) async -> [Task<SharedLookup.Found?, any Error>] {
+            var tasks: [Task<SharedLookup.Found?, any Error>] = []
+            for key in keys {
+                let count = lookups.waitingCount
+                tasks.append(Task { try await lookups.wait(for: .integer(key), of: entity, client) })
+                while lookups.waitingCount == count { await Task.yield() }
+            }
+            return tasks
+        }
+    }
+
+    @Test(.database(.sql(notes))) func lookupsThatWaitShareAStatement() async throws {
+        try await withDatabase { database, _, _ in
+            let busy = try Busy(database)
+            #expect(!busy.lookups.enter(busy.client, isBound: false))
+            #expect(busy.lookups.enter(busy.client, isBound: true))
+            busy.lookups.leave(busy.client)
+            let tasks = await busy.wait(for: [30, 10, 999, 30])
+            busy.lookups.leave(busy.client)
+            var found: [SharedLookup.Found] = []
+            for task in tasks { found.append(try #require(try await task.value)) }
+            #expect(found.allSatisfy { $0.result === found[0].result })
+            #expect(found[0].result.count == 2)
+            let keys = try found.map { found in try found.position.map { try found.result[$0][0] } }
+            #expect(keys == [30, 10, nil, 30])
+            #expect(busy.lookups.underWayCount == busy.limit - 1)
+        }
+    }
+
+    @Test(.database(.sql(notes))) func whoIsCancelledGoesAtOnceAndTheOthersStay() async throws {
+        try await withDatabase { database, _, _ in
+            let busy = try Busy(database)
+            let tasks = await busy.wait(for: [1, 2, 3])
+            tasks[1].cancel()
+            await #expect(throws: CancellationError.self) { try await tasks[1].value }
+            busy.lookups.leave(busy.client)
+            #expect(try await tasks[0].value?.result.count == 2)
+            #expect(try await tasks[2].value?.position != nil)
+            // Nobody is left of the next: nothing is sent.
+            #expect(busy.lookups.enter(busy.client, isBound: false))
+            let gone = await busy.wait(for: [4])
+            gone[0].cancel()
+            await #expect(throws: CancellationError.self) { try await gone[0].value }
+            busy.lookups.leave(busy.client)
+            try await eventually("it has ended") { busy.lookups.underWayCount == busy.limit - 1 }
+        }
+    }
+
+    @Test(.database(.sql(notes))) func theServerStopsWhenAllAreCancelled() async throws {
+        try await withDatabase { database, _, other in
+            let busy = try Busy(database)
+            let tasks = await busy.wait(for: [1, 2])
+            try await other.withTransaction { _ in
+                try await other.query("LOCK TABLE note")
+                busy.lookups.leave(busy.client)
+                let waiting: SQL = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'note'::regclass"
+                try await eventually("it waits") { try await other.value(waiting) == 1 }
+                tasks[0].cancel()
+                await #expect(throws: CancellationError.self) { try await tasks[0].value }
+                #expect(try await other.value(waiting) == 1)
+                tasks[1].cancel()
+                await #expect(throws: CancellationError.self) { try await tasks[1].value }
+                try await eventually("it has stopped") { try await other.value(waiting) == 0 }
+            }
+        }
+    }
+
+    @Test(.database(.sql(notes))) func aLostConnectionIsToldToAll() async throws {
+        try await withDatabase { database, _, other in
+            let busy = try Busy(database)
+            let tasks = await busy.wait(for: [1, 2])
+            try await other.withTransaction { _ in
+                try await other.query("LOCK TABLE note")
+                busy.lookups.leave(busy.client)
+                try await eventually("it was ended") {
+                    try await other.value(
+                        """
+                        SELECT count(pg_terminate_backend(pid)) FROM pg_locks
+                        WHERE NOT granted AND relation = 'note'::regclass
+                        """) == 1
+                }
+            }
+            for task in tasks {
+                let error = await #expect(throws: PostgresError.self) { try await task.value }
+                #expect(error?.code == .connectionLost)
+            }
+            #expect(busy.lookups.underWayCount == busy.limit - 1)
+        }
+    }
+
+    @Test(.database(.sql(notes))) func whatFailsForAllIsAskedByEach() async throws {
+        var configuration = try PostgresConfiguration(uri: try TestDatabase.current.uri)
+        configuration.maximumResultSize = 1 << 20
+        configuration.pool.maximumConnections = 2
+        let database = try await Database.connect(configuration)
+        let busy = try Busy(database, "long")
+        let tasks = await busy.wait(for: [1, 2, 3])
+        busy.lookups.leave(busy.client)
+        for task in tasks { #expect(try await task.value == nil) }
+        // These three are counted now, beside the one of before.
+        #expect(busy.lookups.underWayCount == 4)
+        // Each result is small enough, two of them are not.
+        try await withThrowingDiscardingTaskGroup { group in
+            for number in 0..<60 {
+                group.addTask {
+                    let object = try await database.makeContext().find("long", 1 + number % 3)
+                    #expect(object?["id"] == .integer(Int64(1 + number % 3)))
+                }
+            }
+        }
+        await database.close()
+    }
+
+    @Test(.database(.sql(notes))) func everyLookupGetsItsObjectAndIsToldOnce() async throws {
+        var configuration = try PostgresConfiguration(uri: try TestDatabase.current.uri)
+        configuration.pool.maximumConnections = 2
+        let database = try await Database.connect(configuration)
+        let marks = try await database.makeContext().fetch("mark").all()
+        let events = Mutex<[StatementEvent]>([])
+        let observation = database.client.addObserver { event in events.withLock { $0.append(event) } }
+        try await withThrowingDiscardingTaskGroup { group in
+            for task in 0..<32 {
+                group.addTask {
+                    let context = database.makeContext()
+                    for step in 0..<25 {
+                        let id = Int64(1 + (task * 7 + step * 13) % 125)
+                        let note = try await context.find("note", id)
+                        #expect(note?["text"] == (id <= 100 ? .string("note \(id)") : nil))
+                        #expect((note == nil) == (id > 100))
+                        let mark = marks[(task * 11 + step) % 100]
+                        let found = try await context.object(with: try #require(mark.objectID))
+                        #expect(found["note_id"] == mark["note_id"])
+                    }
+                }
+            }
+        }
+        observation.cancel()
+        let told = events.withLock { $0 }
+        #expect(told.count <= 32 * 25 * 2)
+        let shared = told.filter { $0.sql.contains("= ANY($1)") }
+        #expect(!shared.isEmpty && shared.count < told.count)
+        #expect(shared.allSatisfy { $0.place?.fileID.hasSuffix("SharedLookupTests.swift") == true })
+        #expect(shared.allSatisfy { $0.rows == 1 || $0.rows == 0 && $0.sql.contains("\"note\"") })
+        await database.close()
+    }
+
+    @Test(.database(.sql(notes))) func statementsThatAreCountedOrBoundAreTheirOwn() async throws {
+        var configuration = try PostgresConfiguration(uri: try TestDatabase.current.uri)
+        configuration.pool.maximumConnections = 2
+        let database = try await Database.connect(configuration)
+        func findAll() async throws {
+            try await withThrowingDiscardingTaskGroup { group in
+                for id in 1...50 {
+                    group.addTask {
+                        let note = try await database.makeContext().find("note", id)
+                        #expect(note != nil)
+                    }
+                }
+            }
+        }
+        let (_, recorder) = try await recordingStatements { try await findAll() }
+        #expect(recorder.statements.count == 50)
+        #expect(recorder.statements.allSatisfy { $0.hasSuffix(#"WHERE "id" = $1"#) })
+        try await withStatementLimit(50) { try await findAll() }
+        try await database.client.withTransaction { _ in
+            try await database.query("INSERT INTO note VALUES (200, 'new')")
+            try await withThrowingDiscardingTaskGroup { group in
+                for _ in 0..<50 {
+                    group.addTask {
+                        let note = try await database.makeContext().find("note", 200)
+                        #expect(note != nil)
+                    }
+                }
+            }
+        }
+        await database.close()
+    }
+}
