@@ -122,6 +122,9 @@ final class SharedLookup: Sendable {
         if isAbandoned { task.cancel() }
     }
 
+    /// What may be the fault of one of them, so that it says nothing of the others.
+    private static let ownFaults: [PostgresError.Code] = [.server, .resultTooLarge, .invalidParameter]
+
     private func ask(_ client: PostgresClient) async -> Outcome {
         let keys = state.withLock { state in
             zip(state.keys, state.seats).compactMap { key, seat -> ObjectKey? in
@@ -141,11 +144,10 @@ final class SharedLookup: Sendable {
                 positions[key] = position
             }
             return .rows(result, positions)
-        } catch let error as PostgresError where error.code == .server || error.code == .resultTooLarge {
-            // It may be the fault of one of them.
-            return .none
-        } catch {
+        } catch let error as PostgresError where !Self.ownFaults.contains(error.code) {
             return .failure(error)
+        } catch {
+            return .none
         }
     }
 }

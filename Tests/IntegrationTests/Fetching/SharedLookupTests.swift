@@ -9,6 +9,8 @@ private let notes = """
     INSERT INTO note SELECT n, 'note ' || n FROM generate_series(1, 100) AS n;
     CREATE TABLE mark (id uuid PRIMARY KEY, note_id int REFERENCES note);
     INSERT INTO mark SELECT md5(n::text)::uuid, n FROM generate_series(1, 100) AS n;
+    CREATE TABLE short (id smallint PRIMARY KEY);
+    INSERT INTO short VALUES (1), (2);
     CREATE TABLE long (id bigint PRIMARY KEY, text text NOT NULL);
     INSERT INTO long SELECT n, repeat('x', 700000) FROM generate_series(1, 3) AS n;
     """
@@ -130,6 +132,11 @@ private let notes = """
         for task in tasks { #expect(try await task.value == nil) }
         // These three are counted now, beside the one of before.
         #expect(busy.lookups.underWayCount == 4)
+        // A key that its column cannot hold.
+        let short = try Busy(database, "short")
+        let finds = await short.wait(for: [1, 70_000, 2])
+        short.lookups.leave(short.client)
+        for task in finds { #expect(try await task.value == nil) }
         // Each result is small enough, two of them are not.
         try await withThrowingDiscardingTaskGroup { group in
             for number in 0..<60 {
