@@ -103,31 +103,28 @@ extension DatabaseContext {
     /// `SELECT … WHERE key`: the object, refreshed if it is known.
     func fetch(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> DatabaseObject? {
         let askedAt = now
-        guard let lookups = entity.lookups else {
-            return try await object(from: select(entity, key), row: 0, of: entity, askedAt: askedAt)
-        }
-        if !lookups.enter(client, isBound: client.isBound) {
+        if let lookups = entity.lookups, !lookups.enter(client, isBound: client.isBound) {
             let found = try await client.observingShared(try entity.selectByKeys()) {
                 try await lookups.wait(for: key, of: entity, client)
             } rowCount: {
                 $0.map { $0.position == nil ? 0 : 1 }
             }
-            if let found { return try object(from: found.result, row: found.position, of: entity, askedAt: askedAt) }
+            if let found {
+                return try found.position.map { try object(from: found.result, row: $0, of: entity, askedAt: askedAt) }
+            }
         }
-        let result: QueryResult
-        do {
-            defer { lookups.leave(client) }
-            result = try await select(entity, key)
-        }
-        return try object(from: result, row: 0, of: entity, askedAt: askedAt)
+        let result = try await selectAlone(entity, key)
+        return result.count == 0 ? nil : try object(from: result, row: 0, of: entity, askedAt: askedAt)
     }
 
-    private func select(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> QueryResult {
+    /// Sends a look-up that the entity counts, if its look-ups can share statements.
+    private func selectAlone(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> QueryResult {
+        defer { entity.lookups?.leave(client) }
         let text = try entity.selectByKey()
         var bindings = Bindings()
         try entity.append(key, to: &bindings)
-        return try await client.execute(
-            Statement(text: text, bindings: bindings, resultFormat: .binary), for: entity.name)
+        let statement = Statement(text: text, bindings: bindings, resultFormat: .binary)
+        return try await client.execute(statement, for: entity.name)
     }
 
     func requireOwn(_ object: DatabaseObject) throws {

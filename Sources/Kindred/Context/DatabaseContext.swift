@@ -91,9 +91,7 @@ extension DatabaseContext {
         of entity: EntityRuntime,
         askedAt: UInt64
     ) throws -> [DatabaseObject] {
-        if result.count == 1, let object = try object(from: result, row: 0, of: entity, askedAt: askedAt) {
-            return [object]
-        }
+        if result.count == 1 { return [try object(from: result, row: 0, of: entity, askedAt: askedAt)] }
         // What follows the attributes belongs to the request.
         let rows = try EntityRows(result, of: entity)
         let keys = try entity.keys(of: result)
@@ -144,12 +142,10 @@ extension DatabaseContext {
         return objects
     }
 
-    /// The object of one row of a result, as `objects` gives them, or nil if there is no such row: look-ups by key are what
-    /// most programs do most.
+    /// The object of one row of a result, as `objects` gives them: look-ups by key are what most programs do most.
     func object(
-        from result: QueryResult, row position: Int?, of entity: EntityRuntime, askedAt: UInt64
-    ) throws -> DatabaseObject? {
-        guard let position, position < result.count else { return nil }
+        from result: QueryResult, row position: Int, of entity: EntityRuntime, askedAt: UInt64
+    ) throws -> DatabaseObject {
         let row = try EntityRows(result, of: entity)[position]
         var (object, isNew): (DatabaseObject, Bool)
         if !entity.key.isEmpty, let key = try ObjectKey(row, entity.key) {

@@ -17,6 +17,7 @@ final class KeyLookups: Sendable {
     private let state = Mutex(State())
     /// How long an answer may take before look-ups no longer wait for it.
     private let patience: Duration
+    /// How many share a statement at most.
     private static let maximumCount = 500
 
     init(patience: Duration = .milliseconds(20)) {

@@ -15,20 +15,28 @@ final class SharedLookup: Sendable {
         case failure(any Error)
         /// Each has to ask by itself.
         case none
+
+        func found(_ key: ObjectKey) throws -> Found? {
+            switch self {
+            case .rows(let result, let positions): Found(result: result, position: positions[key])
+            case .failure(let error): throw error
+            case .none: nil
+            }
+        }
     }
 
-    private enum Seat {
-        case taken
-        case waiting(CheckedContinuation<Found?, any Error>)
-        case left
+    private struct Seat {
+        let key: ObjectKey
+        var waiter: CheckedContinuation<Found?, any Error>?
+        var hasLeft = false
     }
 
     private struct State {
-        var keys: [ObjectKey] = []
         var seats: [Seat] = []
-        var leftCount = 0
         var task: Task<Void, Never>?
         var outcome: Outcome?
+
+        var isAbandoned: Bool { seats.allSatisfy(\.hasLeft) }
     }
 
     private let entity: EntityRuntime
@@ -44,8 +52,7 @@ final class SharedLookup: Sendable {
     /// Takes a seat for a look-up; only before the start.
     func add(_ key: ObjectKey) -> Int {
         state.withLock { state in
-            state.keys.append(key)
-            state.seats.append(.taken)
+            state.seats.append(Seat(key: key))
             return state.seats.count - 1
         }
     }
@@ -58,13 +65,14 @@ final class SharedLookup: Sendable {
     func answer(to seat: Int) async throws -> Found? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiter in
-                let outcome = state.withLock { state -> Outcome? in
-                    if let outcome = state.outcome { return outcome }
-                    if case .left = state.seats[seat] { return .failure(CancellationError()) }
-                    state.seats[seat] = .waiting(waiter)
+                let answer = state.withLock { state -> Result<Found?, any Error>? in
+                    let place = state.seats[seat]
+                    if let outcome = state.outcome { return Result { try outcome.found(place.key) } }
+                    if place.hasLeft { return .failure(CancellationError()) }
+                    state.seats[seat].waiter = waiter
                     return nil
                 }
-                if let outcome { tell(waiter, outcome, seat) }
+                if let answer { return waiter.resume(with: answer) }
                 // The handler may have looked just before.
                 if Task.isCancelled { leave(seat) }
             }
@@ -75,29 +83,14 @@ final class SharedLookup: Sendable {
 
     private func leave(_ seat: Int) {
         let (waiter, task) = state.withLock { state -> (CheckedContinuation<Found?, any Error>?, Task<Void, Never>?) in
-            guard state.outcome == nil else { return (nil, nil) }
-            var waiter: CheckedContinuation<Found?, any Error>?
-            switch state.seats[seat] {
-            case .left: return (nil, nil)
-            case .taken: break
-            case .waiting(let continuation): waiter = continuation
-            }
-            state.seats[seat] = .left
-            state.leftCount += 1
-            return (waiter, state.leftCount == state.seats.count ? state.task : nil)
+            if state.outcome != nil { return (nil, nil) }
+            let waiter = state.seats[seat].waiter
+            state.seats[seat].waiter = nil
+            state.seats[seat].hasLeft = true
+            return (waiter, state.isAbandoned ? state.task : nil)
         }
         waiter?.resume(throwing: CancellationError())
         task?.cancel()
-    }
-
-    private func tell(_ waiter: CheckedContinuation<Found?, any Error>, _ outcome: Outcome, _ seat: Int) {
-        switch outcome {
-        case .rows(let result, let positions):
-            let key = state.withLock { $0.keys[seat] }
-            waiter.resume(returning: Found(result: result, position: positions[key]))
-        case .failure(let error): waiter.resume(throwing: error)
-        case .none: waiter.resume(returning: nil)
-        }
     }
 
     // MARK: Asking
@@ -111,13 +104,11 @@ final class SharedLookup: Sendable {
                 return state.seats
             }
             end()
-            for (seat, place) in seats.enumerated() {
-                if case .waiting(let waiter) = place { self.tell(waiter, outcome, seat) }
-            }
+            for seat in seats { seat.waiter?.resume(with: Result { try outcome.found(seat.key) }) }
         }
         let isAbandoned = state.withLock { state in
             state.task = task
-            return state.leftCount == state.seats.count
+            return state.isAbandoned
         }
         if isAbandoned { task.cancel() }
     }
@@ -126,12 +117,7 @@ final class SharedLookup: Sendable {
     private static let ownFaults: [PostgresError.Code] = [.server, .resultTooLarge, .invalidParameter]
 
     private func ask(_ client: PostgresClient) async -> Outcome {
-        let keys = state.withLock { state in
-            zip(state.keys, state.seats).compactMap { key, seat -> ObjectKey? in
-                if case .left = seat { return nil }
-                return key
-            }
-        }
+        let keys = state.withLock { $0.seats.filter { !$0.hasLeft }.map(\.key) }
         if keys.isEmpty { return .none }
         do {
             // What they have waited is part of their time.

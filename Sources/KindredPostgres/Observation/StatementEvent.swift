@@ -14,7 +14,8 @@ public struct StatementEvent: Sendable {
     public let sql: String
     /// What it is for.
     public let kind: Kind
-    /// From sending to the answer; statements that share a round trip share its time.
+    /// From sending to the answer; statements that share a round trip share its time, and a look-up's waiting for others
+    /// that it shares a statement with is part of it.
     public let duration: Duration
     /// Rows given or changed; nil if it failed.
     public let rows: Int?

@@ -79,40 +79,52 @@ private let notes = """
         }
     }
 
-    @Test(.database(.sql(notes))) func theServerStopsWhenAllAreCancelled() async throws {
-        try await withDatabase { database, _, other in
-            let busy = try Busy(database)
-            let tasks = await busy.wait(for: [1, 2])
-            try await other.withTransaction { _ in
-                try await other.query("LOCK TABLE note")
-                busy.lookups.leave(busy.client)
-                let waiting: SQL = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'note'::regclass"
-                try await eventually("it waits") { try await other.value(waiting) == 1 }
-                tasks[0].cancel()
-                await #expect(throws: CancellationError.self) { try await tasks[0].value }
-                #expect(try await other.value(waiting) == 1)
-                tasks[1].cancel()
-                await #expect(throws: CancellationError.self) { try await tasks[1].value }
-                try await eventually("it has stopped") { try await other.value(waiting) == 0 }
+    @Test(.database(.sql(notes))) func nobodyWaitsWhereNoAnswerComes() async throws {
+        try await withDatabase { database, _, _ in
+            let lookups = KeyLookups(patience: .zero)
+            for _ in 0...database.client.configuration.pool.maximumConnections {
+                #expect(lookups.enter(database.client, isBound: false))
             }
         }
     }
 
-    @Test(.database(.sql(notes))) func aLostConnectionIsToldToAll() async throws {
+    /// Runs `body` while the statement that two look-ups share waits for a lock.
+    private func withBlockedLookups(
+        _ body: (Busy, [Task<SharedLookup.Found?, any Error>], PostgresClient) async throws -> Void
+    ) async throws {
         try await withDatabase { database, _, other in
             let busy = try Busy(database)
             let tasks = await busy.wait(for: [1, 2])
             try await other.withTransaction { _ in
                 try await other.query("LOCK TABLE note")
                 busy.lookups.leave(busy.client)
-                try await eventually("it was ended") {
-                    try await other.value(
-                        """
-                        SELECT count(pg_terminate_backend(pid)) FROM pg_locks
-                        WHERE NOT granted AND relation = 'note'::regclass
-                        """) == 1
-                }
+                try await eventually("it waits") { try await other.value(waiting) == 1 }
+                try await body(busy, tasks, other)
             }
+        }
+    }
+
+    private let waiting: SQL = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'note'::regclass"
+
+    @Test(.database(.sql(notes))) func theServerStopsWhenAllAreCancelled() async throws {
+        try await withBlockedLookups { _, tasks, other in
+            tasks[0].cancel()
+            await #expect(throws: CancellationError.self) { try await tasks[0].value }
+            #expect(try await other.value(waiting) == 1)
+            tasks[1].cancel()
+            await #expect(throws: CancellationError.self) { try await tasks[1].value }
+            try await eventually("it has stopped") { try await other.value(waiting) == 0 }
+        }
+    }
+
+    @Test(.database(.sql(notes))) func aLostConnectionIsToldToAll() async throws {
+        try await withBlockedLookups { busy, tasks, other in
+            let endedCount = try await other.value(
+                """
+                SELECT count(pg_terminate_backend(pid)) FROM pg_locks
+                WHERE NOT granted AND relation = 'note'::regclass
+                """)
+            #expect(endedCount == 1)
             for task in tasks {
                 let error = await #expect(throws: PostgresError.self) { try await task.value }
                 #expect(error?.code == .connectionLost)
