@@ -14,14 +14,15 @@ func runningCount(_ client: PostgresClient, _ prefix: String) async throws -> In
 
 /// Waits until a condition holds, at most two minutes.
 func eventually(
-    _ comment: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
+    _ comment: @autoclosure () -> Comment, sourceLocation: SourceLocation = #_sourceLocation,
+    _ condition: () async throws -> Bool
 ) async throws {
     let end = ContinuousClock.now + .seconds(120)
     while ContinuousClock.now < end {
         if try await condition() { return }
         try await Task.sleep(for: .milliseconds(5))
     }
-    Issue.record(comment, sourceLocation: sourceLocation)
+    Issue.record(comment(), sourceLocation: sourceLocation)
 }
 
 @Suite(.database("CREATE TABLE note (id bigint PRIMARY KEY, text text NOT NULL DEFAULT '')"))
