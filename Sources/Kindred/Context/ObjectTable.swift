@@ -27,10 +27,21 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
         var bits: UInt
     }
 
+    /// What stands at a place of the index: the number of an entry, or nothing.
+    ///
+    /// A type of its own, since an array of the standard library's integers has its class looked up whenever one is made.
+    private struct Mark {
+        private let numberPlusOne: Int32
+
+        init(_ number: Int?) { numberPlusOne = number.map { Int32($0 + 1) } ?? 0 }
+
+        var number: Int? { numberPlusOne == 0 ? nil : Int(numberPlusOne - 1) }
+    }
+
     /// An entry stays where it is as long as its object lives.
     private var entries: [Entry] = []
-    /// Numbers of entries plus one, where the bits of their keys lead to or behind that; 0 for none, at most half full.
-    private var index: [Int32] = []
+    /// Entries where the bits of their keys lead to or behind that, at most half full.
+    private var index: [Mark] = []
     private var firstFree: Int?
     /// The number of objects that have an entry.
     private(set) var count = 0
@@ -45,9 +56,11 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
     ///
     /// Changes nothing; it is called in place, where a table would be copied otherwise.
     mutating func object(_ key: Key) -> Object? {
-        guard let found = find(key) else { return nil }
-        return retained(Int(index[found]) - 1)
+        find(key).flatMap { retained($0.number) }
     }
+
+    /// How many objects there is room for without moving those that stand here.
+    var capacity: Int { entries.capacity }
 
     /// Whether a key leads to an object, which may be on its way out of memory.
     func contains(_ key: Key) -> Bool { find(key) != nil }
@@ -64,16 +77,17 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
 
     /// Makes room for objects that will be inserted.
     mutating func reserve(_ more: Int) {
-        entries.reserveCapacity(count + more)
-        growIndex(count + more)
+        let needed = count + more
+        // Twice of what there was at least: room for just these would copy all that stand here with each batch.
+        if needed > capacity { entries.reserveCapacity(max(needed, 2 * capacity)) }
+        growIndex(needed)
     }
 
     /// Gives a key an object without an entry, unless it leads to one that is in memory, which is returned then.
     mutating func insert(_ object: Object, ifAbsent key: Key) -> Object? {
         growIndex(count + 1)
         var place = firstPlace(key)
-        while index[place] != 0 {
-            let number = Int(index[place]) - 1
+        while let number = index[place].number {
             if entries[number].key == key {
                 if let known = retained(number) { return known }
                 // Its entry is that of nobody any more, until it takes it out itself.
@@ -81,7 +95,7 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
             }
             place = (place + 1) & (index.count - 1)
         }
-        index[place] = Int32(makeEntry(object, key) + 1)
+        index[place] = Mark(makeEntry(object, key))
         return nil
     }
 
@@ -91,15 +105,15 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
         let number: Int
         if object.tablePlace >= 0 {
             number = Int(object.tablePlace >> 1)
-            if entries[number].key == key, let place = find(key), index[place] == number + 1 { return }
+            if entries[number].key == key, find(key)?.number == number { return }
             removeFromIndex(number)
             entries[number].key = key
         } else {
             number = makeEntry(object, key)
         }
         var place = firstPlace(key)
-        while index[place] != 0, entries[Int(index[place]) - 1].key != key { place = (place + 1) & (index.count - 1) }
-        index[place] = Int32(number + 1)
+        while let other = index[place].number, entries[other].key != key { place = (place + 1) & (index.count - 1) }
+        index[place] = Mark(number)
     }
 
     /// Takes an object's entry out, if it has one.
@@ -154,15 +168,15 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
         Int(truncatingIfNeeded: key.mixedBits) & (index.count - 1)
     }
 
-    /// Where in `index` a key stands.
-    private func find(_ key: Key) -> Int? {
+    /// Where in `index` a key stands, and the number of its entry.
+    private func find(_ key: Key) -> (place: Int, number: Int)? {
         // Spans: to read elements of an array in a loop retains it.
         let (index, entries) = (index.span, entries.span)
         if index.isEmpty { return nil }
         let mask = index.count - 1
         var place = Int(truncatingIfNeeded: key.mixedBits) & mask
-        while index[place] != 0 {
-            if entries[Int(index[place]) - 1].key == key { return place }
+        while let number = index[place].number {
+            if entries[number].key == key { return (place, number) }
             place = (place + 1) & mask
         }
         return nil
@@ -170,23 +184,23 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
 
     /// Takes an entry out of the index, unless its key leads to another one by now.
     private mutating func removeFromIndex(_ number: Int) {
-        guard let place = find(entries[number].key), index[place] == number + 1 else { return }
-        Self.clear(place, in: &index, of: entries)
+        guard let found = find(entries[number].key), found.number == number else { return }
+        Self.clear(found.place, in: &index, of: entries)
     }
 
     /// Clears a place of an index; what stands behind it moves into the gap where it could not be found any more.
-    private static func clear(_ place: Int, in index: inout [Int32], of entries: [Entry]) {
+    private static func clear(_ place: Int, in index: inout [Mark], of entries: [Entry]) {
         let entries = entries.span
         var index = index.mutableSpan
         let mask = index.count - 1
         var gap = place
-        index[gap] = 0
+        index[gap] = Mark(nil)
         var place = (gap + 1) & mask
-        while index[place] != 0 {
-            let wanted = Int(truncatingIfNeeded: entries[Int(index[place]) - 1].key.mixedBits) & mask
+        while let number = index[place].number {
+            let wanted = Int(truncatingIfNeeded: entries[number].key.mixedBits) & mask
             if (place &- wanted) & mask >= (place &- gap) & mask {
                 index[gap] = index[place]
-                index[place] = 0
+                index[place] = Mark(nil)
                 gap = place
             }
             place = (place + 1) & mask
@@ -197,13 +211,15 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
         guard 2 * count > index.count else { return }
         var size = max(16, index.count)
         while size < 2 * count { size *= 2 }
-        let numbers = index
-        index = Array(repeating: 0, count: size)
-        if numbers.isEmpty { return }
-        for number in numbers where number != 0 {
-            var place = firstPlace(entries[Int(number) - 1].key)
-            while index[place] != 0 { place = (place + 1) & (size - 1) }
-            index[place] = number
+        let marks = index
+        index = []
+        // `init(repeating:count:)` is generic code of another module, and costs twice as much.
+        index.append(contentsOf: repeatElement(Mark(nil), count: size))
+        for mark in marks {
+            guard let number = mark.number else { continue }
+            var place = firstPlace(entries[number].key)
+            while index[place].number != nil { place = (place + 1) & (size - 1) }
+            index[place] = mark
         }
     }
 }

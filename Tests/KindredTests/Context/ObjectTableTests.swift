@@ -33,6 +33,26 @@ import Testing
         func object(_ key: Int64) -> Thing? { table.withLock { $0.object(key) } }
     }
 
+    @Test func roomForManyBatchesMovesWhatIsThereOnlyAFewTimes() {
+        let things = Things()
+        var held: [Thing] = []
+        var capacities: Set<Int> = []
+        for batch in 0..<100 {
+            capacities.insert(
+                things.table.withLock { table in
+                    table.reserve(1_000)
+                    return table.capacity
+                })
+            for number in (1_000 * batch)..<(1_000 * (batch + 1)) {
+                let thing = Thing(things, number)
+                things.table.withLock { $0.insert(thing, Int64(number)) }
+                held.append(thing)
+            }
+        }
+        #expect(capacities.count <= 8)
+        #expect(held.allSatisfy { things.object(Int64($0.number)) === $0 })
+    }
+
     @Test(arguments: 1...8) func findsWhatADictionaryOfHeldObjectsFinds(seed: UInt64) {
         var random = Generator(state: seed)
         let things = Things()
