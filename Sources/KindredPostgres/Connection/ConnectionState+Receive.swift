@@ -108,11 +108,11 @@ extension ConnectionState {
             }
             let answer = QueryResult(taking: result, columns: known, types: context.types)
             if known == nil { entry?.columns = answer.columns }
-            pending.results.append(answer)
+            pending.append(answer)
         case .describe?:
-            pending.results.append(QueryResult(taking: result, types: context.types))
+            pending.append(QueryResult(taking: result, types: context.types))
         case nil where pending.request.copy != nil:
-            pending.results.append(QueryResult(taking: result, types: context.types))
+            pending.append(QueryResult(taking: result, types: context.types))
         case nil where isInScript:
             PQclear(result)
         case nil:

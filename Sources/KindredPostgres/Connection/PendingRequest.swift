@@ -25,7 +25,7 @@ final class PendingRequest {
     var step = 0
     /// Whether that step's answer has begun.
     var hasAnswer = false
-    var results: [QueryResult] = []
+    private(set) var results: [QueryResult] = []
     /// The first error.
     var error: PostgresError?
     /// The statement that failed with the first error.
@@ -51,6 +51,12 @@ final class PendingRequest {
     var positionAfterStep: Int? {
         guard step + 1 < steps.count, case .execute(_, let position) = steps[step + 1] else { return nil }
         return position
+    }
+
+    /// Notes the result of a statement.
+    func append(_ result: QueryResult) {
+        // Mostly there is one, and an array made for it costs half of one that grows.
+        if results.isEmpty { results = [result] } else { results.append(result) }
     }
 
     /// The first error of a request is its error; what follows is a consequence.
