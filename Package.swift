@@ -90,7 +90,7 @@ let package = Package(
         // Random numbers that come again, and random values, for the tests of several targets.
         .target(name: "TestSupport", dependencies: ["KindredPostgres"], path: "Tests/TestSupport"),
         .testTarget(name: "KindredPostgresTests", dependencies: ["KindredPostgres", "TestSupport"]),
-        .testTarget(name: "KindredSchemaTests", dependencies: ["KindredSchema", "TestSupport"]),
+        .testTarget(name: "KindredSchemaTests", dependencies: ["KindredPostgres", "KindredSchema", "TestSupport"]),
         .testTarget(name: "KindredTests", dependencies: ["Kindred"]),
         .testTarget(
             name: "IntegrationTests",

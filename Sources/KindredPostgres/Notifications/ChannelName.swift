@@ -6,7 +6,7 @@ struct ChannelName: Hashable, Sendable {
         self.text = text
     }
 
-    static func == (left: Self, right: Self) -> Bool { left.text.isSame(as: right.text) }
+    static func == (left: Self, right: Self) -> Bool { left.text.hasSameBytes(as: right.text) }
 
     func hash(into hasher: inout Hasher) {
         text.hashBytes(into: &hasher)

@@ -23,7 +23,7 @@ package final class StatementText: Sendable, Hashable {
     }
 
     package static func == (left: StatementText, right: StatementText) -> Bool {
-        left === right || left.precomputedHash == right.precomputedHash && left.text.isSame(as: right.text)
+        left === right || left.precomputedHash == right.precomputedHash && left.text.hasSameBytes(as: right.text)
     }
 
     package func hash(into hasher: inout Hasher) {

@@ -4,7 +4,7 @@ extension PostgresValue: Hashable {
     /// Strings are compared by their bytes, as the server does: two spellings of "é" are two values.
     public static func == (left: PostgresValue, right: PostgresValue) -> Bool {
         switch (left, right) {
-        case (.string(let a), .string(let b)): a.isSame(as: b)
+        case (.string(let a), .string(let b)): a.hasSameBytes(as: b)
         case (.integer(let a), .integer(let b)): a == b
         case (.bool(let a), .bool(let b)): a == b
         case (.float(let a), .float(let b)): a == b || a.isNaN && b.isNaN

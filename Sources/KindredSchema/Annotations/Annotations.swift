@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// All that comments and overrides say, by the object that they speak about.
 struct Annotations {
     /// Options together with where they are written.

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 extension SchemaBuilder {
     /// A relation at work: what its rows in the catalog say, and what was inferred so far.
     final class Table {

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The model of a database: its entities with their attributes and relationships.
 ///
 /// It is a value made from the catalog at one moment, and depends on nothing else.

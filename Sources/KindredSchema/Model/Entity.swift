@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// A table or view with its attributes and relationships.
 ///
 /// Instances are immutable and compared by value.

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The name of a table, view or type together with its schema, such as `public.person`.
 ///
 /// Names are compared byte by byte, as PostgreSQL does: two spellings of `é` are two names.

@@ -130,7 +130,7 @@ extension Codec {
     ) throws {
         let fits =
             composite.fields.count == fields.count
-            && zip(composite.fields, fields).allSatisfy { $0.name?.isSame(as: $1.name) ?? true }
+            && zip(composite.fields, fields).allSatisfy { $0.name?.hasSameBytes(as: $1.name) ?? true }
         guard fits else {
             throw PostgresError(
                 .invalidParameter,

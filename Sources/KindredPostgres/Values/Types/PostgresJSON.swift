@@ -46,7 +46,7 @@ public struct PostgresJSON: Sendable {
 extension PostgresJSON: Hashable, CustomStringConvertible {
     /// Whether the texts are the same, byte by byte.
     public static func == (left: PostgresJSON, right: PostgresJSON) -> Bool {
-        left.text.isSame(as: right.text)
+        left.text.hasSameBytes(as: right.text)
     }
 
     /// Hashes what `==` compares.

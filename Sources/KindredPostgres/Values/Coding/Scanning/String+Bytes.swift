@@ -8,7 +8,7 @@
 
 extension String {
     /// Whether the strings have the same bytes, as the server compares: two spellings of "é" are two strings.
-    func isSame(as other: String) -> Bool {
+    package func hasSameBytes(as other: String) -> Bool {
         var (left, right) = (self, other)
         return left.withUTF8 { left in
             right.withUTF8 { right in
@@ -20,8 +20,8 @@ extension String {
         }
     }
 
-    /// Hashes what `isSame` compares.
-    func hashBytes(into hasher: inout Hasher) {
+    /// Hashes what `hasSameBytes` compares.
+    package func hashBytes(into hasher: inout Hasher) {
         var text = self
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         hasher.combine(0xFF as UInt8)
