@@ -1,8 +1,15 @@
 import KindredPostgres
 import KindredTesting
+import Synchronization
 import Testing
 
 @Suite(.database("CREATE TABLE note (id bigint PRIMARY KEY)")) struct ResolveCommitTests {
+    /// What a proxy has seen of a transaction's end; the two may come in either order.
+    private final class Passed: Sendable {
+        let isAnswered = Atomic(false)
+        let isCommitSent = Atomic(false)
+    }
+
     /// Runs a transaction over a proxy that does something to its COMMIT; returns the error's transaction.
     private func transactionThatIsCut(_ rule: @escaping FaultProxy.Rule) async throws -> PostgresTransactionID? {
         let proxy = try FaultProxy()
@@ -34,10 +41,19 @@ import Testing
     }
 
     @Test("T2: a commit that was lost itself is found to be rolled back") func lostRequest() async throws {
+        let passed = Passed()
         let id = try await transactionThatIsCut { direction, bytes in
-            // The question for the number goes through, its answer too, and nothing afterwards.
-            if direction == .toServer { return position(of: "COMMIT", in: bytes).map { .stallAfter($0) } ?? .forward }
-            return contains(bytes, "0000") ? .cutAfter(bytes.count) : .forward
+            // The question for the number goes through, its answer too, and COMMIT, once the client has sent it, does not.
+            switch direction {
+            case .toServer:
+                guard let commit = position(of: "COMMIT", in: bytes) else { return .forward }
+                passed.isCommitSent.store(true, ordering: .relaxed)
+                return passed.isAnswered.load(ordering: .relaxed) ? .cutAfter(commit) : .stallAfter(commit)
+            case .toClient:
+                guard contains(bytes, "0000") else { return .forward }
+                passed.isAnswered.store(true, ordering: .relaxed)
+                return passed.isCommitSent.load(ordering: .relaxed) ? .cutAfter(bytes.count) : .forward
+            }
         }
         try await withClient { client in
             let fate = try await client.resolveCommit(try #require(id), timeout: .seconds(120))
