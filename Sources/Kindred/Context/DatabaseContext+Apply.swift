@@ -191,9 +191,11 @@ extension DatabaseContext {
     }
 
     /// Members that the owner's group has loaded for it become the owner's own before they change.
-    private func takeFromGroup(_ slot: Int, of owner: DatabaseObject) {
+    func takeFromGroup(_ slot: Int, of owner: DatabaseObject) {
         let relationship = owner.runtime.relationships[slot]
-        if relationship.isToMany { _ = loadedMembers(of: relationship, owner: owner) }
+        // Those that it has are left as they are: to put them in order is for who reads them.
+        guard relationship.isToMany, !owner.withState({ $0.relationships.contains(slot) }) else { return }
+        _ = loadedMembers(of: relationship, owner: owner)
     }
 
     /// Forgets a loaded relationship of an object, so that the next use reads it again.

@@ -137,6 +137,19 @@ extension DatabaseContext {
         loadedMembers(of: relationship, owner: owner, owner.withState { LinkSource($0, relationship.slot) })
     }
 
+    /// Whether a row is among the members that are in memory; nil if they are not.
+    func isLoadedMember(_ key: ObjectKey, of relationship: RelationshipRuntime, owner: DatabaseObject) -> Bool? {
+        guard var members = loadedMembers(of: relationship, owner: owner) else { return nil }
+        // Where they stand, so that what is made to look for one is there for the next.
+        let found: Bool? = owner.withState { state in
+            guard case .many(var members) = state.relationships[relationship.slot] else { return nil }
+            state.relationships[relationship.slot] = nil
+            defer { state.relationships[relationship.slot] = .many(members) }
+            return members.contains(key)
+        }
+        return found ?? members.contains(key)
+    }
+
     private func loadedMembers(
         of relationship: RelationshipRuntime,
         owner: DatabaseObject,

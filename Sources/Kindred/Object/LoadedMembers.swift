@@ -14,10 +14,12 @@ package struct LoadedMembers: Sendable {
     private let batch: LoadedBatch?
     /// Where they stand in the batch, until they change.
     private let range: Range<Int>
-    /// The members once they have changed.
-    private var changed: [Member]?
+    /// The members once they have changed; nil where one was taken out, so that the others stay where they are.
+    private var changed: [Member?]?
     /// Whether members of an ordered relationship may stand out of order, to be sorted when they are next read.
     package var isUnsorted = false
+    /// How many were taken out of `changed`; beside the flag it takes no room of its own in an object.
+    private var gapCount: Int32 = 0
     /// Positions by key; made at the first change or membership test, since most sets are only walked.
     private var positions: [ObjectKey: Int]?
 
@@ -36,13 +38,13 @@ package struct LoadedMembers: Sendable {
     /// The rows that the members were read with.
     package var group: LoadGroup? { batch?.group }
 
-    package var count: Int { changed?.count ?? range.count }
+    package var count: Int { changed.map { $0.count - Int(gapCount) } ?? range.count }
 
     /// All of them.
-    package var members: [Member] { changed ?? range.compactMap { batch?[$0] } }
+    package var members: [Member] { changed?.compactMap(\.self) ?? range.compactMap { batch?[$0] } }
 
     package var first: Member? {
-        if let changed { return changed.first }
+        if let changed { return changed.lazy.compactMap(\.self).first }
         guard let batch, !range.isEmpty else { return nil }
         return batch[range.lowerBound]
     }
@@ -50,63 +52,76 @@ package struct LoadedMembers: Sendable {
     /// Lends each member in turn.
     func forEach(_ body: (Member) -> Void) {
         if let changed {
-            for member in changed { body(member) }
+            for case let member? in changed { body(member) }
         } else if let batch {
             for place in range { body(batch[place]) }
         }
     }
 
     package mutating func contains(_ key: ObjectKey) -> Bool {
-        indexed[key] != nil
+        position(of: key) != nil
     }
 
     package mutating func insert(_ member: Member) {
-        let position = indexed[member.key]
-        change { members in
-            if let position { members[position].row = member.row } else { members.append(member) }
+        if let position = position(of: member.key) {
+            change { $0[position]?.row = member.row }
+        } else {
+            let position = change { members in
+                members.append(member)
+                return members.count - 1
+            }
+            positions?[member.key] = position
         }
-        let last = count - 1
-        if position == nil { positions?[member.key] = last }
     }
 
     /// Gives a member another key, at its place.
     package mutating func rekey(_ key: ObjectKey, to member: Member) {
-        guard let position = indexed[key] else { return }
+        guard let position = position(of: key) else { return }
         change { members in
-            members[position].key = member.key
-            members[position].row = member.row
+            members[position]?.key = member.key
+            members[position]?.row = member.row
         }
         positions?[key] = nil
         positions?[member.key] = position
     }
 
     package mutating func remove(_ keys: Set<ObjectKey>) {
-        guard keys.contains(where: { indexed[$0] != nil }) else { return }
-        change { $0.removeAll { keys.contains($0.key) } }
-        positions = nil
+        let places = keys.compactMap { position(of: $0) }
+        guard !places.isEmpty else { return }
+        for key in keys { positions?[key] = nil }
+        let gaps = Int(gapCount) + places.count
+        let isClosed = change { members in
+            for place in places { members[place] = nil }
+            // Seldom, so that to take out many one by one does not move the others each time.
+            guard 2 * gaps > members.count else { return false }
+            members = members.filter { $0 != nil }
+            return true
+        }
+        gapCount = isClosed ? 0 : Int32(clamping: gaps)
+        if isClosed { positions = nil }
     }
 
     /// Puts the members in another order.
     package mutating func reorder(_ members: [Member]) {
         changed = members
-        positions = nil
+        (gapCount, positions) = (0, nil)
         isUnsorted = false
     }
 
     /// Changes the members in place.
-    private mutating func change(_ body: (inout [Member]) -> Void) {
-        var members = self.members
+    private mutating func change<T>(_ body: (inout [Member?]) -> T) -> T {
+        var members = changed ?? members
         changed = nil
-        body(&members)
-        changed = members
+        defer { changed = members }
+        return body(&members)
     }
 
-    private var indexed: [ObjectKey: Int] {
-        mutating get {
-            if let positions { return positions }
-            let made = Dictionary(members.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
-            positions = made
-            return made
+    private mutating func position(of key: ObjectKey) -> Int? {
+        if positions == nil {
+            let entries = (changed ?? members).enumerated().compactMap { place, member in member.map { ($0.key, place) }
+            }
+            positions = Dictionary(entries, uniquingKeysWith: { first, _ in first })
         }
+        return positions?[key]
     }
 }

@@ -134,7 +134,7 @@ extension DatabaseContext {
         guard let owner else {
             return try noteLinkChange(entity: relationship.destination, slot: inverse.slot, new.row, columns)
         }
-        _ = loadedMembers(of: inverse, owner: owner)
+        takeFromGroup(inverse.slot, of: owner)
         TransactionJournal.current?.record(owner)
         owner.withState { state in
             state.linksChangedAt = tick()

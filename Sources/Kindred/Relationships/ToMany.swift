@@ -85,7 +85,7 @@ extension ToMany {
             try context.requireLive(owner)
             guard object.context === context, object.runtime === destination, !object.isDeleted, let key = object.key
             else { return false }
-            if var loaded = context.loadedMembers(of: relationship, owner: owner) { return loaded.contains(key) }
+            if let isLoaded = context.isLoadedMember(key, of: relationship, owner: owner) { return isLoaded }
             if let change = context.stagedChange(relationship, of: owner) {
                 if change.joined.contains(where: { $0 === object }) { return true }
                 if change.left.contains(key) { return false }

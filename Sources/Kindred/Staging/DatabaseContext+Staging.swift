@@ -32,13 +32,13 @@ extension DatabaseContext {
     }
 
     func rollback(_ objects: Set<DatabaseObject>) {
-        let (all, pairs) = staged.withLock { ($0.objects, $0.pairs) }
-        for (pair, _) in pairs where objects.contains(pair.source) || objects.contains(pair.destination) {
+        for (pair, _) in staged.withLock({ $0.pairs })
+        where objects.contains(pair.source) || objects.contains(pair.destination) {
             unstage(pair)
         }
         let new = objects.filter(\.isInserted)
         // Nobody can point to an object that is given up.
-        for other in new.isEmpty ? [] : all where !objects.contains(other) {
+        for other in new.isEmpty ? [] : staged.withLock({ $0.objects }) where !objects.contains(other) {
             let links = other.withState { $0.staging?.destinations ?? [:] }
             for (slot, destination) in links where new.contains(destination) {
                 unstage(other.runtime.relationships[slot].ownColumns, of: other)
