@@ -104,7 +104,11 @@ private let notes = """
         }
     }
 
-    private let waiting: SQL = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'note'::regclass"
+    /// In this database: tables of others may have the same number.
+    private let waiting: SQL = """
+        SELECT count(*) FROM pg_locks JOIN pg_database AS d ON d.oid = database
+        WHERE datname = current_database() AND NOT granted AND relation = 'note'::regclass
+        """
 
     @Test(.database(.sql(notes))) func theServerStopsWhenAllAreCancelled() async throws {
         try await withBlockedLookups { _, tasks, other in
@@ -121,8 +125,8 @@ private let notes = """
         try await withBlockedLookups { busy, tasks, other in
             let endedCount = try await other.value(
                 """
-                SELECT count(pg_terminate_backend(pid)) FROM pg_locks
-                WHERE NOT granted AND relation = 'note'::regclass
+                SELECT count(pg_terminate_backend(pid)) FROM pg_locks JOIN pg_database AS d ON d.oid = database
+                WHERE datname = current_database() AND NOT granted AND relation = 'note'::regclass
                 """)
             #expect(endedCount == 1)
             for task in tasks {
