@@ -104,7 +104,11 @@ import Testing
                 try await client.query(SQL(unsafeRaw: text))
                 try await client.withConnection { try await $0.query(SQL(unsafeRaw: text)) }
             }
-            let locks = try await client.query("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'")
+            let locks = try await client.query(
+                """
+                SELECT count(*) FROM pg_locks JOIN pg_database AS d ON d.oid = database
+                WHERE datname = current_database() AND locktype = 'advisory'
+                """)
             #expect(try locks[0][0] == 0 && client.metrics.opened == 1)
             // Those of a transaction end by themselves, and cost nothing.
             let (_, recorder) = try await recordingStatements {
