@@ -104,11 +104,12 @@ private let notes = """
         }
     }
 
-    /// In this database: tables of others may have the same number.
-    private let waiting: SQL = """
-        SELECT count(*) FROM pg_locks JOIN pg_database AS d ON d.oid = database
+    /// Who waits for the table of this database: tables of others may have the same number.
+    private let blocked = """
+        FROM pg_locks JOIN pg_database AS d ON d.oid = database
         WHERE datname = current_database() AND NOT granted AND relation = 'note'::regclass
         """
+    private var waiting: SQL { SQL(unsafeRaw: "SELECT count(*) \(blocked)") }
 
     @Test(.database(.sql(notes))) func theServerStopsWhenAllAreCancelled() async throws {
         try await withBlockedLookups { _, tasks, other in
@@ -124,10 +125,7 @@ private let notes = """
     @Test(.database(.sql(notes))) func aLostConnectionIsToldToAll() async throws {
         try await withBlockedLookups { busy, tasks, other in
             let endedCount = try await other.value(
-                """
-                SELECT count(pg_terminate_backend(pid)) FROM pg_locks JOIN pg_database AS d ON d.oid = database
-                WHERE datname = current_database() AND NOT granted AND relation = 'note'::regclass
-                """)
+                SQL(unsafeRaw: "SELECT count(pg_terminate_backend(pid)) \(blocked)"))
             #expect(endedCount == 1)
             for task in tasks {
                 let error = await #expect(throws: PostgresError.self) { try await task.value }
