@@ -15,6 +15,7 @@ final class PooledConnection: PolledSource {
     }
 
     let processID: Int32
+    let busyPollingLimit: UInt64
     private let socket: Int32
     private let state: Mutex<ConnectionState>
     /// Whether a thread works on the state: to try for a mutex that is locked is a system call.
@@ -36,6 +37,7 @@ final class PooledConnection: PolledSource {
     ) throws(PostgresError) {
         processID = PQbackendPID(opened.handle)
         socket = PQsocket(opened.handle)
+        busyPollingLimit = context.configuration.busyPollingLimit.nanoseconds
         logger = context.logger
         self.onEnd = onEnd
         self.onMisfit = onMisfit

@@ -1,11 +1,25 @@
 import Synchronization
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// Something that the poller watches: a connection with its socket, or a pool with its deadlines.
 protocol PolledSource: AnyObject, Sendable {
+    /// How long the thread may wait for its input without sleep, in nanoseconds.
+    var busyPollingLimit: UInt64 { get }
     /// The socket can be read or written, or has failed. Runs on the poller's thread.
     func socketIsReady()
     /// Looks after deadlines that have passed; returns the next one. Runs on the poller's thread.
     func deadlinePassed(_ now: MonotonicTime) -> MonotonicTime
+}
+
+extension PolledSource {
+    var busyPollingLimit: UInt64 { 0 }
 }
 
 /// The one thread of the process that waits for sockets and deadlines.
@@ -24,8 +38,16 @@ final class Poller: Sendable {
 
     private let state = Mutex(State())
     private let waiter = SocketWaiter()
+    /// A thread that gives its processor away for more nanoseconds gave it to one that has a use for it, and would wait
+    /// for less if it slept: the system prefers who was woken to who has given way.
+    private let longYield: UInt64
+
     /// When the thread looks at the deadlines next.
     private let nextDeadline = Atomic<UInt64>(.max)
+
+    init(longYield: UInt64 = 100_000) {
+        self.longYield = longYield
+    }
 
     /// Watches a socket for input, and the source's deadlines, until the socket is removed; keeps the source alive.
     func add(_ source: any PolledSource, socket: Int32) throws(PostgresError) {
@@ -113,16 +135,23 @@ final class Poller: Sendable {
     }
 
     private func run() {
+        var polling = BusyPolling()
+        func tell(_ socket: Int32) {
+            guard let source = state.withLock({ $0.sources[socket] }) else { return }
+            polling.note(ObjectIdentifier(source), limit: source.busyPollingLimit)
+            source.socketIsReady()
+        }
         while true {
             let deadline = MonotonicTime(nanoseconds: nextDeadline.load(ordering: .sequentiallyConsistent))
-            let now = deadline == .never ? deadline : MonotonicTime.now
-            if deadline <= now, deadline != .never {
+            let now = MonotonicTime.now
+            let end = polling.end(from: now)
+            if deadline <= now {
                 lookAtDeadlines(now)
                 continue
             }
-            waiter.wait(nanoseconds: deadline == .never ? nil : deadline.nanoseconds - now.nanoseconds) { socket in
-                let source = state.withLock { $0.sources[socket] }
-                source?.socketIsReady()
+            if !look(until: min(end, deadline), from: now, tell) {
+                polling.noteFailure()
+                waiter.wait(nanoseconds: deadline == .never ? nil : deadline.nanoseconds - now.nanoseconds, tell)
             }
             let work = state.withLock { state in
                 defer { if !state.work.isEmpty { state.work = [] } }
@@ -130,6 +159,19 @@ final class Poller: Sendable {
             }
             for item in work { item() }
         }
+    }
+
+    /// Looks for input without sleep until a moment; false if there was none, or another thread wants the processor.
+    private func look(until end: MonotonicTime, from start: MonotonicTime, _ tell: (Int32) -> Void) -> Bool {
+        var now = start
+        while now < end {
+            if waiter.wait(nanoseconds: 0, tell) { return true }
+            sched_yield()
+            let before = now
+            now = .now
+            if now.nanoseconds - before.nanoseconds > longYield { return false }
+        }
+        return false
     }
 
     private func lookAtDeadlines(_ now: MonotonicTime) {

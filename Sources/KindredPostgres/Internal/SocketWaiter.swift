@@ -47,11 +47,12 @@ import Synchronization
             eventfd_write(alarm, 1)
         }
 
-        /// Waits for a socket, the alarm or the time, and tells the sockets that are ready.
-        func wait(nanoseconds: UInt64?, _ ready: (Int32) -> Void) {
+        /// Waits for a socket, the alarm or the time, and tells the sockets that are ready; false if the time was over.
+        @discardableResult
+        func wait(nanoseconds: UInt64?, _ ready: (Int32) -> Void) -> Bool {
             let milliseconds = nanoseconds.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
             let alarm = alarm
-            withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
+            return withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
                 let count = epoll_wait(epoll, events.baseAddress, 64, milliseconds)
                 for index in 0..<max(0, Int(count)) {
                     let socket = events[index].data.fd
@@ -62,6 +63,7 @@ import Synchronization
                         ready(socket)
                     }
                 }
+                return count > 0
             }
         }
 
@@ -112,19 +114,21 @@ import Synchronization
             _ = write(pipeEnds.write, &byte, 1)
         }
 
-        /// Waits for a socket, the alarm or the time, and tells the sockets that are ready.
-        func wait(nanoseconds: UInt64?, _ ready: (Int32) -> Void) {
+        /// Waits for a socket, the alarm or the time, and tells the sockets that are ready; false if the time was over.
+        @discardableResult
+        func wait(nanoseconds: UInt64?, _ ready: (Int32) -> Void) -> Bool {
             var polled = [pollfd(fd: pipeEnds.read, events: Int16(POLLIN), revents: 0)]
             for (socket, events) in sockets.withLock({ $0 }) {
                 polled.append(pollfd(fd: socket, events: Int16(events), revents: 0))
             }
             let milliseconds = nanoseconds.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
-            poll(&polled, nfds_t(polled.count), milliseconds)
+            let count = poll(&polled, nfds_t(polled.count), milliseconds)
             if polled[0].revents != 0 {
                 var bytes = [UInt8](repeating: 0, count: 64)
                 while read(pipeEnds.read, &bytes, bytes.count) > 0 {}
             }
             for socket in polled.dropFirst() where socket.revents != 0 { ready(socket.fd) }
+            return count > 0
         }
     }
 #endif

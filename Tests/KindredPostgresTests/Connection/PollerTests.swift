@@ -44,8 +44,8 @@ import Testing
         }
     }
 
-    /// Runs `body` with sockets of which the first has input.
-    private func withInput(_ body: (Int32) async throws -> Void) async throws {
+    /// Runs `body` with two ends of a line.
+    private func withLine(_ body: (Int32, Int32) async throws -> Void) async throws {
         var ends: [Int32] = [-1, -1]
         #if canImport(Glibc)
             let kind = Int32(SOCK_STREAM.rawValue)
@@ -53,11 +53,22 @@ import Testing
             let kind = SOCK_STREAM
         #endif
         try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
+        try await body(ends[0], ends[1])
+        for end in ends { close(end) }
+    }
+
+    /// Sends a byte.
+    private func send(to socket: Int32) {
         var byte: UInt8 = 1
-        #expect(write(ends[1], &byte, 1) == 1)
-        try await body(ends[0])
-        close(ends[0])
-        close(ends[1])
+        #expect(write(socket, &byte, 1) == 1)
+    }
+
+    /// Runs `body` with a socket that has input.
+    private func withInput(_ body: (Int32) async throws -> Void) async throws {
+        try await withLine { socket, other in
+            send(to: other)
+            try await body(socket)
+        }
     }
 
     /// Waits until the poller has looked at its sockets some more.
@@ -89,6 +100,60 @@ import Testing
             Poller.shared.rest(Source(socket), socket: socket)
             #expect(try await source.isTold(3))
             Poller.shared.remove(source, socket: socket)
+        }
+    }
+
+    /// Reads what comes, and has a deadline that can be set.
+    private final class Reader: PolledSource {
+        let busyPollingLimit: UInt64 = 3_600_000_000_000
+        private let state = Mutex((byteCount: 0, deadline: MonotonicTime.never))
+        private let socket: Int32
+
+        init(_ socket: Int32) { self.socket = socket }
+
+        var byteCount: Int { state.withLock { $0.byteCount } }
+        var deadline: MonotonicTime {
+            get { state.withLock { $0.deadline } }
+            set { state.withLock { $0.deadline = newValue } }
+        }
+
+        func socketIsReady() {
+            var bytes = [UInt8](repeating: 0, count: 16)
+            let count = read(socket, &bytes, bytes.count)
+            state.withLock { $0.byteCount += max(0, count) }
+        }
+
+        func deadlinePassed(_ now: MonotonicTime) -> MonotonicTime {
+            state.withLock { state in
+                if state.deadline <= now { state.deadline = .never }
+                return state.deadline
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aPollerThatDoesNotSleepHearsOfEverything() async throws {
+        // Of its own, since the answers of other connections would let it sleep.
+        let poller = Poller(longYield: .max)
+        try await withLine { socket, other in
+            let source = Reader(socket)
+            try poller.add(source, socket: socket)
+            // From then on it would look at its socket for an hour each time.
+            func makeHabit() async {
+                for _ in 0..<100 {
+                    let count = source.byteCount
+                    send(to: other)
+                    while source.byteCount == count { await Task.yield() }
+                }
+            }
+            for _ in 1...10 {
+                await makeHabit()
+                await withCheckedContinuation { waiter in poller.later { waiter.resume() } }
+                source.deadline = .now + .milliseconds(50)
+                poller.wake(by: source.deadline)
+                await makeHabit()
+                while source.deadline != .never { try await Task.sleep(for: .milliseconds(1)) }
+            }
+            poller.remove(source, socket: socket)
         }
     }
 }
