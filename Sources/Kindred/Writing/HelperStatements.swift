@@ -68,6 +68,11 @@ struct HelperStatements {
         let condition: String
         switch which {
         case .all: condition = ""
+        case .members(let keys) where keys.count == 1:
+            // In a list of one the server sees a filter for all pairs of an owner that its statistics do not know yet.
+            try helper.append(keys[0].values, for: memberColumns, to: &bindings)
+            let first = link.sourceColumns.count + 1
+            condition = " AND \(try helper.equality(memberColumns, firstParameter: first))"
         case .members(let keys), .others(let keys):
             try KeySet.append(keys, memberAttributes, to: &bindings)
             let isMember = KeySet.condition(
@@ -94,7 +99,7 @@ struct HelperStatements {
 
         fileprivate var shape: String {
             switch self {
-            case .members: "members"
+            case .members(let keys): keys.count == 1 ? "member" : "members"
             case .others: "others"
             case .all: "all"
             }

@@ -61,9 +61,11 @@ struct MemberStatements {
     /// The same by keys; without objects, in whatever versions the rows are.
     func detach(keys: [ObjectKey], _ objects: [DatabaseObject]? = nil, leaving: [Int]) throws -> Statement {
         try guarded("detach \(columns)", keys, objects, columns.count) { first in
+            // `IS TRUE` keeps the server from looking for them among all members of the owner, which its statistics may not
+            // know yet.
             """
             UPDATE \(try members.quotedName) AS t SET \(try nulls(leaving)) \
-            WHERE \(try keyCondition()) AND \(try members.equality(columns, alias: "t", firstParameter: first))
+            WHERE \(try keyCondition()) AND (\(try members.equality(columns, alias: "t", firstParameter: first))) IS TRUE
             """
         } bind: {
             try members.append(ownerValues, for: columns, to: &$0)

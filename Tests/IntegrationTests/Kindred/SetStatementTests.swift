@@ -118,4 +118,44 @@ import Testing
             try await expectStatements(["DELETE"]) { () async throws in try await context.delete(email) }
         }
     }
+
+    /// Owner 2 has members of whom the statistics do not know yet, as after a bulk load.
+    private static let crowd = """
+        CREATE TABLE owner (id int PRIMARY KEY);
+        CREATE TABLE member (id int PRIMARY KEY, owner_id int REFERENCES owner);
+        CREATE INDEX ON member (owner_id);
+        CREATE TABLE tag (id int PRIMARY KEY);
+        CREATE TABLE owner_tag (
+            owner_id int REFERENCES owner, tag_id int REFERENCES tag, PRIMARY KEY (owner_id, tag_id));
+        CREATE INDEX ON owner_tag (tag_id);
+        INSERT INTO owner VALUES (1), (2);
+        INSERT INTO tag SELECT generate_series(1, 5000);
+        INSERT INTO member SELECT i, 1 FROM generate_series(1, 5000) AS i;
+        INSERT INTO owner_tag SELECT 1, i FROM generate_series(1, 5000) AS i;
+        ANALYZE;
+        INSERT INTO member SELECT i, 2 FROM generate_series(5001, 10000) AS i;
+        INSERT INTO owner_tag SELECT 2, i FROM generate_series(1, 5000) AS i;
+        """
+
+    @Test(.database(.sql(crowd)), arguments: [("memberSet", 5005, "'{5005}', 1, 2"), ("tagSet", 5, "2, 5")])
+    func theServerDoesNotLookForAMemberAmongAllOfThem(key: String, id: Int, values: String) async throws {
+        try await withDatabase { database, context, other in
+            let owner = try #require(try await context.find("owner", 2))
+            let set = try await owner.set(forKey: key)
+            let member = try #require(try await context.find(key == "tagSet" ? "tag" : "member", id))
+            let (_, recorder) = try await recordingStatements { try await set.remove(member) }
+            let statement = try #require(recorder.statements.first)
+            #expect(recorder.statements.count == 1)
+            let plan = try await other.withConnection { connection in
+                _ = try await connection.query(SQL(unsafeRaw: "PREPARE removal AS \(statement)"))
+                return try await connection.query(SQL(unsafeRaw: "EXPLAIN EXECUTE removal (\(values))")).map {
+                    try $0.decode(0, as: String.self) ?? ""
+                }
+            }
+            let conditions = plan.filter { $0.contains("Index Cond") }
+            #expect(
+                !conditions.isEmpty && conditions.allSatisfy { $0.contains(key == "tagSet" ? "tag_id" : "(id") },
+                "\(plan)")
+        }
+    }
 }
