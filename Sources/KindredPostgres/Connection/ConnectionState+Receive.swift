@@ -175,7 +175,10 @@ extension ConnectionState {
 
     /// Says what a statement has changed about the session that others rely on, if it has.
     private func objection(to handle: OpaquePointer) -> String? {
-        if PQclientEncoding(handle) != Self.utf8 { return "client_encoding has to stay UTF8" }
+        // Of a connection that has ended libpq does not tell the encoding; its last answers are as good as any.
+        if PQstatus(handle) == CONNECTION_OK, PQclientEncoding(handle) != Self.utf8 {
+            return "client_encoding has to stay UTF8"
+        }
         // Only such statements change it that leave traces in any case.
         if isTainted, let value = PQparameterStatus(handle, "standard_conforming_strings"), value[1] != 0x6E {
             return "standard_conforming_strings has to stay on"

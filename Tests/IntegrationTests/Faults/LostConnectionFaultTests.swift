@@ -70,7 +70,7 @@ import Testing
                 do {
                     _ = try await task.value
                 } catch let error as PostgresError {
-                    #expect(error.code == .connectionLost)
+                    #expect(error.code == .connectionLost, "\(error.debugDescription)")
                     failures += 1
                 }
                 proxy.set { _, _ in .forward }
