@@ -36,13 +36,11 @@ struct BusyPolling {
     /// Until when to look for the next input without sleep; not at all if that is now.
     mutating func end(from now: MonotonicTime) -> MonotonicTime {
         let (wasTried, elapsed) = (isTried, now.nanoseconds - lastTime.nanoseconds)
-        isTried = false
-        lastTime = now
+        defer { (lastTime, self.heard, heardCount) = (now, nil, 0) }
         guard let heard, heardCount == 1 else {
-            (self.heard, heardCount, last, count) = (nil, 0, nil, 0)
+            (last, count, isTried) = (nil, 0, false)
             return now
         }
-        (self.heard, heardCount) = (nil, 0)
         // Sleep is part of that time, which there will not be.
         let isFast = elapsed <= 2 * heard.limit && heard.source == last
         last = heard.source

@@ -38,12 +38,12 @@ final class Poller: Sendable {
 
     private let state = Mutex(State())
     private let waiter = SocketWaiter()
-    /// A thread that gives its processor away for more nanoseconds gave it to one that has a use for it, and would wait
-    /// for less if it slept: the system prefers who was woken to who has given way.
-    private let longYield: UInt64
-
     /// When the thread looks at the deadlines next.
     private let nextDeadline = Atomic<UInt64>(.max)
+    /// From how many nanoseconds on giving way means that another thread has a use for the processor.
+    ///
+    /// Who sleeps waits for less then: the system prefers who was woken to who has given way.
+    private let longYield: UInt64
 
     init(longYield: UInt64 = 100_000) {
         self.longYield = longYield
