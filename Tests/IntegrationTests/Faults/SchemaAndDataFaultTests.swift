@@ -11,6 +11,17 @@ import Testing
         INSERT INTO note VALUES (1, 'one');
         """))
 struct SchemaAndDataFaultTests {
+    /// Waits until two transactions have written something.
+    private func twoTransactionsHaveWritten() async throws {
+        try await withClient { other in
+            try await eventually("two transactions have written") {
+                let writers = try await other.query(
+                    "SELECT FROM pg_stat_activity WHERE datname = current_database() AND backend_xid IS NOT NULL")
+                return writers.count == 2
+            }
+        }
+    }
+
     /// Expects that a statement is refused with a code, and that the connection goes on.
     private func expectRefusal(
         _ client: PostgresClient, _ sql: SQL, _ code: String, sourceLocation: SourceLocation = #_sourceLocation
@@ -70,7 +81,7 @@ struct SchemaAndDataFaultTests {
                             runs += 1
                             for id in order {
                                 try await client.query("UPDATE note SET text = 'x' WHERE id = \(id)")
-                                if runs == 1 { try await Task.sleep(for: .milliseconds(100)) }
+                                if runs == 1, id == order[0] { try await twoTransactionsHaveWritten() }
                             }
                         }
                         return runs

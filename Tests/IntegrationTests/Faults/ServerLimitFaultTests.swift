@@ -202,7 +202,7 @@ struct ServerLimitFaultTests {
             let known = try await other.query("SELECT 1 FROM pg_settings WHERE name = \(setting)")
             // PostgreSQL 17 brought the second one.
             guard known.count == 1 else { return }
-            try await withClient(maximumConnections: 1, configure: { $0.settings[setting] = "50ms" }) { client in
+            try await withClient(maximumConnections: 1, configure: { $0.settings[setting] = "2s" }) { client in
                 let error = await expectPostgresError(.connectionLost) {
                     try await client.withTransaction { transaction in
                         try await transaction.query("INSERT INTO note VALUES (1)")
