@@ -1,27 +1,27 @@
 import KindredPostgres
 import Synchronization
 
-/// The look-ups by key of one entity: while every connection has one under way, those that come share a statement.
+/// The look-ups by key of one entity: where many are under way, those that come share a statement.
 ///
-/// A look-up that would stand behind others on a connection waits for the next answer instead, and goes together with all
-/// that wait then. It waits only as long as answers come: a server that is slow or stuck holds up nobody here.
+/// A look-up that waits goes with the next answer, together with all that wait then. It waits only as long as answers come:
+/// a server that is slow or stuck holds up nobody here.
 final class KeyLookups: Sendable {
     private struct State {
-        var underWay = 0
-        /// When the last answer came, or the last connection got something to do.
-        var movedAt = ContinuousClock.now
+        var traffic: LookupTraffic
         /// What goes with the next answer.
         var forming: SharedLookup?
+
+        func mustWait(_ client: PostgresClient) -> Bool {
+            (forming?.count ?? 0) < KeyLookups.maximumCount && traffic.shouldWait(connectionCount: limit(client), now: .now)
+        }
     }
 
-    private let state = Mutex(State())
-    /// How long an answer may take before look-ups no longer wait for it.
-    private let patience: Duration
+    private let state: Mutex<State>
     /// How many share a statement at most.
     private static let maximumCount = 500
 
     init(patience: Duration = .milliseconds(20)) {
-        self.patience = patience
+        state = Mutex(State(traffic: LookupTraffic(patience: patience)))
     }
 
     /// Counts a look-up that goes alone, until `leave`; false if it should wait.
@@ -29,8 +29,8 @@ final class KeyLookups: Sendable {
     /// - Parameter isBound: whether it may not go with others.
     func enter(_ client: PostgresClient, isBound: @autoclosure () -> Bool) -> Bool {
         state.withLock { state in
-            if isFull(state, client), !isBound() { return false }
-            count(&state, client)
+            if state.mustWait(client), !isBound() { return false }
+            state.traffic.begin(connectionCount: limit(client), now: .now)
             return true
         }
     }
@@ -40,44 +40,39 @@ final class KeyLookups: Sendable {
         for key: ObjectKey, of entity: EntityRuntime, _ client: PostgresClient
     ) async throws -> SharedLookup.Found? {
         let place = state.withLock { state -> (lookup: SharedLookup, seat: Int)? in
-            guard isFull(state, client) else {
-                count(&state, client)
+            guard state.mustWait(client) else {
+                state.traffic.begin(connectionCount: limit(client), now: .now)
                 return nil
             }
             let lookup = state.forming ?? SharedLookup(entity)
             state.forming = lookup
+            state.traffic.wait()
             return (lookup, lookup.add(key))
         }
         guard let place else { return nil }
         if let found = try await place.lookup.answer(to: place.seat) { return found }
-        state.withLock { count(&$0, client) }
+        state.withLock { $0.traffic.begin(connectionCount: limit(client), now: .now) }
         return nil
     }
 
-    /// Ends a look-up; those that wait go now.
+    /// Ends a look-up that went alone; those that wait go now.
     func leave(_ client: PostgresClient) {
+        statementEnded(1, client)
+    }
+
+    private func statementEnded(_ lookupCount: Int, _ client: PostgresClient) {
         let next = state.withLock { state -> SharedLookup? in
-            if state.underWay >= Self.limit(client) { state.movedAt = .now }
             defer { state.forming = nil }
-            if state.forming == nil { state.underWay -= 1 }
+            state.traffic.end(
+                lookupCount: lookupCount, isFollowed: state.forming != nil, connectionCount: limit(client), now: .now)
             return state.forming
         }
-        next?.start(client) { self.leave(client) }
+        next?.start(client) { self.statementEnded($0, client) }
     }
 
     var waitingCount: Int { state.withLock { $0.forming?.count ?? 0 } }
 
-    var underWayCount: Int { state.withLock { $0.underWay } }
-
-    private static func limit(_ client: PostgresClient) -> Int { client.configuration.pool.maximumConnections }
-
-    private func isFull(_ state: borrowing State, _ client: PostgresClient) -> Bool {
-        guard state.underWay >= Self.limit(client), state.forming?.count ?? 0 < Self.maximumCount else { return false }
-        return .now - state.movedAt < patience
-    }
-
-    private func count(_ state: inout State, _ client: PostgresClient) {
-        state.underWay += 1
-        if state.underWay == Self.limit(client) { state.movedAt = .now }
-    }
+    var underWayCount: Int { state.withLock { $0.traffic.statementCount } }
 }
+
+private func limit(_ client: PostgresClient) -> Int { client.configuration.pool.maximumConnections }

@@ -15,7 +15,7 @@ private let notes = """
     INSERT INTO long SELECT n, repeat('x', 700000) FROM generate_series(1, 3) AS n;
     """
 
-/// Look-ups by key share statements while every connection has one under way.
+/// Look-ups by key share statements while the connections have others under way.
 @Suite struct SharedLookupTests {
     /// Look-ups of an entity of which as many are under way as there are connections.
     private struct Busy {
