@@ -8,11 +8,12 @@ import Synchronization
 final class KeyLookups: Sendable {
     private struct State {
         var traffic: LookupTraffic
-        /// What goes with the next answer.
+        /// What goes with the next answer, and for how many.
         var forming: SharedLookup?
+        var formingCount = 0
 
         func mustWait(_ client: PostgresClient) -> Bool {
-            (forming?.count ?? 0) < KeyLookups.maximumCount && traffic.shouldWait(connectionCount: limit(client), now: .now)
+            formingCount < KeyLookups.maximumCount && traffic.shouldWait(connectionCount: limit(client), now: .now)
         }
     }
 
@@ -46,6 +47,7 @@ final class KeyLookups: Sendable {
             }
             let lookup = state.forming ?? SharedLookup(entity)
             state.forming = lookup
+            state.formingCount += 1
             state.traffic.wait()
             return (lookup, lookup.add(key))
         }
@@ -62,7 +64,7 @@ final class KeyLookups: Sendable {
 
     private func statementEnded(_ lookupCount: Int, _ client: PostgresClient) {
         let next = state.withLock { state -> SharedLookup? in
-            defer { state.forming = nil }
+            defer { (state.forming, state.formingCount) = (nil, 0) }
             state.traffic.end(
                 lookupCount: lookupCount, isFollowed: state.forming != nil, connectionCount: limit(client), now: .now)
             return state.forming
@@ -70,7 +72,7 @@ final class KeyLookups: Sendable {
         next?.start(client) { self.statementEnded($0, client) }
     }
 
-    var waitingCount: Int { state.withLock { $0.forming?.count ?? 0 } }
+    var waitingCount: Int { state.withLock { $0.formingCount } }
 
     var underWayCount: Int { state.withLock { $0.traffic.statementCount } }
 }

@@ -47,8 +47,6 @@ final class SharedLookup: Sendable {
         self.entity = entity
     }
 
-    var count: Int { state.withLock { $0.seats.count } }
-
     /// Takes a seat for a look-up; only before the start.
     func add(_ key: ObjectKey) -> Int {
         state.withLock { state in
