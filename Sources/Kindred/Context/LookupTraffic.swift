@@ -49,9 +49,11 @@ struct LookupTraffic {
     mutating func end(
         lookupCount count: Int, isFollowed: Bool, connectionCount: Int, now: @autoclosure () -> ContinuousClock.Instant
     ) {
-        if statementCount >= connectionCount || isCrowded(connectionCount) {
+        let isCrowded = isCrowded(connectionCount)
+        if isCrowded || statementCount >= connectionCount {
             let now = now()
-            if let movedAt { pause = (pause * 7 + min(now - movedAt, Self.longPause)) / 8 }
+            // Durations are divided in software: not for look-ups that follow each other one by one.
+            if isCrowded, let movedAt { pause = (pause * 7 + min(now - movedAt, Self.longPause)) / 8 }
             movedAt = now
         }
         lookupCount -= count
