@@ -28,7 +28,7 @@ struct Baseline: Codable {
     enum Tolerance {
         static let statements = 0.0
         static let allocations = 0.01
-        static let instructions = 0.03
+        static let instructions = 0.05
         static let bytes = 0.01
     }
 
