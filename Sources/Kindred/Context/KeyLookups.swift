@@ -9,11 +9,11 @@ final class KeyLookups: Sendable {
     private struct State {
         var traffic: LookupTraffic
         /// What goes with the next answer, and for how many.
-        var forming: SharedLookup?
-        var formingCount = 0
+        var forming: (lookup: SharedLookup, count: Int)?
 
         func mustWait(_ client: PostgresClient) -> Bool {
-            formingCount < KeyLookups.maximumCount && traffic.shouldWait(connectionCount: limit(client), now: .now)
+            if let forming, forming.count >= maximumCount { return false }
+            return traffic.shouldWait(connectionCount: limit(client), now: .now)
         }
     }
 
@@ -45,11 +45,11 @@ final class KeyLookups: Sendable {
                 state.traffic.begin(connectionCount: limit(client), now: .now)
                 return nil
             }
-            let lookup = state.forming ?? SharedLookup(entity)
-            state.forming = lookup
-            state.formingCount += 1
+            let lookup = state.forming?.lookup ?? SharedLookup(entity)
+            let seat = lookup.add(key)
+            state.forming = (lookup, seat + 1)
             state.traffic.wait()
-            return (lookup, lookup.add(key))
+            return (lookup, seat)
         }
         guard let place else { return nil }
         if let found = try await place.lookup.answer(to: place.seat) { return found }
@@ -63,16 +63,16 @@ final class KeyLookups: Sendable {
     }
 
     private func statementEnded(_ lookupCount: Int, _ client: PostgresClient) {
-        let next = state.withLock { state -> SharedLookup? in
-            defer { (state.forming, state.formingCount) = (nil, 0) }
+        let next = state.withLock { state -> (lookup: SharedLookup, count: Int)? in
+            defer { state.forming = nil }
             state.traffic.end(
                 lookupCount: lookupCount, isFollowed: state.forming != nil, connectionCount: limit(client), now: .now)
             return state.forming
         }
-        next?.start(client) { self.statementEnded($0, client) }
+        if let next { next.lookup.start(client) { self.statementEnded(next.count, client) } }
     }
 
-    var waitingCount: Int { state.withLock { $0.formingCount } }
+    var waitingCount: Int { state.withLock { $0.forming?.count ?? 0 } }
 
     var underWayCount: Int { state.withLock { $0.traffic.statementCount } }
 }

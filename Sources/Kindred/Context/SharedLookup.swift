@@ -94,16 +94,14 @@ final class SharedLookup: Sendable {
     // MARK: Asking
 
     /// Sends the statement, from a task of its own: it belongs to none of those who wait.
-    ///
-    /// - Parameter end: is told how many look-ups had a seat, before they get their answers.
-    func start(_ client: PostgresClient, then end: @escaping @Sendable (Int) -> Void) {
+    func start(_ client: PostgresClient, then end: @escaping @Sendable () -> Void) {
         let task = Task.detached {
             let outcome = await self.ask(client)
             let seats = self.state.withLock { state in
                 state.outcome = outcome
                 return state.seats
             }
-            end(seats.count)
+            end()
             for seat in seats { seat.waiter?.resume(with: Result { try outcome.found(seat.key) }) }
         }
         let isAbandoned = state.withLock { state in

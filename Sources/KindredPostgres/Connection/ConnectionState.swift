@@ -58,7 +58,7 @@ struct ConnectionState: @unchecked Sendable {
     }
 
     /// How long a connection may have been idle without anybody looking at what the server said meanwhile.
-    private static let quietness = Duration.microseconds(1000)
+    private static let quietness = Duration.milliseconds(1)
 
     var isQuiet: Bool { inFlight.isEmpty && held.isEmpty && cancellation == nil }
 

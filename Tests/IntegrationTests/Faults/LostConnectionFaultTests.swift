@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test("L13: the server's own limits on sessions and statements") func serverLimits() async throws {
-        // Each limit is longer than what a busy machine takes between two steps of the test.
+        // Two seconds are longer than what a busy machine takes between two steps.
         try await withClient(maximumConnections: 1, configure: { $0.settings["idle_session_timeout"] = "2s" }) {
             client in
             try await expectUsable(client)

@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func whereAnswersTakeTheirTimeAllConnectionsAreUsed() {
-        // One of 150 us is fast, but not the first one; those that are 250 us apart are not.
+        // A single fast answer is not enough; those that come 250 us apart are not fast.
         for (pause, count) in [(Duration.microseconds(150), 1), (.microseconds(250), 40), (.seconds(1), 40)] {
             var (many, end) = crowd(answersEvery: pause, count: count)
             #expect(shouldWait(many, after: end))
