@@ -103,9 +103,11 @@ extension DatabaseContext {
     /// `SELECT … WHERE key`: the object, refreshed if it is known.
     func fetch(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> DatabaseObject? {
         let askedAt = now
-        if let lookups = entity.lookups, !lookups.enter(client, isBound: client.isBound) {
+        if let lookups = entity.lookups,
+            let place = lookups.enter(for: key, of: entity, client, isBound: client.isBound)
+        {
             let found = try await client.observingShared(try entity.selectByKeys()) {
-                try await lookups.wait(for: key, of: entity, client)
+                try await lookups.wait(at: place, client)
             } rowCount: {
                 $0.map { $0.position == nil ? 0 : 1 }
             }

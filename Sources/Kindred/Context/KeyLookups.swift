@@ -25,33 +25,27 @@ final class KeyLookups: Sendable {
         state = Mutex(State(traffic: LookupTraffic(patience: patience)))
     }
 
-    /// Counts a look-up that goes alone, until `leave`; false if it should wait.
+    /// Gives a look-up that should wait its place among others; nil if it goes alone, and is counted until `leave`.
     ///
     /// - Parameter isBound: whether it may not go with others.
-    func enter(_ client: PostgresClient, isBound: @autoclosure () -> Bool) -> Bool {
+    func enter(
+        for key: ObjectKey, of entity: EntityRuntime, _ client: PostgresClient, isBound: @autoclosure () -> Bool
+    ) -> SharedLookup.Place? {
         state.withLock { state in
-            if state.mustWait(client), !isBound() { return false }
-            state.traffic.begin(connectionCount: limit(client), now: .now)
-            return true
-        }
-    }
-
-    /// Waits for a row together with others; nil if the look-up has to go alone, and is counted for that.
-    func wait(
-        for key: ObjectKey, of entity: EntityRuntime, _ client: PostgresClient
-    ) async throws -> SharedLookup.Found? {
-        let place = state.withLock { state -> (lookup: SharedLookup, seat: Int)? in
-            guard state.mustWait(client) else {
+            guard state.mustWait(client), !isBound() else {
                 state.traffic.begin(connectionCount: limit(client), now: .now)
                 return nil
             }
             let lookup = state.forming?.lookup ?? SharedLookup(entity)
-            let seat = lookup.add(key)
-            state.forming = (lookup, seat + 1)
+            let place = lookup.add(key)
+            state.forming = (lookup, place.seat + 1)
             state.traffic.wait()
-            return (lookup, seat)
+            return place
         }
-        guard let place else { return nil }
+    }
+
+    /// Waits for a row together with others; nil if the look-up has to go alone after all, and is counted for that.
+    func wait(at place: SharedLookup.Place, _ client: PostgresClient) async throws -> SharedLookup.Found? {
         if let found = try await place.lookup.answer(to: place.seat) { return found }
         state.withLock { $0.traffic.begin(connectionCount: limit(client), now: .now) }
         return nil
@@ -71,8 +65,6 @@ final class KeyLookups: Sendable {
         }
         if let next { next.lookup.start(client) { self.statementEnded(next.count, client) } }
     }
-
-    var waitingCount: Int { state.withLock { $0.forming?.count ?? 0 } }
 
     var underWayCount: Int { state.withLock { $0.traffic.statementCount } }
 }

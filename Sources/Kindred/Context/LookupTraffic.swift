@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Counts the look-ups by key of one entity and decides which of them wait, to share a statement.
 ///
 /// A look-up that would stand behind another one on a connection waits for the next answer instead. Where there are far
@@ -9,7 +11,7 @@ struct LookupTraffic {
     /// How soon after an answer the next one comes where answers follow each other fast.
     private static let haste = Duration.microseconds(200)
     /// What longer pauses between answers count as, so that a single one does not tell much.
-    private static let longPause = haste * 2
+    private static let longPause = haste.nanoseconds * 2
 
     /// How long an answer may take, while all connections have something to do, before look-ups no longer wait for it.
     let patience: Duration
@@ -18,8 +20,8 @@ struct LookupTraffic {
     /// The look-ups that are not answered yet, those that wait included.
     private(set) var lookupCount = 0
     /// When the last answer came, or the last connection got something to do.
-    private var movedAt: ContinuousClock.Instant?
-    /// The mean pause between answers, in which the last ones count most.
+    private var movedAt: MonotonicTime?
+    /// The mean pause between answers in nanoseconds, in which the last ones count most.
     private var pause = Self.longPause
 
     init(patience: Duration) {
@@ -27,10 +29,11 @@ struct LookupTraffic {
     }
 
     /// Whether a look-up should wait for others.
-    func shouldWait(connectionCount: Int, now: @autoclosure () -> ContinuousClock.Instant) -> Bool {
+    func shouldWait(connectionCount: Int, now: @autoclosure () -> MonotonicTime) -> Bool {
         guard let movedAt else { return false }
-        if statementCount >= connectionCount { return now() - movedAt < patience }
-        return isCrowded(connectionCount) && pause < Self.haste && now() - movedAt < min(Self.haste, patience)
+        if statementCount >= connectionCount { return now() < movedAt + patience }
+        guard isCrowded(connectionCount), pause < Self.haste.nanoseconds else { return false }
+        return now() < movedAt + min(Self.haste, patience)
     }
 
     /// Notes that a look-up waits.
@@ -39,7 +42,7 @@ struct LookupTraffic {
     }
 
     /// Notes that a look-up goes alone.
-    mutating func begin(connectionCount: Int, now: @autoclosure () -> ContinuousClock.Instant) {
+    mutating func begin(connectionCount: Int, now: @autoclosure () -> MonotonicTime) {
         lookupCount += 1
         statementCount += 1
         if statementCount == connectionCount { movedAt = now() }
@@ -47,13 +50,14 @@ struct LookupTraffic {
 
     /// Notes that a statement was answered, and whether those that wait go at once.
     mutating func end(
-        lookupCount count: Int, isFollowed: Bool, connectionCount: Int, now: @autoclosure () -> ContinuousClock.Instant
+        lookupCount count: Int, isFollowed: Bool, connectionCount: Int, now: @autoclosure () -> MonotonicTime
     ) {
         let isCrowded = isCrowded(connectionCount)
         if isCrowded || statementCount >= connectionCount {
             let now = now()
-            // Durations are divided in software: not for look-ups that follow each other one by one.
-            if isCrowded, let movedAt { pause = (pause * 7 + min(now - movedAt, Self.longPause)) / 8 }
+            if isCrowded, let movedAt {
+                pause = (pause * 7 + min(now.since(movedAt).nanoseconds, Self.longPause)) / 8
+            }
             movedAt = now
         }
         lookupCount -= count

@@ -10,8 +10,14 @@ final class SharedLookup: Sendable {
         let position: Int?
     }
 
+    /// The place of one of them.
+    struct Place {
+        let lookup: SharedLookup
+        let seat: Int
+    }
+
     private enum Outcome {
-        case rows(QueryResult, [ObjectKey: Int])
+        case rows(QueryResult, RowsByKey)
         case failure(any Error)
         /// Each has to ask by itself.
         case none
@@ -40,7 +46,7 @@ final class SharedLookup: Sendable {
     }
 
     private let entity: EntityRuntime
-    private let begin = ContinuousClock.now
+    private let begin = MonotonicTime.now
     private let state = Mutex(State())
 
     init(_ entity: EntityRuntime) {
@@ -48,10 +54,10 @@ final class SharedLookup: Sendable {
     }
 
     /// Takes a seat for a look-up; only before the start.
-    func add(_ key: ObjectKey) -> Int {
+    func add(_ key: ObjectKey) -> Place {
         state.withLock { state in
             state.seats.append(Seat(key: key))
-            return state.seats.count - 1
+            return Place(lookup: self, seat: state.seats.count - 1)
         }
     }
 
@@ -64,9 +70,8 @@ final class SharedLookup: Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiter in
                 let answer = state.withLock { state -> Result<Found?, any Error>? in
-                    let place = state.seats[seat]
-                    if let outcome = state.outcome { return Result { try outcome.found(place.key) } }
-                    if place.hasLeft { return .failure(CancellationError()) }
+                    if let outcome = state.outcome { return Result { try outcome.found(state.seats[seat].key) } }
+                    if state.seats[seat].hasLeft { return .failure(CancellationError()) }
                     state.seats[seat].waiter = waiter
                     return nil
                 }
@@ -119,21 +124,32 @@ final class SharedLookup: Sendable {
         if keys.isEmpty { return .none }
         do {
             // What they have waited is part of their time.
-            let timeout = client.configuration.statementTimeout.map { max($0 - (.now - begin), .milliseconds(1)) }
+            let waited = MonotonicTime.now.since(begin)
+            let timeout = client.configuration.statementTimeout.map { max($0 - waited, .milliseconds(1)) }
             let result = try await client.executeUnobserved(try entity.select(byKeys: keys), timeout: timeout)
-            var positions: [ObjectKey: Int] = [:]
-            positions.reserveCapacity(result.count)
-            for position in 0..<result.count {
-                guard let key = try ObjectKey(result, position, entity.key), positions[key] == nil else { continue }
-                positions[key] = position
-            }
-            return .rows(result, positions)
+            return .rows(result, try RowsByKey(result, entity))
         } catch let error as PostgresError where !Self.ownFaults.contains(error.code) {
             return .failure(error)
         } catch {
             return .none
         }
     }
+}
+
+/// Where the rows of a result are by key: of few rows the right one is found sooner by looking at each than by a hash.
+private struct RowsByKey {
+    private let keys: [ObjectKey?]
+    private var positions: [ObjectKey: Int] = [:]
+
+    init(_ result: QueryResult, _ entity: EntityRuntime) throws {
+        keys = try (0..<result.count).map { try ObjectKey(result, $0, entity.key) }
+        guard keys.count > 16 else { return }
+        for (position, key) in keys.enumerated() {
+            if let key, positions[key] == nil { positions[key] = position }
+        }
+    }
+
+    subscript(key: ObjectKey) -> Int? { positions.isEmpty ? keys.firstIndex(of: key) : positions[key] }
 }
 
 extension EntityRuntime {

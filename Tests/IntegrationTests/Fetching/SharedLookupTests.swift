@@ -19,36 +19,38 @@ private let notes = """
 @Suite struct SharedLookupTests {
     /// Look-ups of an entity of which as many are under way as there are connections.
     private struct Busy {
-        let lookups = KeyLookups(patience: .seconds(600))
+        let lookups: KeyLookups
         let entity: EntityRuntime
         let client: PostgresClient
         let limit: Int
 
-        init(_ database: Database, _ name: String = "note") throws {
+        init(_ database: Database, _ name: String = "note", patience: Duration = .seconds(600)) throws {
+            lookups = KeyLookups(patience: patience)
             client = database.client
             limit = client.configuration.pool.maximumConnections
             entity = try database.makeContext().runtime.entity(named: name)
-            for _ in 0..<limit { #expect(lookups.enter(client, isBound: false)) }
+            for _ in 0..<limit { #expect(enter() == nil) }
         }
 
-        func wait(for keys: [Int64]) async -> [Task<SharedLookup.Found?, any Error>] {
-            var tasks: [Task<SharedLookup.Found?, any Error>] = []
-            for key in keys {
-                let count = lookups.waitingCount
-                tasks.append(Task { try await lookups.wait(for: .integer(key), of: entity, client) })
-                while lookups.waitingCount == count { await Task.yield() }
+        /// The place of a look-up that waits; nil if it goes alone.
+        func enter(_ key: Int64 = 1, isBound: Bool = false) -> SharedLookup.Place? {
+            lookups.enter(for: .integer(key), of: entity, client, isBound: isBound)
+        }
+
+        func wait(for keys: [Int64]) throws -> [Task<SharedLookup.Found?, any Error>] {
+            try keys.map { key in
+                let place = try #require(enter(key))
+                return Task { try await lookups.wait(at: place, client) }
             }
-            return tasks
         }
     }
 
     @Test(.database(.sql(notes))) func lookupsThatWaitShareAStatement() async throws {
         try await withDatabase { database, _, _ in
             let busy = try Busy(database)
-            #expect(!busy.lookups.enter(busy.client, isBound: false))
-            #expect(busy.lookups.enter(busy.client, isBound: true))
+            #expect(busy.enter(isBound: true) == nil)
             busy.lookups.leave(busy.client)
-            let tasks = await busy.wait(for: [30, 10, 999, 30])
+            let tasks = try busy.wait(for: [30, 10, 999, 30])
             busy.lookups.leave(busy.client)
             var found: [SharedLookup.Found] = []
             for task in tasks { found.append(try #require(try await task.value)) }
@@ -63,15 +65,15 @@ private let notes = """
     @Test(.database(.sql(notes))) func whoIsCancelledGoesAtOnceAndTheOthersStay() async throws {
         try await withDatabase { database, _, _ in
             let busy = try Busy(database)
-            let tasks = await busy.wait(for: [1, 2, 3])
+            let tasks = try busy.wait(for: [1, 2, 3])
             tasks[1].cancel()
             await #expect(throws: CancellationError.self) { try await tasks[1].value }
             busy.lookups.leave(busy.client)
             #expect(try await tasks[0].value?.result.count == 2)
             #expect(try await tasks[2].value?.position != nil)
             // Nobody is left of the next: nothing is sent.
-            #expect(busy.lookups.enter(busy.client, isBound: false))
-            let gone = await busy.wait(for: [4])
+            #expect(busy.enter() == nil)
+            let gone = try busy.wait(for: [4])
             gone[0].cancel()
             await #expect(throws: CancellationError.self) { try await gone[0].value }
             busy.lookups.leave(busy.client)
@@ -81,10 +83,8 @@ private let notes = """
 
     @Test(.database(.sql(notes))) func nobodyWaitsWhereNoAnswerComes() async throws {
         try await withDatabase { database, _, _ in
-            let lookups = KeyLookups(patience: .zero)
-            for _ in 0...database.client.configuration.pool.maximumConnections {
-                #expect(lookups.enter(database.client, isBound: false))
-            }
+            let busy = try Busy(database, patience: .zero)
+            #expect(busy.enter() == nil)
         }
     }
 
@@ -94,7 +94,7 @@ private let notes = """
     ) async throws {
         try await withDatabase { database, _, other in
             let busy = try Busy(database)
-            let tasks = await busy.wait(for: [1, 2])
+            let tasks = try busy.wait(for: [1, 2])
             try await other.withTransaction { _ in
                 try await other.query("LOCK TABLE note")
                 busy.lookups.leave(busy.client)
@@ -141,14 +141,14 @@ private let notes = """
         configuration.pool.maximumConnections = 2
         let database = try await Database.connect(configuration)
         let busy = try Busy(database, "long")
-        let tasks = await busy.wait(for: [1, 2, 3])
+        let tasks = try busy.wait(for: [1, 2, 3])
         busy.lookups.leave(busy.client)
         for task in tasks { #expect(try await task.value == nil) }
         // These three are counted now, beside the one of before.
         #expect(busy.lookups.underWayCount == 4)
         // A key that its column cannot hold.
         let short = try Busy(database, "short")
-        let finds = await short.wait(for: [1, 70_000, 2])
+        let finds = try short.wait(for: [1, 70_000, 2])
         short.lookups.leave(short.client)
         for task in finds { #expect(try await task.value == nil) }
         // Each result is small enough, two of them are not.

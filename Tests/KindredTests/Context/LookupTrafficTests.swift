@@ -1,10 +1,11 @@
+import KindredPostgres
 import Testing
 
 @testable import Kindred
 
 /// Which look-ups by key wait for others.
 @Suite struct LookupTrafficTests {
-    private let start = ContinuousClock.now
+    private let start = MonotonicTime.now
 
     /// Traffic over four connections with statements of one look-up each, and others that wait.
     private func traffic(alone: Int, waiting: Int = 0, patience: Duration = .milliseconds(20)) -> LookupTraffic {
