@@ -125,8 +125,8 @@ extension DatabaseContext {
         let text = try entity.selectByKey()
         var bindings = Bindings()
         try entity.append(key, to: &bindings)
-        let statement = Statement(text: text, bindings: bindings, resultFormat: .binary)
-        return try await client.execute(statement, for: entity.name)
+        return try await client.execute(
+            Statement(text: text, bindings: consume bindings, resultFormat: .binary), for: entity.name)
     }
 
     func requireOwn(_ object: DatabaseObject) throws {

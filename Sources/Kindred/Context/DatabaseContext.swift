@@ -22,7 +22,7 @@ public final class DatabaseContext: Sendable {
     private let hasLeftRows = Atomic(false)
     /// Counts changes: an answer that was asked for before a change does not overwrite it.
     private let clock = Atomic<UInt64>(1)
-    let writeLock = AsyncGate()
+    private let gate = Mutex<AsyncGate?>(nil)
     /// What is not saved yet.
     ///
     /// Its lock may be held when an object's is taken, never the other way round.
@@ -40,6 +40,16 @@ public final class DatabaseContext: Sendable {
     public var schema: DatabaseSchema { runtime.schema }
 
     var client: PostgresClient { database.client }
+
+    /// Lets one write at a time through; made with the first one, as many contexts only read.
+    var writeLock: AsyncGate {
+        gate.withLock { gate in
+            if let gate { return gate }
+            let made = AsyncGate()
+            gate = made
+            return made
+        }
+    }
 
     /// The time of asking, to be given to `apply` with the answer.
     var now: UInt64 { clock.load(ordering: .acquiring) }

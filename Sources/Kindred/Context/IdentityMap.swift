@@ -28,6 +28,7 @@ struct IdentityMap {
     }
 
     private let references: ObjectReferences
+    /// What is known beside objects with keys; a context that reads has none of these.
     private var tables = EntityTables<Table>()
 
     init(_ references: ObjectReferences) {
@@ -47,7 +48,7 @@ struct IdentityMap {
     }
 
     /// Whether the context may know anything of an entity: rows, or what relationships its rows have.
-    func knows(_ entity: Int) -> Bool { tables.place(entity) != nil }
+    func knows(_ entity: Int) -> Bool { tables.place(entity) != nil || references.knows(entity) }
 
     /// Notes that relationships of an entity are asked for, of rows that have no object.
     mutating func noteKnown(_ entity: Int) { _ = place(entity) }
@@ -88,7 +89,6 @@ struct IdentityMap {
         _ keys: [Int64],
         orMake make: (Int) throws -> DatabaseObject
     ) rethrows -> (objects: [DatabaseObject], known: [Int]) {
-        _ = place(entity)
         let found = references.objects(entity, keys)
         var known: [Int] = []
         var objects: [DatabaseObject] = []
@@ -111,9 +111,8 @@ struct IdentityMap {
     }
 
     mutating func insert(_ object: DatabaseObject, _ entity: Int, _ key: ObjectKey) {
-        let place = place(entity)
         if case .temporary(let number) = key {
-            tables[place].temporaries[number] = object
+            tables[place(entity)].temporaries[number] = object
         } else {
             references.insert(object, entity, key)
         }
@@ -130,13 +129,8 @@ struct IdentityMap {
 
     /// Every object of an entity that is still in memory.
     func objects(of entity: Int) -> [DatabaseObject] {
-        guard let place = tables.place(entity) else { return [] }
-        return references.objects(of: entity) + tables[place].temporaries.values
-    }
-
-    /// Every object that is still in memory.
-    func allObjects() -> [DatabaseObject] {
-        tables.known.flatMap(objects(of:))
+        let saved = references.objects(of: entity)
+        return tables.place(entity).map { saved + tables[$0].temporaries.values } ?? saved
     }
 
     func isDeleted(_ entity: Int, _ key: ObjectKey) -> Bool {
@@ -205,14 +199,14 @@ struct IdentityMap {
 
     /// Whether any row of an entity has an object.
     func holdsObjects(of entity: Int) -> Bool {
-        guard let place = tables.place(entity) else { return false }
-        return !tables[place].temporaries.isEmpty || references.hasObjects(of: entity)
+        if let place = tables.place(entity), !tables[place].temporaries.isEmpty { return true }
+        return references.hasObjects(of: entity)
     }
 
     /// Whether any row of an entity has an object, or has left one behind.
     func holdsRows(of entity: Int) -> Bool {
-        guard let place = tables.place(entity) else { return false }
-        return !tables[place].latestRows.isEmpty || holdsObjects(of: entity)
+        if let place = tables.place(entity), !tables[place].latestRows.isEmpty { return true }
+        return holdsObjects(of: entity)
     }
 
     /// Forgets what was noted of a row that had no object, but for a deletion under way, which the object is told.

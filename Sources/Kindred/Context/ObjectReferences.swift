@@ -50,6 +50,11 @@ final class ObjectReferences: Sendable {
         }
     }
 
+    /// Whether any object of an entity is in memory, or was.
+    func knows(_ entity: Int) -> Bool {
+        entities.withLock { $0.place(entity) != nil }
+    }
+
     /// Whether any object of an entity is in memory.
     func hasObjects(of entity: Int) -> Bool {
         entities.withLock { entities in

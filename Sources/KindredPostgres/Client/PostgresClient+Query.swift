@@ -17,7 +17,7 @@ extension PostgresClient {
 
     /// Runs a statement.
     @discardableResult
-    package func execute(_ statement: Statement, timeout: Duration? = nil) async throws -> QueryResult {
+    package func execute(_ statement: consuming Statement, timeout: Duration? = nil) async throws -> QueryResult {
         guard let result = try await executeBatch([statement], timeout: timeout).first else { throw Self.noResult }
         return result
     }

@@ -14,8 +14,6 @@ import Testing
             tables[place].append(step)
             expected[entity, default: [-entity]].append(step)
         }
-        #expect(Set(tables.known) == Set(expected.keys))
-        #expect(tables.known.count == expected.count)
         for (entity, table) in expected { #expect(tables.place(entity).map { tables[$0] } == table) }
         #expect(tables.place(-1) == nil)
     }
