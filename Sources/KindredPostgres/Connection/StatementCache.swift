@@ -37,6 +37,8 @@ struct StatementCache {
     private let prefix = "kindred_\(String(UInt64.random(in: 0..<1 << 48), radix: 36))_"
     /// Mostly one for each text; more if it is used with parameters of several types.
     private var entries: [StatementText: [Entry]] = [:]
+    /// The one found last: statements come in runs of the same.
+    private var last: Entry?
     private var count = 0
     private var clock: UInt64 = 0
     private var lastName: UInt64 = 0
@@ -53,9 +55,14 @@ struct StatementCache {
 
     /// The entry for a statement, if it is prepared.
     mutating func find(_ statement: Statement) -> Entry? {
-        guard let entry = entries[statement.text]?.first(where: { $0.fits(statement.bindings) }) else { return nil }
         clock += 1
+        if let last, last.text === statement.text, last.fits(statement.bindings) {
+            last.usedAt = clock
+            return last
+        }
+        guard let entry = entries[statement.text]?.first(where: { $0.fits(statement.bindings) }) else { return nil }
         entry.usedAt = clock
+        last = entry
         return entry
     }
 
@@ -85,6 +92,7 @@ struct StatementCache {
             return
         }
         variants.remove(at: index)
+        if last === entry { last = nil }
         entries[entry.text] = variants.isEmpty ? nil : variants
         count -= 1
         if !wasRefused { discarded.append(entry.name) }
@@ -106,6 +114,7 @@ struct StatementCache {
     /// Forgets everything because the server did.
     mutating func removeAll() {
         entries = [:]
+        last = nil
         count = 0
         discarded = []
     }

@@ -29,5 +29,5 @@ final class StatementLimit: Sendable {
 /// where it is written.
 public func withStatementLimit<T>(_ limit: Int, _ body: () async throws -> T) async rethrows -> T {
     let recorder = StatementRecorder(within: StatementRecorder.current, limit: StatementLimit(limit))
-    return try await StatementRecorder.$current.withValue(recorder, operation: body)
+    return try await StatementRecorder.$ofTask.withValue(recorder, operation: body)
 }

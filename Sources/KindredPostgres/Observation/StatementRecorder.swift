@@ -2,7 +2,13 @@ import Synchronization
 
 /// What a task and its children have sent; made by ``recordingStatements(_:)``.
 public final class StatementRecorder: Sendable {
-    @TaskLocal static var current: StatementRecorder?
+    @TaskLocal static var ofTask: StatementRecorder?
+
+    /// Whether there has been a recorder in this process: most have none, and need not ask the task with each statement.
+    private static let wasMade = Atomic(false)
+
+    /// The task's recorder.
+    static var current: StatementRecorder? { wasMade.load(ordering: .relaxed) ? ofTask : nil }
 
     private let events = Mutex<[StatementEvent]>([])
     private let outer: StatementRecorder?
@@ -12,6 +18,7 @@ public final class StatementRecorder: Sendable {
     init(within outer: StatementRecorder?, limit: StatementLimit? = nil) {
         self.outer = outer
         self.limit = limit
+        Self.wasMade.store(true, ordering: .relaxed)
     }
 
     /// Everything, in the order in which the answers came.
@@ -37,6 +44,6 @@ public final class StatementRecorder: Sendable {
 /// For tests and tools: `let (people, recorder) = try await recordingStatements { try await request.all() }`.
 public func recordingStatements<T>(_ body: () async throws -> T) async rethrows -> (T, StatementRecorder) {
     let recorder = StatementRecorder(within: StatementRecorder.current)
-    let result = try await StatementRecorder.$current.withValue(recorder, operation: body)
+    let result = try await StatementRecorder.$ofTask.withValue(recorder, operation: body)
     return (result, recorder)
 }
