@@ -17,14 +17,16 @@ final class SharedLookup: Sendable {
     }
 
     private enum Outcome {
-        case rows(QueryResult, RowsByKey)
+        /// Each key found, with the position of its row by the key's number.
+        case rows(QueryResult, KeyNumbers, positions: [Int])
         case failure(any Error)
         /// Each has to ask by itself.
         case none
 
         func found(_ key: ObjectKey) throws -> Found? {
             switch self {
-            case .rows(let result, let positions): Found(result: result, position: positions[key])
+            case .rows(let result, let keys, let positions):
+                Found(result: result, position: keys.number(of: key).map { positions[$0] })
             case .failure(let error): throw error
             case .none: nil
             }
@@ -127,29 +129,18 @@ final class SharedLookup: Sendable {
             let waited = MonotonicTime.now.since(begin)
             let timeout = client.configuration.statementTimeout.map { max($0 - waited, .milliseconds(1)) }
             let result = try await client.executeUnobserved(try entity.select(byKeys: keys), timeout: timeout)
-            return .rows(result, try RowsByKey(result, entity))
+            var (keys, positions) = (KeyNumbers(), [Int]())
+            for position in 0..<result.count {
+                guard let key = try ObjectKey(result, position, entity.key), keys.insert(key).isNew else { continue }
+                positions.append(position)
+            }
+            return .rows(result, keys, positions: positions)
         } catch let error as PostgresError where !Self.ownFaults.contains(error.code) {
             return .failure(error)
         } catch {
             return .none
         }
     }
-}
-
-/// Where the rows of a result are by key: of few rows the right one is found sooner by looking at each than by a hash.
-private struct RowsByKey {
-    private let keys: [ObjectKey?]
-    private var positions: [ObjectKey: Int] = [:]
-
-    init(_ result: QueryResult, _ entity: EntityRuntime) throws {
-        keys = try (0..<result.count).map { try ObjectKey(result, $0, entity.key) }
-        guard keys.count > 16 else { return }
-        for (position, key) in keys.enumerated() {
-            if let key, positions[key] == nil { positions[key] = position }
-        }
-    }
-
-    subscript(key: ObjectKey) -> Int? { positions.isEmpty ? keys.firstIndex(of: key) : positions[key] }
 }
 
 extension EntityRuntime {
