@@ -38,7 +38,7 @@ struct StatementCache {
     /// Mostly one for each text; more if it is used with parameters of several types.
     private var entries: [StatementText: [Entry]] = [:]
     /// The one found last: statements come in runs of the same.
-    private var last: Entry?
+    private var lastFound: Entry?
     private var count = 0
     private var clock: UInt64 = 0
     private var lastName: UInt64 = 0
@@ -56,13 +56,13 @@ struct StatementCache {
     /// The entry for a statement, if it is prepared.
     mutating func find(_ statement: Statement) -> Entry? {
         clock += 1
-        if let last, last.text === statement.text, last.fits(statement.bindings) {
-            last.usedAt = clock
-            return last
+        if let lastFound, lastFound.text === statement.text, lastFound.fits(statement.bindings) {
+            lastFound.usedAt = clock
+            return lastFound
         }
         guard let entry = entries[statement.text]?.first(where: { $0.fits(statement.bindings) }) else { return nil }
         entry.usedAt = clock
-        last = entry
+        lastFound = entry
         return entry
     }
 
@@ -92,7 +92,7 @@ struct StatementCache {
             return
         }
         variants.remove(at: index)
-        if last === entry { last = nil }
+        if lastFound === entry { lastFound = nil }
         entries[entry.text] = variants.isEmpty ? nil : variants
         count -= 1
         if !wasRefused { discarded.append(entry.name) }
@@ -114,7 +114,7 @@ struct StatementCache {
     /// Forgets everything because the server did.
     mutating func removeAll() {
         entries = [:]
-        last = nil
+        lastFound = nil
         count = 0
         discarded = []
     }
