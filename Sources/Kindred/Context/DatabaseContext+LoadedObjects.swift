@@ -11,8 +11,9 @@ extension DatabaseContext {
         withMap { map in
             let hasNotes = map.hasNotes(entity.index)
             members.forEach { member in
-                let (object, isNew) = self.object(member, entity, group, &map)
-                if isNew, isAwaking || hasNotes { made.add(object, member.key, &map, isAwaking) }
+                let key = member.key
+                let (object, isNew) = self.object(key, member.row, member.position, entity, group, &map)
+                if isNew, isAwaking || hasNotes { made.add(object, key, &map, isAwaking) }
                 objects.append(object)
             }
         }
@@ -25,7 +26,7 @@ extension DatabaseContext {
         var made = MadeObjects()
         let isAwaking = mayAwake(entity)
         let object = withMap { map in
-            let (object, isNew) = self.object(member, entity, group, &map)
+            let (object, isNew) = self.object(member.key, member.row, member.position, entity, group, &map)
             if isNew, isAwaking || map.hasNotes(entity.index) { made.add(object, member.key, &map, isAwaking) }
             return object
         }
@@ -34,15 +35,17 @@ extension DatabaseContext {
     }
 
     private func object(
-        _ member: Member,
+        _ key: ObjectKey,
+        _ row: consuming Row,
+        _ position: Int32,
         _ entity: EntityRuntime,
         _ group: LoadGroup?,
         _ map: inout IdentityMap
     ) -> (object: DatabaseObject, isNew: Bool) {
-        if entity.key.isEmpty { return (make(entity, member.row, group, member.position), false) }
-        if let known = map.object(entity.index, member.key) { return (known, false) }
-        let made = make(entity, member.row, group, member.position)
-        map.insert(made, entity.index, member.key)
+        if entity.key.isEmpty { return (make(entity, row, group, position), false) }
+        if let known = map.object(entity.index, key) { return (known, false) }
+        let made = make(entity, row, group, position)
+        map.insert(made, entity.index, key)
         return (made, true)
     }
 

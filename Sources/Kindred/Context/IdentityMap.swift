@@ -30,6 +30,8 @@ struct IdentityMap {
     private let references: ObjectReferences
     /// What is known beside objects with keys; a context that reads has none of these.
     private var tables = EntityTables<Table>()
+    /// Whether anything was ever noted of rows without objects; where rows are only read there is nothing to look for.
+    private var isNoted = false
 
     init(_ references: ObjectReferences) {
         self.references = references
@@ -47,6 +49,12 @@ struct IdentityMap {
         tables.place(entity, orMake: Table())
     }
 
+    /// The place of an entity's table, for a note on its rows or their relationships.
+    private mutating func placeToNote(_ entity: Int) -> Int {
+        isNoted = true
+        return place(entity)
+    }
+
     /// Whether the context may know anything of an entity: rows, or what relationships its rows have.
     func knows(_ entity: Int) -> Bool { tables.place(entity) != nil || references.knows(entity) }
 
@@ -61,7 +69,7 @@ struct IdentityMap {
     /// Whether anything is known of rows that were deleted, are about to be, or were left by objects that are gone: if
     /// not, new objects need not be looked for there.
     func hasNotes(_ entity: Int) -> Bool {
-        guard let place = tables.place(entity) else { return false }
+        guard isNoted, let place = tables.place(entity) else { return false }
         return !tables[place].latestRows.isEmpty || !tables[place].deleted.isEmpty || !tables[place].deleting.isEmpty
     }
 
@@ -143,7 +151,7 @@ struct IdentityMap {
     }
 
     mutating func noteDeleted(_ entity: Int, _ key: ObjectKey, at time: UInt64) {
-        let place = place(entity)
+        let place = placeToNote(entity)
         tables[place].deleted[key] = time
         tables[place].latestRows[key] = nil
     }
@@ -159,31 +167,34 @@ struct IdentityMap {
     }
 
     mutating func setDeleting(_ isDeleting: Bool, _ entity: Int, _ keys: [ObjectKey]) {
-        let place = place(entity)
+        let place = placeToNote(entity)
         if isDeleting { tables[place].deleting.formUnion(keys) } else { tables[place].deleting.subtract(keys) }
     }
 
     /// When rows of a relationship's other end, or of its helper, went without being named; 0 for never.
     func lostRows(of relationship: RelationshipRuntime) -> UInt64 {
+        if !isNoted { return 0 }
         let time = lostRows(of: relationship.destination)
         guard case .helper(let link) = relationship.link else { return time }
         return max(time, lostRows(of: link.entity))
     }
 
-    private func lostRows(of entity: Int) -> UInt64 { tables.place(entity).map { tables[$0].lostRowsAt } ?? 0 }
+    private func lostRows(of entity: Int) -> UInt64 {
+        tables.place(entity).map { tables[$0].lostRowsAt } ?? 0
+    }
 
     mutating func noteLostRows(_ entity: Int, at time: UInt64) {
-        tables[place(entity)].lostRowsAt = time
+        tables[placeToNote(entity)].lostRowsAt = time
     }
 
     /// When the relationship of an owner that nobody held was changed; 0 for never.
     func linkChange(_ entity: Int, slot: Int, _ owner: ObjectKey) -> UInt64 {
-        guard let place = tables.place(entity), !tables[place].linkChanges.isEmpty else { return 0 }
+        guard isNoted, let place = tables.place(entity), !tables[place].linkChanges.isEmpty else { return 0 }
         return tables[place].linkChanges[slot]?[owner] ?? 0
     }
 
     mutating func noteLinkChange(_ entity: Int, slot: Int, _ owner: ObjectKey, at time: UInt64) {
-        tables[place(entity)].linkChanges[slot, default: [:]][owner] = time
+        tables[placeToNote(entity)].linkChanges[slot, default: [:]][owner] = time
     }
 
     /// The newer row that an object left behind, if any.
@@ -220,6 +231,6 @@ struct IdentityMap {
 
     /// Keeps the row that a vanished object left behind, newer than the one its sets hold.
     mutating func keepLatestRow(_ left: LeftRow) {
-        tables[place(left.entity)].latestRows[left.key] = left.row
+        tables[placeToNote(left.entity)].latestRows[left.key] = left.row
     }
 }

@@ -2,8 +2,8 @@ import CSwiftRuntime
 
 /// A key of an ``ObjectTable``.
 protocol ObjectTableKey: Equatable {
-    /// Bits that differ between different keys, the lowest ones too.
-    var mixedBits: UInt { get }
+    /// Bits that differ between different keys, the lowest ones too, mixed with ``KeySecret``.
+    func bits(mixedWith secret: UInt64) -> UInt
     /// What stands in entries that are free.
     static var free: Self { get }
 }
@@ -45,6 +45,8 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
     private(set) var count = 0
     /// Tells the places of two tables apart.
     private let tag: Int32
+    /// At hand, because to read a constant of the process takes more than to mix with it.
+    private let secret = KeySecret.ofProcess
 
     init(tag: Int32 = 0) {
         self.tag = tag
@@ -163,16 +165,22 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
     }
 
     private func firstPlace(_ key: Key) -> Int {
-        Int(truncatingIfNeeded: key.mixedBits) & (index.count - 1)
+        Int(truncatingIfNeeded: key.bits(mixedWith: secret)) & (index.count - 1)
     }
 
     /// Where in `index` a key stands, and the number of its entry.
     private func find(_ key: Key) -> (place: Int, number: Int)? {
-        // Spans: to read elements of an array in a loop retains it.
-        let (index, entries) = (index.span, entries.span)
+        Self.find(key, index.span, entries.span, secret)
+    }
+
+    // Of spans: to read elements of an array in a loop retains it, and a table that is going to be changed is copied for a
+    // method that does not change it.
+    private static func find(
+        _ key: Key, _ index: Span<Mark>, _ entries: Span<Entry>, _ secret: UInt64
+    ) -> (place: Int, number: Int)? {
         if index.isEmpty { return nil }
         let mask = index.count - 1
-        var place = Int(truncatingIfNeeded: key.mixedBits) & mask
+        var place = Int(truncatingIfNeeded: key.bits(mixedWith: secret)) & mask
         while let number = index[place].number {
             if entries[number].key == key { return (place, number) }
             place = (place + 1) & mask
@@ -182,12 +190,13 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
 
     /// Takes an entry out of the index, unless its key leads to another one by now.
     private mutating func removeFromIndex(_ number: Int) {
-        guard let found = find(entries[number].key), found.number == number else { return }
-        Self.clear(found.place, in: &index, of: entries)
+        guard let found = Self.find(entries[number].key, index.span, entries.span, secret), found.number == number
+        else { return }
+        Self.clear(found.place, in: &index, of: entries, secret)
     }
 
     /// Clears a place of an index; what stands behind it moves into the gap where it could not be found any more.
-    private static func clear(_ place: Int, in index: inout [Mark], of entries: [Entry]) {
+    private static func clear(_ place: Int, in index: inout [Mark], of entries: [Entry], _ secret: UInt64) {
         let entries = entries.span
         var index = index.mutableSpan
         let mask = index.count - 1
@@ -195,7 +204,7 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
         index[gap] = Mark(nil)
         var place = (gap + 1) & mask
         while let number = index[place].number {
-            let wanted = Int(truncatingIfNeeded: entries[number].key.mixedBits) & mask
+            let wanted = Int(truncatingIfNeeded: entries[number].key.bits(mixedWith: secret)) & mask
             if (place &- wanted) & mask >= (place &- gap) & mask {
                 index[gap] = index[place]
                 index[place] = Mark(nil)
@@ -222,12 +231,14 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
     }
 }
 
-extension Int64: ObjectTableKey {
-    /// Unknown outside the process, so that nobody can choose keys that stand in each other's way.
-    private static let seed = UInt64.random(in: .min ... .max)
+/// What keys are mixed with, so that nobody outside the process can choose keys that stand in each other's way.
+enum KeySecret {
+    static let ofProcess = UInt64.random(in: .min ... .max)
+}
 
-    var mixedBits: UInt {
-        let product = (UInt64(bitPattern: self) ^ Self.seed).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+extension Int64: ObjectTableKey {
+    func bits(mixedWith secret: UInt64) -> UInt {
+        let product = (UInt64(bitPattern: self) ^ secret).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
         return UInt(truncatingIfNeeded: product.high ^ product.low)
     }
 
@@ -235,7 +246,8 @@ extension Int64: ObjectTableKey {
 }
 
 extension ObjectKey: ObjectTableKey {
-    var mixedBits: UInt { UInt(bitPattern: hashValue) }
+    // Swift's hash has a secret of its own.
+    func bits(mixedWith secret: UInt64) -> UInt { UInt(bitPattern: hashValue) }
 
     static var free: ObjectKey { .integer(0) }
 }

@@ -13,13 +13,14 @@ extension DatabaseContext {
         TransactionJournal.current?.recordLoad(group)
         group.forget(relationship.slot, before: withMap { $0.lostRows(of: relationship) })
         // Whoever is asked for by its own key need not be looked at to know that it is loaded.
-        let isFoundByKey = relationship.ownColumns == runtime.entities[relationship.source].key
+        let entity = runtime.entities[relationship.source]
+        let isFoundByKey = relationship.ownColumns == entity.key
         // Where no object is in memory that foreign keys could lead to, there is none to look for.
         let mayBeKnown = relationship.holdsForeignKey && withMap { $0.holdsObjects(of: relationship.destination) }
         let found = try await group.load(
             relationship.slot, key, from: source.position, isFoundByKey: isFoundByKey
         ) { element in
-            try candidate(element, relationship, mayBeKnown)
+            try candidate(element, of: entity, relationship, mayBeKnown)
         } load: { keys in
             try await query(relationship, keys)
         }
@@ -37,13 +38,14 @@ extension DatabaseContext {
     /// The key by which another element of the group asks for the relationship; nil if it has nothing to ask for.
     private func candidate(
         _ element: LoadGroup.Element,
+        of entity: EntityRuntime,
         _ relationship: RelationshipRuntime,
         _ mayBeKnown: Bool
     ) throws -> ObjectKey? {
         let row: Row?
         switch element {
         case .key(let key):
-            row = liveObject(runtime.entities[relationship.source], key)?.rowLacking(relationship)
+            row = liveObject(entity, key)?.rowLacking(relationship)
         case .object(let object):
             row = object.rowLacking(relationship)
         case .member(let member):

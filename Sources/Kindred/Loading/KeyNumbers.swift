@@ -10,12 +10,19 @@ struct KeyNumbers: Sendable {
     /// Places in `entries` plus one, where the bits of a key lead to or behind that; 0 for none, at most half full.
     private var index: [Int32] = []
     private var others: [ObjectKey: Int] = [:]
+    private let secret = KeySecret.ofProcess
 
     init() {}
 
     init(_ keys: some Collection<ObjectKey>) {
-        growIndex(keys.count)
+        reserve(keys.count)
         for key in keys { insert(key) }
+    }
+
+    /// Makes room for as many keys.
+    mutating func reserve(_ count: Int) {
+        entries.reserveCapacity(count)
+        growIndex(count)
     }
 
     var count: Int { entries.count + others.count }
@@ -45,7 +52,7 @@ struct KeyNumbers: Sendable {
             others[key] = next
             return (next, true)
         }
-        growIndex(entries.count + 1)
+        if !hasRoom(entries.count + 1) { growIndex(entries.count + 1) }
         let place = place(of: integer)
         if index[place] != 0 { return (Int(entries[Int(index[place]) - 1].number), false) }
         entries.append(Entry(key: integer, number: Int32(clamping: next)))
@@ -55,14 +62,18 @@ struct KeyNumbers: Sendable {
 
     /// Where in `index` an integer stands, or would.
     private func place(of key: Int64) -> Int {
+        // Spans: to read elements of an array in a loop retains it.
+        let (index, entries) = (index.span, entries.span)
         let mask = index.count - 1
-        var place = Int(truncatingIfNeeded: key.mixedBits) & mask
+        var place = Int(truncatingIfNeeded: key.bits(mixedWith: secret)) & mask
         while index[place] != 0, entries[Int(index[place]) - 1].key != key { place = (place + 1) & mask }
         return place
     }
 
+    private func hasRoom(_ count: Int) -> Bool { 2 * count <= index.count }
+
     private mutating func growIndex(_ count: Int) {
-        guard 2 * count > index.count else { return }
+        if hasRoom(count) { return }
         var size = max(16, index.count)
         while size < 2 * count { size *= 2 }
         index = Array(repeating: 0, count: size)

@@ -228,9 +228,10 @@ package final class LoadGroup: Sendable {
         // The first time the group may be small enough to be loaded at once.
         let isFirst = state.batches.isEmpty && state.running.isEmpty
         let enough = isFirst ? Self.wholeGroup + 1 : state.nextSlice
-        var keys = KeyNumbers()
-        keys.insert(key)
         let count = count
+        var keys = KeyNumbers()
+        keys.reserve(min(enough, count))
+        keys.insert(key)
         for step in 0..<count where keys.count < enough {
             let place = (position + step) % count
             if isFoundByKey, let key = elements.key(at: place), state.isAskedFor(key) { continue }

@@ -27,8 +27,9 @@ package enum ObjectKey: Hashable, Sendable {
         }
     }
 
+    // Shared: what an initializer owns is retained for it.
     /// The key in the given columns of a row; nil where one of them is NULL.
-    init?(_ row: Row, _ columns: [Int]) throws {
+    init?(_ row: __shared Row, _ columns: __shared [Int]) throws {
         if columns.count == 1 {
             if let integer = row.integer(at: columns[0]) {
                 self = .integer(integer)
@@ -48,7 +49,7 @@ package enum ObjectKey: Hashable, Sendable {
     }
 
     /// The key in the given columns of a result's row, without copying the row; nil where one of them is NULL.
-    init?(_ result: QueryResult, _ row: Int, _ columns: [Int]) throws {
+    init?(_ result: __shared QueryResult, _ row: Int, _ columns: __shared [Int]) throws {
         if columns.count == 1 {
             if result.columns.isInteger(at: columns[0]), let integer = try result.integer(row: row, column: columns[0])
             {

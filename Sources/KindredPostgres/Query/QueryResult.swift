@@ -102,8 +102,12 @@ extension QueryResult {
             "The result has no cell \(row), \(column); it has \(count) rows of \(columns.count) columns"
         )
         let (row, column) = (Int32(row), Int32(column))
-        guard PQgetisnull(handle, row, column) == 0, let value = PQgetvalue(handle, row, column) else { return nil }
-        return try body(UnsafeRawBufferPointer(start: value, count: Int(PQgetlength(handle, row, column))))
+        let length = Int(PQgetlength(handle, row, column))
+        // What has bytes is not NULL.
+        guard length > 0 || PQgetisnull(handle, row, column) == 0, let value = PQgetvalue(handle, row, column) else {
+            return nil
+        }
+        return try body(UnsafeRawBufferPointer(start: value, count: length))
     }
 
     /// The value of a cell without copying its row; nil for NULL.
