@@ -6,11 +6,11 @@ struct EntityTables<Table> {
     /// Where the entities' tables stand, once looking through all of them would take longer.
     private var places: [Int: Int] = [:]
     /// Which was last made or given something: mostly it is asked for next.
-    private var latest = (entity: -1, place: -1)
+    private var latest: (entity: Int, place: Int)?
 
     /// The place of an entity's table; nil if it has none.
     func place(_ entity: Int) -> Int? {
-        if latest.entity == entity { return latest.place }
+        if let latest, latest.entity == entity { return latest.place }
         if !places.isEmpty { return places[entity] }
         // A span: to search in an array retains it.
         let tables = tables.span
@@ -32,7 +32,7 @@ struct EntityTables<Table> {
             places[entity] = tables.count - 1
         }
         latest = (entity, tables.count - 1)
-        return latest.place
+        return tables.count - 1
     }
 
     /// The table at a place, which is read and changed without being copied.

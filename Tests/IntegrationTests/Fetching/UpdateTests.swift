@@ -35,6 +35,30 @@ import Testing
         }
     }
 
+    @Test(.database(.sql(librarySchema))) func membersLoadedTogetherAreReadAgainWhereRowsThatNobodyHoldsChange()
+        async throws
+    {
+        try await withDatabase { database, context, other in
+            // The first set is loaded for both authors; of the second nobody has asked for it yet.
+            let authors = try await context.fetch("author").where("id IN %@", [2, 3]).sorted("id").all()
+            _ = try await authors[0].set(forKey: "books").objects
+            try await context.fetch("book").where("author.id == 3").update(["author_id": 2])
+            try await expectStatements(["SELECT"]) { () async throws in
+                #expect(try await authors[1].set(forKey: "books").objects.isEmpty)
+            }
+        }
+    }
+
+    @Test(.database(.sql(librarySchema))) func membersLoadedTogetherLoseRowsThatNobodyHolds() async throws {
+        try await withDatabase { database, context, other in
+            let authors = try await context.fetch("author").where("id IN %@", [2, 3]).sorted("id").all()
+            _ = try await authors[0].set(forKey: "books").objects
+            try await other.query("DELETE FROM book_tag")
+            #expect(try await context.fetch("book").where("author.id == 3").delete() > 0)
+            #expect(try await authors[1].set(forKey: "books").objects.isEmpty)
+        }
+    }
+
     @Test(.database(.sql(librarySchema))) func orderLimitPathsAndLocksAreHonoured() async throws {
         try await withDatabase { database, context, other in
             let cheap = try context.fetch("book").where("author.country == %@ AND price != nil", "FR")

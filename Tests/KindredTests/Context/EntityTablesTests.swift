@@ -7,6 +7,7 @@ import Testing
         var random = SystemRandomNumberGenerator()
         var tables = EntityTables<[Int]>()
         var expected: [Int: [Int]] = [:]
+        #expect(tables.place(0) == nil && tables.place(-1) == nil)
         for step in 0..<4 * count {
             let entity = Int.random(in: 0..<count, using: &random) * 7
             #expect((tables.place(entity) == nil) == (expected[entity] == nil))
