@@ -11,9 +11,8 @@ extension DatabaseContext {
         withMap { map in
             let hasNotes = map.hasNotes(entity.index)
             members.forEach { member in
-                let key = member.key
-                let (object, isNew) = self.object(key, member.row, member.position, entity, group, &map)
-                if isNew, isAwaking || hasNotes { made.add(object, key, &map, isAwaking) }
+                let (object, isNew) = self.object(member, entity, group, &map)
+                if isNew, isAwaking || hasNotes { made.add(object, member.key, &map, isAwaking) }
                 objects.append(object)
             }
         }
@@ -26,7 +25,7 @@ extension DatabaseContext {
         var made = MadeObjects()
         let isAwaking = mayAwake(entity)
         let object = withMap { map in
-            let (object, isNew) = self.object(member.key, member.row, member.position, entity, group, &map)
+            let (object, isNew) = self.object(member, entity, group, &map)
             if isNew, isAwaking || map.hasNotes(entity.index) { made.add(object, member.key, &map, isAwaking) }
             return object
         }
@@ -35,17 +34,15 @@ extension DatabaseContext {
     }
 
     private func object(
-        _ key: ObjectKey,
-        _ row: consuming Row,
-        _ position: Int32,
+        _ member: Member,
         _ entity: EntityRuntime,
         _ group: LoadGroup?,
         _ map: inout IdentityMap
     ) -> (object: DatabaseObject, isNew: Bool) {
-        if entity.key.isEmpty { return (make(entity, row, group, position), false) }
-        if let known = map.object(entity.index, key) { return (known, false) }
-        let made = make(entity, row, group, position)
-        map.insert(made, entity.index, key)
+        if entity.key.isEmpty { return (make(entity, member.row, group, member.position), false) }
+        if let known = map.object(entity.index, member.key) { return (known, false) }
+        let made = make(entity, member.row, group, member.position)
+        map.insert(made, entity.index, member.key)
         return (made, true)
     }
 

@@ -178,9 +178,7 @@ extension DatabaseContext {
         return DatabaseObject(seed)
     }
 
-    func make(
-        _ entity: EntityRuntime, _ row: consuming Row, _ group: LoadGroup?, _ position: Int32
-    ) -> DatabaseObject {
+    func make(_ entity: EntityRuntime, _ row: Row, _ group: LoadGroup?, _ position: Int32) -> DatabaseObject {
         if entity.layout == nil { return DatabaseObject(plain: self, entity, row, group, position) }
         return make(ObjectSeed(context: self, runtime: entity, row: row, group: group, position: position))
     }

@@ -179,9 +179,7 @@ struct IdentityMap {
         return max(time, lostRows(of: link.entity))
     }
 
-    private func lostRows(of entity: Int) -> UInt64 {
-        tables.place(entity).map { tables[$0].lostRowsAt } ?? 0
-    }
+    private func lostRows(of entity: Int) -> UInt64 { tables.place(entity).map { tables[$0].lostRowsAt } ?? 0 }
 
     mutating func noteLostRows(_ entity: Int, at time: UInt64) {
         tables[placeToNote(entity)].lostRowsAt = time

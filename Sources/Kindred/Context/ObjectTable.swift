@@ -173,8 +173,8 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
         Self.find(key, index.span, entries.span, secret)
     }
 
-    // Of spans: to read elements of an array in a loop retains it, and a table that is going to be changed is copied for a
-    // method that does not change it.
+    // Takes spans: to read elements of an array in a loop retains it, and a method that changes the table would copy it to
+    // call one that does not.
     private static func find(
         _ key: Key, _ index: Span<Mark>, _ entries: Span<Entry>, _ secret: UInt64
     ) -> (place: Int, number: Int)? {

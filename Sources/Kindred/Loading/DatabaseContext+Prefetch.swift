@@ -28,14 +28,19 @@ extension DatabaseContext {
 
     private func load(_ relationship: RelationshipRuntime, forAll objects: [DatabaseObject]) async throws {
         var groups: [ObjectIdentifier: LoadGroup] = [:]
-        var owners: [(object: DatabaseObject, key: ObjectKey)] = []
+        // Most objects come with others of their group.
+        var latest: LoadGroup?
+        var owners: [LoadingOwner] = []
         var keys = KeyNumbers()
         for object in objects where !object.isGone && !object.isInserted {
             guard let key = try keyToLoad(relationship, for: object) else { continue }
             let group = object.groupOfItsOwn
-            owners.append((object, key))
+            owners.append(LoadingOwner(object: object, key: key))
             keys.insert(key)
-            groups[ObjectIdentifier(group)] = group
+            if group !== latest {
+                groups[ObjectIdentifier(group)] = group
+                latest = group
+            }
         }
         guard !owners.isEmpty else { return }
         let batch = try await query(relationship, keys)
@@ -43,7 +48,7 @@ extension DatabaseContext {
             TransactionJournal.current?.recordLoad(group)
             group.keep(batch, relationship.slot)
         }
-        for (object, key) in owners { try await take(relationship, key, for: object) }
+        for owner in owners { try await take(relationship, owner.key, for: owner.object) }
     }
 
     /// The key by which an object's relationship is found, unless it is known already.
@@ -70,6 +75,12 @@ extension DatabaseContext {
             _ = try await destination(of: relationship, from: object)
         }
     }
+}
+
+/// An object whose relationship is being loaded, with the key that it is found by.
+private struct LoadingOwner {
+    let object: DatabaseObject
+    let key: ObjectKey
 }
 
 extension DatabaseObject {

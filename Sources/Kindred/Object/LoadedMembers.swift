@@ -49,8 +49,8 @@ package struct LoadedMembers: Sendable {
         return batch[range.lowerBound]
     }
 
-    /// Gives each member in turn.
-    func forEach(_ body: (consuming Member) -> Void) {
+    /// Lends each member in turn.
+    func forEach(_ body: (Member) -> Void) {
         if let changed {
             for case let member? in changed { body(member) }
         } else if let batch {
