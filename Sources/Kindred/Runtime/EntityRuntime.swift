@@ -200,4 +200,13 @@ package final class EntityRuntime: Sendable {
 
 extension PostgresDataType {
     var isInteger: Bool { self == .int2 || self == .int4 || self == .int8 }
+
+    /// Whether a column of the type can hold an integer.
+    func holds(_ integer: Int64) -> Bool {
+        switch self {
+        case .int2: Int16(exactly: integer) != nil
+        case .int4: Int32(exactly: integer) != nil
+        default: self == .int8
+        }
+    }
 }

@@ -31,20 +31,31 @@ extension DatabaseContext {
     }
 
     private func find(_ entity: EntityRuntime, _ values: [any PropertyValue]) async throws -> DatabaseObject? {
-        let name = entity.name.description
+        guard let key = try key(of: entity, values) else { return nil }
+        if let object = liveObject(entity, key) { return object }
+        return try await fetch(entity, key)
+    }
+
+    /// The key of an entity that has some values, equal to that of a row where the database holds them equal.
+    private func key(of entity: EntityRuntime, _ values: [any PropertyValue]) throws -> ObjectKey? {
         guard !entity.key.isEmpty else {
-            throw KindredError(.readOnly, "\(name) has no key by which an object could be found", entity: name)
+            throw KindredError(
+                .readOnly, "\(entity.name) has no key by which an object could be found", entity: entity.name.description)
         }
         guard values.count == entity.key.count else {
             let columns = entity.key.map { entity.entity.attributes[$0].name }.joined(separator: ", ")
             throw KindredError(
                 .invalidRequest,
-                "The key of \(name) is (\(columns)): \(entity.key.count) values, and \(values.count) were given",
-                entity: name
+                "The key of \(entity.name) is (\(columns)): \(entity.key.count) values, and \(values.count) were given",
+                entity: entity.name.description
             )
         }
-        // Through a row, so that keys that are equal to the database are equal here.
-        let empty = entity.emptyRow(client.types)
+        // Mostly it is one integer, which needs no row to be compared.
+        if entity.hasIntegerKey, case .value(.integer(let integer)?) = try values[0].propertyContent,
+            entity.entity.attributes[entity.key[0]].baseType.holds(integer)
+        {
+            return .integer(integer)
+        }
         var cells = RowCells()
         for (position, value) in zip(entity.key, values) {
             guard case .value(let value?) = try value.propertyContent else {
@@ -52,8 +63,6 @@ extension DatabaseContext {
             }
             try cells.set(value, at: position, of: entity, client.types)
         }
-        guard let key = try ObjectKey(empty.replacing(cells), entity.key) else { return nil }
-        if let object = liveObject(entity, key) { return object }
-        return try await fetch(entity, key)
+        return try ObjectKey(cells.row(entity.emptyRow(client.types).columns), entity.key)
     }
 }
