@@ -159,9 +159,9 @@ extension Suite {
     }
 
     static func find(_ step: Int, _ keys: Keys, _ database: Database) async throws {
-        let id = keys.objectIDs[step % keys.objectIDs.count]
+        let key = Int(keys.numbers[step % keys.numbers.count])
         // A context of its own, as for each request of a server: nothing comes from memory.
-        _ = try await database.makeContext().object(with: id)
+        guard try await database.makeContext().find("book", key) != nil else { throw UnexpectedResult() }
     }
 }
 

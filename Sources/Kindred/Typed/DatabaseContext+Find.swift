@@ -40,7 +40,9 @@ extension DatabaseContext {
     private func key(of entity: EntityRuntime, _ values: [any PropertyValue]) throws -> ObjectKey? {
         guard !entity.key.isEmpty else {
             throw KindredError(
-                .readOnly, "\(entity.name) has no key by which an object could be found", entity: entity.name.description)
+                .readOnly, "\(entity.name) has no key by which an object could be found",
+                entity: entity.name.description
+            )
         }
         guard values.count == entity.key.count else {
             let columns = entity.key.map { entity.entity.attributes[$0].name }.joined(separator: ", ")

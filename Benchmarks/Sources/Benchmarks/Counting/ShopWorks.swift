@@ -3,7 +3,7 @@ import Kindred
 /// What is counted on the database that everything else is measured on, too.
 enum ShopWorks {
     static func all(_ shop: BenchmarkDatabase, _ database: Database, typed: Database) async throws -> [CountedWork] {
-        let keys = try await Keys(database)
+        let keys = Keys()
         let year = Counter()
         let books = try await database.makeContext().fetch("book").sorted("id").all()
         let rows = Int(Workload.books)
