@@ -209,14 +209,20 @@ extension ConditionRenderer {
                 key: scalar.label
             )
         case .value(let value?) where value.isNumber:
-            let type: PostgresDataType =
+            var type: PostgresDataType =
                 switch value {
                 case .integer: .int8
                 case .numeric where other?.isFloat != true: .numeric
                 case _ where other?.type == .numeric: .numeric
                 default: .float8
                 }
-            try bindings.append(value, as: type)
+            do {
+                try bindings.append(value, as: type)
+            } catch {
+                // A decimal number that no float is written like: beside floats the server rounds it.
+                type = .numeric
+                try bindings.append(value, as: type)
+            }
             return Scalar(sql: lastParameter, type: ValueType(type), mayBeNull: false, label: "the calculation")
         default: throw KindredError(.wrongType, "A calculation takes numbers only")
         }
