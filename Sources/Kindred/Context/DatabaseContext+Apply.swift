@@ -26,6 +26,8 @@ extension DatabaseContext {
                 map.remove(object, entity.index, oldKey)
                 map.insert(object, entity.index, newKey)
             }
+        } else if references.isIndexed, let key = object.key {
+            withMap { $0.noteChanged(entity.index, key) }
         }
         try relink(object, from: change.old, to: change.new)
     }
@@ -136,10 +138,8 @@ extension DatabaseContext {
             guard let key = try ObjectKey(row, order.map { columns[$0] }) else { return nil }
             return liveObject(entity, key)
         }
-        // A foreign key to a unique key other than the identity: rare enough to look at each.
         guard let wanted = try ObjectKey(row, columns) else { return nil }
-        return try withMap { $0.objects(of: entity.index) }
-            .first { try ObjectKey($0.storedRow, attributes) == wanted }
+        return try withMap { try $0.objects(entity, where: attributes, equal: wanted) }.first
     }
 
     /// Notes that an object became a member of the owner's relationship.

@@ -25,6 +25,8 @@ struct IdentityMap {
         var lostRowsAt: UInt64 = 0
         /// When the relationship (by slot) of an owner that nobody holds was last changed.
         var linkChanges: [Int: [ObjectKey: UInt64]] = [:]
+        /// Other columns than the key that objects are looked up by.
+        var indexes: [ColumnIndex] = []
     }
 
     private let references: ObjectReferences
@@ -111,6 +113,7 @@ struct IdentityMap {
         }
         // A result may have a row twice.
         let repeated = references.insert(objects, entity, keys)
+        if references.isIndexed { for key in keys { noteChanged(entity, .integer(key)) } }
         for (position, object) in repeated {
             objects[position] = object
             known.append(position)
@@ -123,6 +126,7 @@ struct IdentityMap {
             tables[place(entity)].temporaries[number] = object
         } else {
             references.insert(object, entity, key)
+            if references.isIndexed { noteChanged(entity, key) }
         }
     }
 
@@ -133,6 +137,35 @@ struct IdentityMap {
         } else if references.object(entity, key) === object {
             references.remove(object, entity)
         }
+    }
+
+    /// Notes that an object has come, or has got another row.
+    mutating func noteChanged(_ entity: Int, _ key: ObjectKey) {
+        guard let place = tables.place(entity) else { return }
+        for index in tables[place].indexes.indices { tables[place].indexes[index].noteChanged(key) }
+    }
+
+    /// The objects of stored rows that have the values in the given columns.
+    mutating func objects(
+        _ entity: EntityRuntime, where columns: [Int], equal values: ObjectKey
+    ) throws -> [DatabaseObject] {
+        if columns == entity.key { return object(entity.index, values).map { [$0] } ?? [] }
+        references.noteIndexed()
+        let place = place(entity.index)
+        let index = tables[place].indexes.firstIndex { $0.columns == columns } ?? tables[place].indexes.count
+        if index == tables[place].indexes.count { tables[place].indexes.append(ColumnIndex(columns)) }
+        guard let keys = try tables[place].indexes[index].keys(values, references, entity.index) else {
+            return try references.objects(of: entity.index).filter { try ObjectKey($0.storedRow, columns) == values }
+        }
+        var objects: [DatabaseObject] = []
+        for key in keys {
+            if let object = references.object(entity.index, key), try ObjectKey(object.storedRow, columns) == values {
+                objects.append(object)
+            } else {
+                tables[place].indexes[index].remove(key, from: values)
+            }
+        }
+        return objects
     }
 
     /// Every object of an entity that is still in memory.
@@ -209,7 +242,7 @@ struct IdentityMap {
     /// Whether any row of an entity has an object.
     func holdsObjects(of entity: Int) -> Bool {
         if let place = tables.place(entity), !tables[place].temporaries.isEmpty { return true }
-        return references.hasObjects(of: entity)
+        return references.count(of: entity) > 0
     }
 
     /// Whether any row of an entity has an object, or has left one behind.

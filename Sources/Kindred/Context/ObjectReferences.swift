@@ -24,6 +24,13 @@ final class ObjectReferences: Sendable {
     }
 
     private let entities = Mutex(EntityTables<Entity>())
+    private let hasIndexes = Atomic(false)
+
+    /// Whether objects are looked up by other columns than their keys, so that each change of a row counts.
+    var isIndexed: Bool { hasIndexes.load(ordering: .relaxed) }
+
+    /// Says from now on that rows count; called before they are read, so that who changes one later knows.
+    func noteIndexed() { hasIndexes.store(true, ordering: .relaxed) }
 
     /// The object of a key, if it is in memory.
     func object(_ entity: Int, _ key: ObjectKey) -> DatabaseObject? {
@@ -55,11 +62,10 @@ final class ObjectReferences: Sendable {
         entities.withLock { $0.place(entity) != nil }
     }
 
-    /// Whether any object of an entity is in memory.
-    func hasObjects(of entity: Int) -> Bool {
+    /// How many objects of an entity are in memory.
+    func count(of entity: Int) -> Int {
         entities.withLock { entities in
-            guard let place = entities.place(entity) else { return false }
-            return entities[place].integers.count > 0 || entities[place].others.count > 0
+            entities.place(entity).map { entities[$0].integers.count + entities[$0].others.count } ?? 0
         }
     }
 

@@ -51,7 +51,12 @@ struct DatabaseActions {
         let keys = try gone.keys(referenced)
         let action = relationship.model.databaseAction
         var deleted: [Row] = []
-        for object in context.withMap({ $0.objects(of: entity.index) }) where !object.isGone {
+        let isAnyInDoubt = gone.hasUnknown || relationship.isComparedByServer
+        let candidates = try context.withMap { map in
+            if isAnyInDoubt { return map.objects(of: entity.index) }
+            return try keys.flatMap { try map.objects(entity, where: columns, equal: $0) }
+        }
+        for object in candidates where !object.isGone {
             let row = object.storedRow
             guard let key = try ObjectKey(row, columns) else { continue }
             if keys.contains(key) {
@@ -75,7 +80,7 @@ struct DatabaseActions {
                 case .setDefault: doubtful[entity.index, default: []].append(object)
                 case .noAction: break
                 }
-            } else if gone.hasUnknown || relationship.isComparedByServer,
+            } else if isAnyInDoubt,
                 try context.liveObject(gone.entity, where: referenced, equal: row, columns) == nil
             {
                 doubtful[entity.index, default: []].append(object)

@@ -66,7 +66,7 @@ extension DatabaseContext {
             guard case .referenced = relationship.link, relationship.model.databaseAction != .noAction else {
                 return false
             }
-            return withMap { !$0.objects(of: relationship.destination).isEmpty }
+            return withMap { $0.holdsObjects(of: relationship.destination) }
         }
         var reached: Set<Int> = []
         var pending = [entity.index]

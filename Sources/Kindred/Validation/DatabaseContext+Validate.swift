@@ -58,8 +58,9 @@ extension DatabaseContext {
             if entity.keyOrder(of: relationship.ownColumns) != nil, relationship.ownColumns == entity.key {
                 owner = liveObject(entity, end.owner)
             } else {
-                owner = try withMap { $0.objects(of: entity.index) }
-                    .first { try ObjectKey($0.storedRow, relationship.ownColumns) == end.owner }
+                owner = try withMap {
+                    try $0.objects(entity, where: relationship.ownColumns, equal: end.owner)
+                }.first
             }
             if let owner, !owner.isDeleted, !owner.isDeletionStaged { found.append((owner, relationship)) }
         }
