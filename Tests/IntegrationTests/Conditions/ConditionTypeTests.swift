@@ -45,7 +45,8 @@ private let fixture = """
                 "price * 2 == 39.98", "ratio == 0.1", "ratio < 0.2", "numbers == {1, 2}", "2 IN numbers",
                 "ALL numbers > 0 AND id = 1",
                 "%K == 7 AND #id = 1", "nick MATCHES 'a.c'", "nick MATCHES[c] 'A|ABC'", "level == level AND id == 1",
-                "ratio ** 2 < 1", "ratio + 9223372036854775808 > 1", "ratio * 0.12345678901234567890 < 1", "-id == -1", "id / 2 == 0", "id / 2.0 == 0.5",
+                "ratio ** 2 < 1", "ratio + 9223372036854775808 > 1", "ratio * 0.12345678901234567890 < 1", "-id == -1",
+                "id / 2 == 0", "id / 2.0 == 0.5",
             ] {
                 let arguments: [(any PropertyValue)?] = format.hasPrefix("%K") ? [["we\"ird; name"]] : []
                 #expect(
