@@ -56,6 +56,18 @@ enum Workload {
         CREATE TABLE item (id int PRIMARY KEY, note int);
         INSERT INTO item SELECT i, i FROM generate_series(1, \(items)) i;
         CREATE TABLE target (id int PRIMARY KEY);
+        CREATE TABLE owner (id int PRIMARY KEY, code int NOT NULL UNIQUE);
+        CREATE TABLE part (id int PRIMARY KEY, owner_code int NOT NULL
+            CONSTRAINT owner__parts REFERENCES owner (code) ON DELETE CASCADE);
+        CREATE TABLE mark (id int PRIMARY KEY);
+        CREATE TABLE owner_mark (
+            owner_id int REFERENCES owner ON DELETE CASCADE, mark_id int REFERENCES mark ON DELETE CASCADE,
+            PRIMARY KEY (owner_id, mark_id));
+        INSERT INTO owner SELECT i, i FROM generate_series(1, 100000) i;
+        INSERT INTO part SELECT i, i FROM generate_series(1, 100000) i;
+        INSERT INTO mark SELECT generate_series(1, 100000);
+        CREATE INDEX ON part (owner_code);
+        CREATE INDEX ON owner_mark (mark_id);
         DO $$
         DECLARE
             size int;

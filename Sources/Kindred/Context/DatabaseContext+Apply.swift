@@ -78,7 +78,9 @@ extension DatabaseContext {
     }
 
     /// Marks an object's row as deleted and takes it out of every loaded set that may hold it.
-    func applyDelete(_ object: DatabaseObject) throws {
+    ///
+    /// - Parameter isUndone: whether the row was stored by what is being undone, which puts all sets back itself.
+    func applyDelete(_ object: DatabaseObject, isUndone: Bool = false) throws {
         TransactionJournal.current?.record(object)
         if object.hasChanges { rollback([object]) }
         let wasLive = object.withState { state in
@@ -102,11 +104,9 @@ extension DatabaseContext {
                 try owner(entity, row, columns, referenced, relationship).map {
                     unlink(object, from: $0, slot: relationship.inverseSlot)
                 }
-            case .helper:
+            case .helper(let link):
                 // The other ends are not in the row: whoever has loaded the inverse may hold it.
-                for other in withMap({ $0.objects(of: relationship.destination) }) {
-                    unlink(object, from: other, slot: relationship.inverseSlot)
-                }
+                if !isUndone { noteLostRows(of: link.entity) }
             case .referenced:
                 break
             }
@@ -234,7 +234,7 @@ extension DatabaseContext {
             return withMap { $0.noteLinkChange(entity, slot: slot, key, at: time) }
         }
         // It may be anybody's: all of them read the relationship again.
-        withMap { $0.noteLostRows(relationship.destination, at: time) }
+        noteLostRows(of: relationship.destination)
         for owner in withMap({ $0.objects(of: entity) })
         where owner.withState({ $0.relationships[slot] != nil && $0.status != .inserted }) {
             unload(slot, of: owner)

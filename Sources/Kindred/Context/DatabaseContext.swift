@@ -22,6 +22,8 @@ public final class DatabaseContext: Sendable {
     private let hasLeftRows = Atomic(false)
     /// Counts changes: an answer that was asked for before a change does not overwrite it.
     private let clock = Atomic<UInt64>(1)
+    /// Whether rows ever went without being named, so that what is loaded may be outdated.
+    private let hasLosses = Atomic(false)
     private let gate = Mutex<AsyncGate?>(nil)
     /// What is not saved yet.
     ///
@@ -56,6 +58,17 @@ public final class DatabaseContext: Sendable {
 
     /// The time of a change, later than every asking before it.
     func tick() -> UInt64 { clock.add(1, ordering: .acquiringAndReleasing).newValue }
+
+    /// Whether rows ever went without being named, so that what is loaded may be outdated.
+    var mayBeOutdated: Bool { hasLosses.load(ordering: .relaxed) }
+
+    /// Says that rows of an entity went without each being named, or, where they are in doubt, may have.
+    func noteLostRows(of entity: Int, areInDoubt: Bool = false) {
+        let time = tick()
+        let before = withMap { $0.noteLostRows(entity, at: time, areInDoubt: areInDoubt) }
+        TransactionJournal.current?.recordLostRows(before, entity, at: time, in: self)
+        hasLosses.store(true, ordering: .relaxed)
+    }
 
     func leave(_ row: LeftRow) {
         leftRows.withLock { $0.append(row) }

@@ -7,6 +7,13 @@ struct LeftRow: Sendable {
     let row: Row
 }
 
+/// When rows of an entity that nobody held last went without being named; 0 for never.
+struct LostRows: Sendable {
+    var at: UInt64 = 0
+    /// When they last may have changed or gone, without its being known which.
+    var doubtedAt: UInt64 = 0
+}
+
 /// One object per row, and what is known of rows that have no object.
 ///
 /// Those that are new have temporary keys and are held, as they are by what is staged; others are held by whoever uses
@@ -21,8 +28,7 @@ struct IdentityMap {
         var deleted: [ObjectKey: UInt64] = [:]
         /// Rows that a deletion under way is going to take.
         var deleting: Set<ObjectKey> = []
-        /// When rows that nobody held were last deleted without being named.
-        var lostRowsAt: UInt64 = 0
+        var lostRows = LostRows()
         /// When the relationship (by slot) of an owner that nobody holds was last changed.
         var linkChanges: [Int: [ObjectKey: UInt64]] = [:]
         /// Other columns than the key that objects are looked up by.
@@ -212,10 +218,29 @@ struct IdentityMap {
         return max(time, lostRows(of: link.entity))
     }
 
-    private func lostRows(of entity: Int) -> UInt64 { tables.place(entity).map { tables[$0].lostRowsAt } ?? 0 }
+    private func lostRows(of entity: Int) -> UInt64 { tables.place(entity).map { tables[$0].lostRows.at } ?? 0 }
 
-    mutating func noteLostRows(_ entity: Int, at time: UInt64) {
-        tables[placeToNote(entity)].lostRowsAt = time
+    /// Notes that rows went, and returns what was known before.
+    mutating func noteLostRows(_ entity: Int, at time: UInt64, areInDoubt: Bool = false) -> LostRows {
+        let place = placeToNote(entity)
+        let before = tables[place].lostRows
+        tables[place].lostRows = LostRows(at: time, doubtedAt: areInDoubt ? time : before.doubtedAt)
+        return before
+    }
+
+    /// Takes back that rows went at a time, unless others have gone since.
+    mutating func undoLostRows(_ entity: Int, at time: UInt64, _ before: LostRows) {
+        let place = place(entity)
+        if tables[place].lostRows.at == time { tables[place].lostRows = before }
+    }
+
+    /// Whether what an object has loaded of a relationship has to be read again: where pairs of a many-to-many relationship
+    /// went without being named, or a row of it that nobody holds may have.
+    func isOutdated(_ loaded: LoadedRelationship, _ relationship: RelationshipRuntime) -> Bool {
+        if case .helper(let link) = relationship.link, lostRows(of: link.entity) > loaded.validAt { return true }
+        let entity = relationship.destination
+        guard let place = tables.place(entity), tables[place].lostRows.doubtedAt > loaded.validAt else { return false }
+        return loaded.keys.contains { object(entity, $0) == nil }
     }
 
     /// When the relationship of an owner that nobody held was changed; 0 for never.

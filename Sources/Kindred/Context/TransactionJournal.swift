@@ -14,6 +14,7 @@ final class TransactionJournal: Sendable {
         var fetched: [WeakObject] = []
         var groups: [LoadGroup] = []
         var rows: [(context: DatabaseContext, entity: Int, key: ObjectKey, row: Row?)] = []
+        var losses: [(context: DatabaseContext, entity: Int, time: UInt64, before: LostRows)] = []
         var pairs: [StagedPair: (context: DatabaseContext, wasStaged: Bool, payload: Assignments?)] = [:]
 
         /// Takes in what came later, which counts less, and leaves it undefined.
@@ -32,6 +33,7 @@ final class TransactionJournal: Sendable {
             Self.join(&groups, &later.groups)
             // These are undone in the order in which they came.
             rows += later.rows
+            losses += later.losses
         }
 
         /// Gives each stored object an entry of its own.
@@ -121,6 +123,11 @@ final class TransactionJournal: Sendable {
         entries.withLock { $0.rows.append((context, entity, key, row)) }
     }
 
+    /// Remembers what was known of an entity's lost rows before others went.
+    func recordLostRows(_ before: LostRows, _ entity: Int, at time: UInt64, in context: DatabaseContext) {
+        entries.withLock { $0.losses.append((context, entity, time, before)) }
+    }
+
     /// Remembers whether a pair was staged before its first change.
     func record(_ pair: StagedPair, in context: DatabaseContext) {
         let (wasStaged, payload) = context.staged.withLock { ($0.contains(pair), $0.payload(of: pair)) }
@@ -150,6 +157,9 @@ final class TransactionJournal: Sendable {
                 if let row { map.keepLatestRow(LeftRow(entity: entity, key: key, row: row)) }
             }
         }
+        for (context, entity, time, before) in entries.losses.reversed() {
+            context.withMap { $0.undoLostRows(entity, at: time, before) }
+        }
         let created = Set(entries.created)
         for (pair, before) in entries.pairs {
             before.context.staged.withLock { staged in
@@ -159,7 +169,7 @@ final class TransactionJournal: Sendable {
         for (_, new) in Dictionary(grouping: created.filter(\.isInserted), by: { ObjectIdentifier($0.context) }) {
             new[0].context.rollback(Set(new))
         }
-        for object in created { try object.context.applyDelete(object) }
+        for object in created { try object.context.applyDelete(object, isUndone: true) }
         var contexts: [ObjectIdentifier: DatabaseContext] = [:]
         for (object, state) in entries.before.values where !created.contains(object) {
             try object.context.restore(object, state)

@@ -22,12 +22,11 @@ extension DatabaseContext {
         let isForeignKey = relationship.holdsForeignKey
         if isForeignKey, let known = try liveDestination(of: relationship, key, source.row) { return known }
         var found: LoadedOne
-        if case .one(let one) = source.loaded, !isForeignKey || one.foreignKey == key {
+        if case .one(let one) = current(source.loaded, relationship, of: object), !isForeignKey || one.foreignKey == key {
             found = one
         } else {
             let loaded = try await load(relationship, key, for: object, source, at: place)
-            found = LoadedOne(
-                foreignKey: isForeignKey ? key : nil, member: loaded.members.first, group: loaded.members.group)
+            found = LoadedOne(loaded, foreignKey: isForeignKey ? key : nil)
             if !isForeignKey { apply(stagedChange(relationship, of: object), to: &found) }
             keep(.one(found), relationship.slot, of: object, askedAt: loaded.askedAt)
         }
@@ -50,7 +49,9 @@ extension DatabaseContext {
         }
         var member: Member?
         var group: LoadGroup?
-        if case .one(let one) = source.loaded, one.foreignKey == nil || one.foreignKey == key {
+        if case .one(let one) = current(source.loaded, relationship, of: object),
+            one.foreignKey == nil || one.foreignKey == key
+        {
             (member, group) = (one.member, one.group)
         } else if let found = foundByGroup(relationship, key, source) {
             (member, group) = (found.members.first, found.members.group)
@@ -84,11 +85,11 @@ extension DatabaseContext {
             return nil
         }
         var found: LoadedOne
-        if case .one(let one) = source.loaded {
+        if case .one(let one) = current(source.loaded, relationship, of: object) {
             found = one
         } else {
             let loaded = try await load(relationship, key, for: object, source, at: place)
-            found = LoadedOne(foreignKey: nil, member: loaded.members.first, group: loaded.members.group)
+            found = LoadedOne(loaded)
             apply(change, to: &found)
             keep(.one(found), relationship.slot, of: object, askedAt: loaded.askedAt)
         }
@@ -155,7 +156,9 @@ extension DatabaseContext {
         owner: DatabaseObject,
         _ source: LinkSource
     ) -> LoadedMembers? {
-        if case .many(let members) = source.loaded { return sorted(members, relationship, of: owner) }
+        if case .many(let members) = current(source.loaded, relationship, of: owner) {
+            return sorted(members, relationship, of: owner)
+        }
         if source.status == .inserted {
             let askedAt = now
             var members = LoadedMembers()
@@ -170,6 +173,24 @@ extension DatabaseContext {
         apply(stagedChange(relationship, of: owner), to: &found.members)
         keep(.many(found.members), relationship.slot, of: owner, askedAt: found.askedAt)
         return found.members
+    }
+
+    /// What an object has loaded of a relationship; nil if it has to be read again.
+    func current(
+        _ loaded: LoadedRelationship?,
+        _ relationship: RelationshipRuntime,
+        of object: DatabaseObject
+    ) -> LoadedRelationship? {
+        guard let loaded, mayBeOutdated else { return loaded }
+        let time = now
+        if withMap({ $0.isOutdated(loaded, relationship) }) { return nil }
+        // So that nobody has to look again, unless it has changed meanwhile.
+        object.withState { state in
+            if state.relationships[relationship.slot]?.validAt == loaded.validAt {
+                state.relationships[relationship.slot]?.validAt = time
+            }
+        }
+        return loaded
     }
 
     /// What the owner's group has loaded for it, unless that is outdated.

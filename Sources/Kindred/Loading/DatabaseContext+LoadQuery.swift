@@ -16,11 +16,12 @@ extension DatabaseContext {
         let entity = runtime.entities[relationship.source]
         let isFoundByKey = relationship.ownColumns == entity.key
         // Where no object is in memory that foreign keys could lead to, there is none to look for.
+        let lostAt = mayBeOutdated ? withMap { $0.lostRows(of: relationship) } : 0
         let mayBeKnown = relationship.holdsForeignKey && withMap { $0.holdsObjects(of: relationship.destination) }
         let found = try await group.load(
             relationship.slot, key, from: source.position, isFoundByKey: isFoundByKey
         ) { element in
-            try candidate(element, of: entity, relationship, mayBeKnown)
+            try candidate(element, of: entity, relationship, mayBeKnown, lostAt)
         } load: { keys in
             try await query(relationship, keys)
         }
@@ -40,14 +41,15 @@ extension DatabaseContext {
         _ element: LoadGroup.Element,
         of entity: EntityRuntime,
         _ relationship: RelationshipRuntime,
-        _ mayBeKnown: Bool
+        _ mayBeKnown: Bool,
+        _ lostAt: UInt64
     ) throws -> ObjectKey? {
         let row: Row?
         switch element {
         case .key(let key):
-            row = liveObject(entity, key)?.rowLacking(relationship)
+            row = liveObject(entity, key)?.rowLacking(relationship, since: lostAt)
         case .object(let object):
-            row = object.rowLacking(relationship)
+            row = object.rowLacking(relationship, since: lostAt)
         case .member(let member):
             row = member.row
         }
@@ -137,11 +139,15 @@ private struct ResultKeys {
 }
 
 extension DatabaseObject {
-    /// The row, unless it is gone or its set is loaded already.
-    fileprivate func rowLacking(_ relationship: RelationshipRuntime) -> Row? {
+    /// The row, unless it is gone or its set is loaded already, and nothing was lost since.
+    fileprivate func rowLacking(_ relationship: RelationshipRuntime, since lostAt: UInt64) -> Row? {
         withState { state in
             if state.status != .persistent { return nil }
-            if relationship.isToMany, state.relationships.contains(relationship.slot) { return nil }
+            if relationship.isToMany, state.relationships.contains(relationship.slot),
+                lostAt == 0 || state.relationships[relationship.slot]?.validAt ?? 0 >= lostAt
+            {
+                return nil
+            }
             return state.row
         }
     }

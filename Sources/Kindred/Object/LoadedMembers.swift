@@ -20,6 +20,8 @@ package struct LoadedMembers: Sendable {
     package var isUnsorted = false
     /// How many were taken out of `changed`; beside the flag it takes no room of its own in an object.
     private var gapCount: Int32 = 0
+    /// The context's clock at which nothing was lost of what they are.
+    package var validAt: UInt64
     /// Positions by key; made at the first change or membership test, since most sets are only walked.
     private var positions: [ObjectKey: Int]?
 
@@ -28,11 +30,13 @@ package struct LoadedMembers: Sendable {
         batch = nil
         range = 0..<0
         changed = []
+        validAt = 0
     }
 
     init(_ batch: LoadedBatch, _ range: Range<Int>) {
         self.batch = batch
         self.range = range
+        validAt = batch.askedAt
     }
 
     /// The rows that the members were read with.

@@ -127,6 +127,34 @@ package enum LoadedRelationship: Sendable {
     /// A to-one relationship: the row found, and the key it was found for where this side holds the foreign key.
     case one(LoadedOne)
     case many(LoadedMembers)
+
+    /// The context's clock at which nothing was lost of what was read.
+    var validAt: UInt64 {
+        get {
+            switch self {
+            case .one(let one): one.validAt
+            case .many(let members): members.validAt
+            }
+        }
+        set {
+            switch self {
+            case .one(var one):
+                one.validAt = newValue
+                self = .one(one)
+            case .many(var members):
+                members.validAt = newValue
+                self = .many(members)
+            }
+        }
+    }
+
+    /// The keys of the rows at the other end.
+    var keys: [ObjectKey] {
+        switch self {
+        case .one(let one): one.member.map { [$0.key] } ?? []
+        case .many(let members): members.members.map(\.key)
+        }
+    }
 }
 
 /// The row at the other end of a to-one relationship.
@@ -136,4 +164,13 @@ package struct LoadedOne: Sendable {
     package var member: Member?
     /// The rows that the member was read with.
     package var group: LoadGroup?
+    /// The context's clock at which nothing was lost of what it is.
+    package var validAt: UInt64
+
+    init(_ found: LoadGroup.Found, foreignKey: ObjectKey? = nil) {
+        self.foreignKey = foreignKey
+        member = found.members.first
+        group = found.members.group
+        validAt = found.askedAt
+    }
 }

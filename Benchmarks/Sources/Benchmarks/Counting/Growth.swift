@@ -8,7 +8,7 @@ struct Growth: Sendable {
     let works: @Sendable (_ size: Int) -> [CountedWork]
 
     static func all(_ database: Database) -> [Growth] {
-        [heldObjects(database), relationships(database), nesting(database)]
+        [heldObjects(database), referringObjects(database), relationships(database), nesting(database)]
     }
 
     private static func heldObjects(_ database: Database) -> Growth {
@@ -41,6 +41,39 @@ struct Growth: Sendable {
                 CountedWork(name: "all of them read and held", unit: "object", count: size, prepare: { held.release() })
                 {
                     _ = try await HeldItems.items($0, database.makeContext())
+                },
+            ]
+        }
+    }
+
+    /// What has to find objects by other columns than their keys, or those that have loaded a relationship.
+    private static func referringObjects(_ database: Database) -> Growth {
+        let held = HeldItems(database, ["owner", "part", "mark"])
+        return Growth(title: "objects of each end in the identity map", sizes: [1_000, 10_000, 100_000]) { size in
+            func work(_ name: String, _ body: @escaping @Sendable (DatabaseContext, Int) async throws -> Void)
+                -> CountedWork
+            {
+                CountedWork(
+                    name: name, unit: "object", count: 200, isMarginal: true,
+                    prepare: { _ = try await held.context(holding: size) }
+                ) { count in
+                    let context = try await held.context(holding: size)
+                    for step in 1...count { try await body(context, step) }
+                }
+            }
+            return [
+                work("to-one by a unique key") { context, step in
+                    guard try await context.find("part", step)?.value(forKey: "owner")?.object != nil else {
+                        throw UnexpectedResult()
+                    }
+                },
+                work("stored with one that refers to it, and both deleted") { context, _ in
+                    let owner = try await context.create("owner", ["id": 0, "code": 0])
+                    try await context.create("part", ["id": 0, "owner": owner])
+                    try await context.delete(owner)
+                },
+                work("end of a many-to-many relationship stored and deleted") { context, _ in
+                    try await context.delete(try await context.create("mark", ["id": 0]))
                 },
             ]
         }

@@ -4,19 +4,25 @@ import Synchronization
 /// A context of which a number of objects is held, for works that want to know what that makes of their cost.
 final class HeldItems: Sendable {
     private let database: Database
+    private let entities: [String]
     private let held = Mutex<(context: DatabaseContext, items: [DatabaseObject])?>(nil)
 
-    init(_ database: Database) {
+    init(_ database: Database, _ entities: [String] = ["item"]) {
         self.database = database
+        self.entities = entities
     }
 
-    /// The context, once it holds exactly as many objects.
+    /// The context, once it holds exactly as many objects of each entity.
     func context(holding count: Int) async throws -> DatabaseContext {
-        if let (context, items) = held.withLock({ $0 }), items.count == count { return context }
+        if let (context, items) = held.withLock({ $0 }), items.count == count * entities.count {
+            return context
+        }
         held.withLock { $0 = nil }
         let context = database.makeContext()
-        let items = try await Self.items(count, context)
-        held.withLock { $0 = (context, items) }
+        var items: [DatabaseObject] = []
+        for entity in entities { items += try await Self.items(count, context, of: entity) }
+        let all = items
+        held.withLock { $0 = (context, all) }
         return context
     }
 
@@ -29,11 +35,13 @@ final class HeldItems: Sendable {
     }
 
     /// The first items, read 1,000 at a time.
-    static func items(_ count: Int, _ context: DatabaseContext) async throws -> [DatabaseObject] {
+    static func items(
+        _ count: Int, _ context: DatabaseContext, of entity: String = "item"
+    ) async throws -> [DatabaseObject] {
         var items: [DatabaseObject] = []
         items.reserveCapacity(count)
         for start in stride(from: 0, to: count, by: 1_000) {
-            items += try await context.fetch("item").where("id > %@ AND id <= %@", start, start + 1_000).all()
+            items += try await context.fetch(entity).where("id > %@ AND id <= %@", start, start + 1_000).all()
         }
         guard items.count == count else { throw UnexpectedResult() }
         return items
