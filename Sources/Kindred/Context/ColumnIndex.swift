@@ -24,9 +24,7 @@ struct ColumnIndex {
         if changed.count > 2 * count + 64 { (found, count, changed, wasAsked) = (nil, 0, [], false) }
     }
 
-    /// The keys of all objects that may have the values; nil to look at each.
-    ///
-    /// - Parameter objects: the objects in memory, looked at where it is time to put all of them in here.
+    /// The keys of all objects of the entity that may have the values; nil to look at each.
     mutating func keys(_ values: ObjectKey, _ references: ObjectReferences, _ entity: Int) throws -> Set<ObjectKey>? {
         let live = references.count(of: entity)
         // What went out of memory is still in here.

@@ -22,7 +22,8 @@ extension DatabaseContext {
         let isForeignKey = relationship.holdsForeignKey
         if isForeignKey, let known = try liveDestination(of: relationship, key, source.row) { return known }
         var found: LoadedOne
-        if case .one(let one) = current(source.loaded, relationship, of: object), !isForeignKey || one.foreignKey == key {
+        if case .one(let one) = current(source.loaded, relationship, of: object), !isForeignKey || one.foreignKey == key
+        {
             found = one
         } else {
             let loaded = try await load(relationship, key, for: object, source, at: place)
@@ -164,6 +165,7 @@ extension DatabaseContext {
             var members = LoadedMembers()
             apply(stagedChange(relationship, of: owner), to: &members)
             members.isUnsorted = true
+            members.validAt = askedAt
             keep(.many(members), relationship.slot, of: owner, askedAt: askedAt)
             return sorted(members, relationship, of: owner)
         }

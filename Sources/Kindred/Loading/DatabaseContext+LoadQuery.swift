@@ -15,8 +15,8 @@ extension DatabaseContext {
         // Whoever is asked for by its own key need not be looked at to know that it is loaded.
         let entity = runtime.entities[relationship.source]
         let isFoundByKey = relationship.ownColumns == entity.key
-        // Where no object is in memory that foreign keys could lead to, there is none to look for.
         let lostAt = mayBeOutdated ? withMap { $0.lostRows(of: relationship) } : 0
+        // Where no object is in memory that foreign keys could lead to, there is none to look for.
         let mayBeKnown = relationship.holdsForeignKey && withMap { $0.holdsObjects(of: relationship.destination) }
         let found = try await group.load(
             relationship.slot, key, from: source.position, isFoundByKey: isFoundByKey

@@ -59,7 +59,10 @@ extension DatabaseContext {
         }
         let (row, known) = object.withState { ($0.row, $0.relationships[relationship.slot]) }
         let key = try ObjectKey(row, relationship.ownColumns)
-        if case .one(let one) = current(known, relationship, of: object), one.foreignKey == nil || one.foreignKey == key { return nil }
+        if case .one(let one) = current(known, relationship, of: object), one.foreignKey == nil || one.foreignKey == key
+        {
+            return nil
+        }
         return key
     }
 
