@@ -48,6 +48,19 @@ import Testing
         }
     }
 
+    @Test(.database(.sql(schema))) func setsLoseAnEndThatSomeoneElseHasDeleted() async throws {
+        try await withDatabase { database, context, other in
+            let books = try await context.fetch("book").all()
+            let tag = try #require(await context.find("tag", 2))
+            #expect(try await counts(books, "tagSet") == Array(repeating: 3, count: 24))
+            let elsewhere = database.makeContext()
+            try await elsewhere.delete(try #require(await elsewhere.find("tag", 2)))
+            #expect(try await counts(books, "tagSet") == Array(repeating: 3, count: 24))
+            await expectError(.objectDeleted) { try await tag.refresh() }
+            #expect(try await counts(books, "tagSet") == Array(repeating: 2, count: 24))
+        }
+    }
+
     @Test(.database(.sql(schema))) func setsThatHoldRowsWhichMayHaveGoneAreReadAgain() async throws {
         try await withDatabase { database, context, other in
             let shelves = try await context.fetch("shelf").all()
