@@ -22,12 +22,15 @@ extension DatabaseContext {
         let isForeignKey = relationship.holdsForeignKey
         if isForeignKey, let known = try liveDestination(of: relationship, key, source.row) { return known }
         var found: LoadedOne
-        if case .one(let one) = current(source.loaded, relationship, of: object), !isForeignKey || one.foreignKey == key
+        if case .one(let one) = source.loaded, !isForeignKey || one.foreignKey == key,
+            isCurrent(source.loaded, relationship, of: object)
         {
             found = one
         } else {
             let loaded = try await load(relationship, key, for: object, source, at: place)
-            found = LoadedOne(loaded, foreignKey: isForeignKey ? key : nil)
+            found = LoadedOne(
+                foreignKey: isForeignKey ? key : nil, member: loaded.members.first, group: loaded.members.group,
+                validAt: loaded.askedAt)
             if !isForeignKey { apply(stagedChange(relationship, of: object), to: &found) }
             keep(.one(found), relationship.slot, of: object, askedAt: loaded.askedAt)
         }
@@ -50,8 +53,8 @@ extension DatabaseContext {
         }
         var member: Member?
         var group: LoadGroup?
-        if case .one(let one) = current(source.loaded, relationship, of: object),
-            one.foreignKey == nil || one.foreignKey == key
+        if case .one(let one) = source.loaded, one.foreignKey == nil || one.foreignKey == key,
+            isCurrent(source.loaded, relationship, of: object)
         {
             (member, group) = (one.member, one.group)
         } else if let found = foundByGroup(relationship, key, source) {
@@ -86,11 +89,12 @@ extension DatabaseContext {
             return nil
         }
         var found: LoadedOne
-        if case .one(let one) = current(source.loaded, relationship, of: object) {
+        if case .one(let one) = source.loaded, isCurrent(source.loaded, relationship, of: object) {
             found = one
         } else {
             let loaded = try await load(relationship, key, for: object, source, at: place)
-            found = LoadedOne(loaded)
+            found = LoadedOne(
+                foreignKey: nil, member: loaded.members.first, group: loaded.members.group, validAt: loaded.askedAt)
             apply(change, to: &found)
             keep(.one(found), relationship.slot, of: object, askedAt: loaded.askedAt)
         }
@@ -157,7 +161,7 @@ extension DatabaseContext {
         owner: DatabaseObject,
         _ source: LinkSource
     ) -> LoadedMembers? {
-        if case .many(let members) = current(source.loaded, relationship, of: owner) {
+        if case .many(let members) = source.loaded, isCurrent(source.loaded, relationship, of: owner) {
             return sorted(members, relationship, of: owner)
         }
         if source.status == .inserted {
@@ -177,22 +181,31 @@ extension DatabaseContext {
         return found.members
     }
 
-    /// What an object has loaded of a relationship; nil if it has to be read again.
-    func current(
+    /// Whether what an object has loaded of a relationship is still right, as far as is known.
+    func isCurrent(
         _ loaded: LoadedRelationship?,
         _ relationship: RelationshipRuntime,
         of object: DatabaseObject
-    ) -> LoadedRelationship? {
-        guard let loaded, mayBeOutdated else { return loaded }
+    ) -> Bool {
+        // Mostly nothing was ever lost.
+        !mayBeOutdated || isCurrentAfterLosses(loaded, relationship, of: object)
+    }
+
+    private func isCurrentAfterLosses(
+        _ loaded: LoadedRelationship?,
+        _ relationship: RelationshipRuntime,
+        of object: DatabaseObject
+    ) -> Bool {
+        guard let loaded else { return false }
         let time = now
-        if withMap({ $0.isOutdated(loaded, relationship) }) { return nil }
+        if withMap({ $0.isOutdated(loaded, relationship) }) { return false }
         // So that nobody has to look again, unless it has changed meanwhile.
         object.withState { state in
             if state.relationships[relationship.slot]?.validAt == loaded.validAt {
                 state.relationships[relationship.slot]?.validAt = time
             }
         }
-        return loaded
+        return true
     }
 
     /// What the owner's group has loaded for it, unless that is outdated.

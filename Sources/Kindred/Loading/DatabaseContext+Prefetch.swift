@@ -59,7 +59,8 @@ extension DatabaseContext {
         }
         let (row, known) = object.withState { ($0.row, $0.relationships[relationship.slot]) }
         let key = try ObjectKey(row, relationship.ownColumns)
-        if case .one(let one) = current(known, relationship, of: object), one.foreignKey == nil || one.foreignKey == key
+        if case .one(let one) = known, one.foreignKey == nil || one.foreignKey == key,
+            isCurrent(known, relationship, of: object)
         {
             return nil
         }
@@ -72,7 +73,9 @@ extension DatabaseContext {
             _ = loadedMembers(of: relationship, owner: object)
         } else if relationship.holdsForeignKey {
             guard let found = object.withState({ $0.group })?.found(relationship.slot, key) else { return }
-            keep(.one(LoadedOne(found, foreignKey: key)), relationship.slot, of: object, askedAt: found.askedAt)
+            let one = LoadedOne(
+                foreignKey: key, member: found.members.first, group: found.members.group, validAt: found.askedAt)
+            keep(.one(one), relationship.slot, of: object, askedAt: found.askedAt)
         } else {
             _ = try await destination(of: relationship, from: object)
         }

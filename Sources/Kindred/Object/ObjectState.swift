@@ -166,11 +166,4 @@ package struct LoadedOne: Sendable {
     package var group: LoadGroup?
     /// The context's clock at which nothing was lost of what it is.
     package var validAt: UInt64
-
-    init(_ found: LoadGroup.Found, foreignKey: ObjectKey? = nil) {
-        self.foreignKey = foreignKey
-        member = found.members.first
-        group = found.members.group
-        validAt = found.askedAt
-    }
 }
