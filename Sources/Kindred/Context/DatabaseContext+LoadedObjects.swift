@@ -63,8 +63,8 @@ private struct MadeObjects {
         if isAwaking { awaking.append(object) }
         let entity = object.runtime.index
         guard map.hasNotes(entity) else { return }
-        if let row = map.takeLatestRow(entity, key) {
-            object.withState { $0.row = row }
+        if let latest = map.latestRow(entity, key) {
+            object.withState { $0.show(latest) }
             newer.append(object)
         }
         if map.isDeleting(entity, key) { object.withState { $0.status = .deleting } }

@@ -84,7 +84,13 @@ public final class DatabaseContext: Sendable {
                     defer { rows = [] }
                     return rows
                 }
-                for row in left { map.keepLatestRow(row) }
+                for row in left { map.setLatestRow(row.latest, row.entity, row.key) }
+            }
+            defer {
+                if let entity = map.overfullEntity {
+                    map.forgetNotes(of: entity, at: tick())
+                    hasLosses.store(true, ordering: .relaxed)
+                }
             }
             return try body(&map)
         }
@@ -92,8 +98,9 @@ public final class DatabaseContext: Sendable {
 
     /// Keeps the newer row of a member that nobody holds.
     func keepLatestRow(_ row: Row, _ entity: EntityRuntime, _ key: ObjectKey) {
+        let latest = LatestRow(row: row, changedAt: tick())
         let before = withMap { map in
-            defer { map.keepLatestRow(LeftRow(entity: entity.index, key: key, row: row)) }
+            defer { map.setLatestRow(latest, entity.index, key) }
             return map.latestRow(entity.index, key)
         }
         TransactionJournal.current?.recordLatestRow(before, entity.index, key, in: self)
@@ -129,7 +136,7 @@ extension DatabaseContext {
                 if map.hasNotes(entity.index) {
                     let old = Set(known)
                     for position in objects.indices where !old.contains(position) {
-                        map.forgetNotes(of: objects[position], .integer(integers[position]))
+                        tellNotes(to: objects[position], .integer(integers[position]), askedAt: askedAt, &map)
                     }
                 }
                 return (objects, known)
@@ -142,7 +149,11 @@ extension DatabaseContext {
                     }
                     let (object, isNew) = try map.object(entity.index, key) { try make(position) }
                     objects.append(object)
-                    if isNew { map.forgetNotes(of: object, key) } else { known.append(position) }
+                    if isNew {
+                        tellNotes(to: object, key, askedAt: askedAt, &map)
+                    } else {
+                        known.append(position)
+                    }
                 }
                 return (objects, known)
             default:
@@ -174,7 +185,7 @@ extension DatabaseContext {
         if !entity.key.isEmpty, let key = try ObjectKey(row, entity.key) {
             (object, isNew) = withMap { map in
                 let found = map.object(entity.index, key) { make(entity, row, nil, 0) }
-                if found.isNew { map.forgetNotes(of: found.object, key) }
+                if found.isNew { tellNotes(to: found.object, key, askedAt: askedAt, &map) }
                 return found
             }
             if !isNew { try apply(row, to: object, askedAt: askedAt) }
@@ -184,6 +195,12 @@ extension DatabaseContext {
         TransactionJournal.current?.recordFetched([object])
         if isNew, awakes(entity, object) { awake([object], of: entity) }
         return object
+    }
+
+    /// Tells an object that was made from an answer what was noted of its row, which a transaction may put back.
+    private func tellNotes(to object: DatabaseObject, _ key: ObjectKey, askedAt: UInt64, _ map: inout IdentityMap) {
+        guard let replaced = map.tellNotes(to: object, key, askedAt: askedAt) else { return }
+        TransactionJournal.current?.recordLatestRow(replaced, object.runtime.index, key, in: self)
     }
 
     func make(_ seed: ObjectSeed) -> DatabaseObject {

@@ -1,10 +1,16 @@
 import KindredPostgres
 
+/// A row that is newer than those which loaded relationships hold, and when it became that.
+struct LatestRow: Sendable {
+    let row: Row
+    let changedAt: UInt64
+}
+
 /// What a changed object leaves behind when it goes out of memory.
 struct LeftRow: Sendable {
     let entity: Int
     let key: ObjectKey
-    let row: Row
+    let latest: LatestRow
 }
 
 /// When rows of an entity that nobody held last went without being named; 0 for never.
@@ -23,7 +29,7 @@ struct IdentityMap {
         /// New objects by the numbers of their temporary keys, until they are saved or given up.
         var temporaries: [Int64: DatabaseObject] = [:]
         /// Rows newer than those that loaded relationships hold, of objects that are gone from memory.
-        var latestRows: [ObjectKey: Row] = [:]
+        var latestRows: [ObjectKey: LatestRow] = [:]
         /// Rows that were deleted, and when; loaded relationships may still hold them.
         var deleted: [ObjectKey: UInt64] = [:]
         /// Rows that a deletion under way is going to take.
@@ -31,6 +37,8 @@ struct IdentityMap {
         var lostRows = LostRows()
         /// When the relationship (by slot) of an owner that nobody holds was last changed.
         var linkChanges: [Int: [ObjectKey: UInt64]] = [:]
+        /// When all these notes were last given up; of what was asked for before, nothing is known.
+        var forgottenAt: UInt64 = 0
         /// Other columns than the key that objects are looked up by.
         var indexes: [ColumnIndex] = []
     }
@@ -40,6 +48,11 @@ struct IdentityMap {
     private var tables = EntityTables<Table>()
     /// Whether anything was ever noted of rows without objects; where rows are only read there is nothing to look for.
     private var isNoted = false
+    /// How many notes of a kind are kept of an entity: a context that lives long does not grow with all that it ever
+    /// wrote.
+    var maximumNotes = 10_000
+    /// An entity with more notes than that.
+    private(set) var overfullEntity: Int?
 
     init(_ references: ObjectReferences) {
         self.references = references
@@ -184,15 +197,19 @@ struct IdentityMap {
         read(entity, orNone: false) { !$0.deleted.isEmpty && $0.deleted[key] != nil }
     }
 
-    /// The rows that were deleted after a time, and when.
-    func deletedKeys(_ entity: Int, since time: UInt64) -> [ObjectKey: UInt64] {
-        read(entity, orNone: [:]) { $0.deleted.isEmpty ? [:] : $0.deleted.filter { $0.value > time } }
+    /// The rows that were deleted after a time; nil if there were more than are noted.
+    func deletedKeys(_ entity: Int, since time: UInt64) -> Set<ObjectKey>? {
+        read(entity, orNone: []) { table in
+            if table.forgottenAt > time { return nil }
+            return table.deleted.isEmpty ? [] : Set(table.deleted.lazy.filter { $0.value > time }.map(\.key))
+        }
     }
 
     mutating func noteDeleted(_ entity: Int, _ key: ObjectKey, at time: UInt64) {
         let place = placeToNote(entity)
         tables[place].deleted[key] = time
         tables[place].latestRows[key] = nil
+        if tables[place].deleted.count > maximumNotes { overfullEntity = entity }
     }
 
     /// Forgets that a row was deleted: there is one again.
@@ -245,23 +262,41 @@ struct IdentityMap {
 
     /// When the relationship of an owner that nobody held was changed; 0 for never.
     func linkChange(_ entity: Int, slot: Int, _ owner: ObjectKey) -> UInt64 {
-        guard isNoted, let place = tables.place(entity), !tables[place].linkChanges.isEmpty else { return 0 }
-        return tables[place].linkChanges[slot]?[owner] ?? 0
+        guard isNoted, let place = tables.place(entity) else { return 0 }
+        let forgottenAt = tables[place].forgottenAt
+        if tables[place].linkChanges.isEmpty { return forgottenAt }
+        return max(forgottenAt, tables[place].linkChanges[slot]?[owner] ?? 0)
     }
 
     mutating func noteLinkChange(_ entity: Int, slot: Int, _ owner: ObjectKey, at time: UInt64) {
-        tables[placeToNote(entity)].linkChanges[slot, default: [:]][owner] = time
+        let place = placeToNote(entity)
+        tables[place].linkChanges[slot, default: [:]][owner] = time
+        if tables[place].linkChanges[slot, default: [:]].count > maximumNotes { overfullEntity = entity }
     }
 
     /// The newer row that an object left behind, if any.
-    func latestRow(_ entity: Int, _ key: ObjectKey) -> Row? {
+    func latestRow(_ entity: Int, _ key: ObjectKey) -> LatestRow? {
         read(entity, orNone: nil) { $0.latestRows.isEmpty ? nil : $0.latestRows[key] }
     }
 
-    /// Takes out the newer row that an object left behind, if any.
-    mutating func takeLatestRow(_ entity: Int, _ key: ObjectKey) -> Row? {
-        guard !read(entity, orNone: true, { $0.latestRows.isEmpty }) else { return nil }
-        return tables[place(entity)].latestRows.removeValue(forKey: key)
+    /// Keeps the row that a vanished object left behind, newer than the one its sets hold, or forgets what was kept.
+    mutating func setLatestRow(_ latest: LatestRow?, _ entity: Int, _ key: ObjectKey) {
+        if latest == nil, read(entity, orNone: true, { $0.latestRows.isEmpty }) { return }
+        let place = placeToNote(entity)
+        tables[place].latestRows[key] = latest
+        if tables[place].latestRows.count > maximumNotes { overfullEntity = entity }
+    }
+
+    /// Gives up what is noted of each row and relationship of an entity, for one note: whatever was loaded before is
+    /// read again, unless all of it is held.
+    mutating func forgetNotes(of entity: Int, at time: UInt64) {
+        let place = placeToNote(entity)
+        tables[place].latestRows = [:]
+        tables[place].deleted = [:]
+        tables[place].linkChanges = [:]
+        tables[place].lostRows = LostRows(at: time, doubtedAt: time)
+        tables[place].forgottenAt = time
+        overfullEntity = nil
     }
 
     /// Whether any row of an entity has an object.
@@ -276,17 +311,22 @@ struct IdentityMap {
         return holdsObjects(of: entity)
     }
 
-    /// Forgets what was noted of a row that had no object, but for a deletion under way, which the object is told.
-    mutating func forgetNotes(of object: DatabaseObject, _ key: ObjectKey) {
+    /// Tells an object that was made from an answer what was noted of its row.
+    ///
+    /// - Returns: The row that was noted, if that of the answer is newer and stands there now.
+    mutating func tellNotes(to object: DatabaseObject, _ key: ObjectKey, askedAt: UInt64) -> LatestRow? {
         let entity = object.runtime.index
-        guard hasNotes(entity) else { return }
-        _ = takeLatestRow(entity, key)
+        guard hasNotes(entity) else { return nil }
         noteStored(entity, key)
         if isDeleting(entity, key) { object.withState { $0.status = .deleting } }
-    }
-
-    /// Keeps the row that a vanished object left behind, newer than the one its sets hold.
-    mutating func keepLatestRow(_ left: LeftRow) {
-        tables[placeToNote(left.entity)].latestRows[left.key] = left.row
+        guard let latest = latestRow(entity, key) else { return nil }
+        guard latest.changedAt <= askedAt else {
+            object.withState { $0.show(latest) }
+            return nil
+        }
+        let row = object.storedRow
+        if row.hasSameBytes(as: latest.row) { return nil }
+        setLatestRow(LatestRow(row: row, changedAt: askedAt), entity, key)
+        return latest
     }
 }

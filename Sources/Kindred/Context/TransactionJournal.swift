@@ -13,7 +13,7 @@ final class TransactionJournal: Sendable {
         var created: [DatabaseObject] = []
         var fetched: [WeakObject] = []
         var groups: [LoadGroup] = []
-        var rows: [(context: DatabaseContext, entity: Int, key: ObjectKey, row: Row?)] = []
+        var rows: [(context: DatabaseContext, entity: Int, key: ObjectKey, row: LatestRow?)] = []
         var losses: [(context: DatabaseContext, entity: Int, time: UInt64, before: LostRows)] = []
         var pairs: [StagedPair: (context: DatabaseContext, wasStaged: Bool, payload: Assignments?)] = [:]
 
@@ -119,7 +119,7 @@ final class TransactionJournal: Sendable {
     }
 
     /// Remembers the row that loaded relationships were to show for a row that nobody holds.
-    func recordLatestRow(_ row: Row?, _ entity: Int, _ key: ObjectKey, in context: DatabaseContext) {
+    func recordLatestRow(_ row: LatestRow?, _ entity: Int, _ key: ObjectKey, in context: DatabaseContext) {
         entries.withLock { $0.rows.append((context, entity, key, row)) }
     }
 
@@ -152,10 +152,7 @@ final class TransactionJournal: Sendable {
         }
         for group in entries.groups { group.forget() }
         for (context, entity, key, row) in entries.rows.reversed() {
-            context.withMap { map in
-                _ = map.takeLatestRow(entity, key)
-                if let row { map.keepLatestRow(LeftRow(entity: entity, key: key, row: row)) }
-            }
+            context.withMap { $0.setLatestRow(row, entity, key) }
         }
         for (context, entity, time, before) in entries.losses.reversed() {
             context.withMap { $0.undoLostRows(entity, at: time, before) }

@@ -57,7 +57,7 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
                     guard let result else { return [DatabaseObject]?.none }
                     let gone = context.withMap { $0.deletedKeys(request.entity.index, since: askedAt) }
                     var objects = try context.objects(from: result, of: request.entity, askedAt: askedAt)
-                    if !gone.isEmpty { objects = context.withoutDeleted(objects, gone, of: request.entity) }
+                    if gone != [] { objects = try await context.withoutDeleted(objects, gone, of: request.entity) }
                     try await context.prefetch(request.prefetched, of: objects)
                     return objects
                 }
@@ -89,17 +89,42 @@ extension FetchRequest {
 
 extension DatabaseContext {
     /// Without the objects that were made for rows which the context has deleted since they were asked for.
+    ///
+    /// - Parameter deleted: nil if they are too many to be known: then the rows that are still there are asked for.
     fileprivate func withoutDeleted(
-        _ objects: [DatabaseObject], _ deleted: [ObjectKey: UInt64], of entity: EntityRuntime
-    ) -> [DatabaseObject] {
-        objects.filter { object in
-            guard let key = object.key, let time = deleted[key] else { return true }
+        _ objects: [DatabaseObject], _ deleted: Set<ObjectKey>?, of entity: EntityRuntime
+    ) async throws -> [DatabaseObject] {
+        guard let deleted else {
+            let present = try await presentKeys(of: objects, entity)
+            return try objects.filter { object in
+                guard let key = object.key, !present.contains(key) else { return true }
+                try applyDelete(object)
+                return false
+            }
+        }
+        return objects.filter { object in
+            guard let key = object.key, deleted.contains(key) else { return true }
             object.withState { $0.status = .deleted }
             withMap { map in
                 map.remove(object, entity.index, key)
-                map.noteDeleted(entity.index, key, at: time)
+                map.noteDeleted(entity.index, key, at: tick())
             }
             return false
         }
+    }
+
+    /// The keys of those objects whose rows are in the database: one SELECT.
+    private func presentKeys(of objects: [DatabaseObject], _ entity: EntityRuntime) async throws -> Set<ObjectKey> {
+        let statements = DeletionStatements(runtime: runtime)
+        let batch = try objects.compactMap(\.key).slices().map {
+            try statements.rows(entity, $0, columns: entity.key, isLocked: false)
+        }
+        var keys: Set<ObjectKey> = []
+        for result in try await send(batch, entity) {
+            for position in 0..<result.count {
+                if let key = try ObjectKey(result, position, Array(entity.key.indices)) { keys.insert(key) }
+            }
+        }
+        return keys
     }
 }

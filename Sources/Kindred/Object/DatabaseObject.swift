@@ -72,9 +72,12 @@ open class DatabaseObject: @unchecked Sendable {
 
     deinit {
         // Loaded relationships may hold this row as it was before: leave them the newer one.
-        let row = state.withLock { $0.changedAt > 0 && $0.status == .persistent ? $0.storedRow : nil }
-        if let row, !runtime.key.isEmpty, let key = try? ObjectKey(row, runtime.key) {
-            context.leave(LeftRow(entity: runtime.index, key: key, row: row))
+        let latest = state.withLock { state in
+            guard state.changedAt > 0, state.status == .persistent else { return LatestRow?.none }
+            return LatestRow(row: state.storedRow, changedAt: state.changedAt)
+        }
+        if let latest, !runtime.key.isEmpty, let key = try? ObjectKey(latest.row, runtime.key) {
+            context.leave(LeftRow(entity: runtime.index, key: key, latest: latest))
         }
         // Who looks for the object after this does not find it any more, but the row that it has left.
         let place = tablePlace

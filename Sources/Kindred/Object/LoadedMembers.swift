@@ -78,9 +78,13 @@ package struct LoadedMembers: Sendable {
         }
     }
 
-    /// Gives a member another key, at its place.
+    /// Gives a member another key, at its place; where that one is there already, it is the same member.
     package mutating func rekey(_ key: ObjectKey, to member: Member) {
         guard let position = position(of: key) else { return }
+        if key != member.key, contains(member.key) {
+            remove([key])
+            return insert(member)
+        }
         change { members in
             members[position]?.key = member.key
             members[position]?.row = member.row

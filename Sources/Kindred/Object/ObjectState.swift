@@ -42,6 +42,12 @@ package struct ObjectState: Sendable {
         self.init(row: saved.row, staging: saved.stagingBox)
     }
 
+    /// Shows the row that another object of the same row has left.
+    mutating func show(_ latest: LatestRow) {
+        row = latest.row
+        changedAt = latest.changedAt
+    }
+
     /// The context's clock when a relationship was last changed; an answer asked for earlier is not kept.
     package var linksChangedAt: UInt64 {
         get { relationships.changedAt }

@@ -163,7 +163,7 @@ extension DatabaseContext {
         }
         let rows = withMap { map in
             members.members.map { member in
-                (map.object(entity.index, member.key)?.row ?? map.latestRow(entity.index, member.key)) ?? member.row
+                (map.object(entity.index, member.key)?.row ?? map.latestRow(entity.index, member.key)?.row) ?? member.row
             }
         }
         var elements: [Element] = []

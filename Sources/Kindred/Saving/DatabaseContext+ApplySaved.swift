@@ -46,7 +46,7 @@ extension DatabaseContext {
             for (object, key) in zip(objects, keys) {
                 map.insert(object, entity.index, key)
                 guard hasNotes else { continue }
-                _ = map.takeLatestRow(entity.index, key)
+                map.setLatestRow(nil, entity.index, key)
                 map.noteStored(entity.index, key)
             }
         }

@@ -31,10 +31,35 @@ import Testing
     }
 
     @Test func remembersARowThatAnObjectLeft() {
-        var map = Self.map { $0.keepLatestRow(LeftRow(entity: 3, key: .integer(1), row: Self.row)) }
-        #expect(map.hasNotes(3) && map.latestRow(3, .integer(1)) != nil && map.latestRow(3, .integer(2)) == nil)
-        let taken = map.takeLatestRow(3, .integer(1))
-        #expect(taken != nil && !map.hasNotes(3))
+        var map = Self.map { $0.setLatestRow(LatestRow(row: Self.row, changedAt: 7), 3, .integer(1)) }
+        #expect(map.hasNotes(3) && map.latestRow(3, .integer(1))?.changedAt == 7 && map.latestRow(3, .integer(2)) == nil)
+        map.setLatestRow(nil, 3, .integer(1))
+        #expect(map.latestRow(3, .integer(1)) == nil && !map.hasNotes(3))
+    }
+
+    @Test(arguments: ["rows", "deleted", "links"]) func keepsNoMoreNotesOfAKindThanItMay(kind: String) {
+        var map = IdentityMap(ObjectReferences())
+        map.maximumNotes = 10
+        for key in 1...11 {
+            #expect(map.overfullEntity == nil)
+            switch kind {
+            case "rows": map.setLatestRow(LatestRow(row: Self.row, changedAt: 7), 3, .integer(Int64(key)))
+            case "deleted": map.noteDeleted(3, .integer(Int64(key)), at: 7)
+            default: map.noteLinkChange(3, slot: 2, .integer(Int64(key)), at: 7)
+            }
+        }
+        #expect(map.overfullEntity == 3)
+        map.forgetNotes(of: 3, at: 9)
+        #expect(map.overfullEntity == nil && !map.hasNotes(3))
+    }
+
+    @Test func whatWasForgottenIsKnownOfNothingThatWasAskedForBefore() {
+        var map = Self.map { $0.noteDeleted(3, .integer(1), at: 7) }
+        #expect(map.deletedKeys(3, since: 6) == [.integer(1)] && map.deletedKeys(3, since: 7) == [])
+        map.forgetNotes(of: 3, at: 9)
+        map.noteDeleted(3, .integer(2), at: 11)
+        #expect(map.deletedKeys(3, since: 8) == nil && map.deletedKeys(3, since: 10) == [.integer(2)])
+        #expect(map.linkChange(3, slot: 0, .integer(5)) == 9 && map.linkChange(4, slot: 0, .integer(5)) == 0)
     }
 
     @Test func remembersWhenAnOwnersRelationshipChanged() {

@@ -94,8 +94,10 @@ extension DatabaseContext {
     func follower(_ entity: EntityRuntime, _ key: ObjectKey) -> DatabaseObject? {
         withMap { map in
             if let object = map.object(entity.index, key) { return object }
-            guard let row = map.takeLatestRow(entity.index, key) else { return nil }
-            return map.object(entity.index, key) { make(ObjectSeed(context: self, runtime: entity, row: row)) }.object
+            guard let latest = map.latestRow(entity.index, key) else { return nil }
+            return map.object(entity.index, key) {
+                make(ObjectSeed(context: self, runtime: entity, row: latest.row))
+            }.object
         }
     }
 }
