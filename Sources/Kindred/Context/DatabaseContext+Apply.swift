@@ -5,11 +5,13 @@ import KindredPostgres
 extension DatabaseContext {
     /// Gives an object its new row and moves it between its owners' loaded sets.
     ///
-    /// - Parameter askedAt: when the row was asked for by a read; nil for the outcome of a write, which always counts.
-    func apply(_ row: Row, to object: DatabaseObject, askedAt: UInt64? = nil) throws {
+    /// - Parameters:
+    ///   - askedAt: when the row was asked for by a read; nil for the outcome of a write, which always counts.
+    ///   - known: the row as it was stored, if the object does not tell any more.
+    func apply(_ row: Row, to object: DatabaseObject, askedAt: UInt64? = nil, stored known: Row? = nil) throws {
         TransactionJournal.current?.record(object)
         let change: (stored: Row, old: VisibleLinks, new: VisibleLinks, wasStaged: Bool)? = object.withState { state in
-            let stored = state.storedRow
+            let stored = known ?? state.storedRow
             if let askedAt, state.changedAt > askedAt || stored.hasSameBytes(as: row) { return nil }
             let (old, wasStaged) = (VisibleLinks(state), state.stagingBox != nil)
             state.rebase(on: row, keepsBase: askedAt != nil && object.runtime.version != nil)
@@ -28,6 +30,9 @@ extension DatabaseContext {
             }
         } else if references.isIndexed, let key = object.key {
             withMap { $0.noteChanged(entity.index, key) }
+        }
+        if askedAt == nil, entity.findingColumns.contains(where: { !change.stored.hasSameBytes(as: row, at: $0) }) {
+            try followKeys(of: object, from: change.stored, change.old)
         }
         try relink(object, from: change.old, to: change.new)
     }
@@ -115,7 +120,7 @@ extension DatabaseContext {
     }
 
     /// The object in memory that a row's foreign key points to, if any.
-    private func owner(
+    func owner(
         _ entity: EntityRuntime,
         _ row: Row,
         _ columns: [Int],
@@ -222,7 +227,7 @@ extension DatabaseContext {
     }
 
     /// Notes that an owner which nobody holds gained or lost a member: what its group has loaded for it is outdated.
-    private func noteLinkChange(_ relationship: RelationshipRuntime, _ row: Row, _ columns: [Int]) throws {
+    func noteLinkChange(_ relationship: RelationshipRuntime, _ row: Row, _ columns: [Int]) throws {
         try noteLinkChange(entity: relationship.destination, slot: relationship.inverseSlot, row, columns)
     }
 

@@ -69,13 +69,11 @@ struct DatabaseActions {
                     doubtful[entity.index, default: []].append(object)
                 case .setNull:
                     let cleared = relationship.model.clearedColumns.compactMap { entity.attributeIndex[$0] }
-                    if entity.layout?.columns.contains(where: { !$0.mayBeNull && cleared.contains($0.position) })
-                        ?? false
-                    {
+                    if entity.mayBeNull(cleared) {
+                        try context.apply(row.settingNull(cleared), to: object)
+                    } else {
                         // The column has lost its NOT NULL, and the class has not: reading the row will tell.
                         doubtful[entity.index, default: []].append(object)
-                    } else {
-                        try context.apply(row.settingNull(cleared), to: object)
                     }
                 case .setDefault: doubtful[entity.index, default: []].append(object)
                 case .noAction: break

@@ -32,6 +32,8 @@ package final class EntityRuntime: Sendable {
     package let layout: TypedLayout?
     /// Positions of the attributes that a stored row must have, but for those that the database always fills.
     let requiredColumns: [Int]
+    /// The columns that others find a row by: its key, and what foreign keys lead to.
+    let findingColumns: [Int]
     /// Positions of the attributes that a new row may leave out.
     let columnsWithDefault: ColumnSet
     /// The sets of columns that are unique together at every moment, but for the key; foreign keys of one-to-one
@@ -72,6 +74,11 @@ package final class EntityRuntime: Sendable {
         let hasExactKey = key.count == 1 && (hasIntegerKey || entity.attributes[key[0]].baseType == .uuid)
         lookups = isTable && hasExactKey ? KeyLookups() : nil
         foreignKeys = relationships.filter(\.holdsForeignKey)
+        var finding = key
+        for relationship in relationships where !relationship.holdsForeignKey {
+            for column in relationship.ownColumns where !finding.contains(column) { finding.append(column) }
+        }
+        findingColumns = finding
         var movedSlots: [[Int]] = Array(repeating: [], count: entity.attributes.count)
         for relationship in foreignKeys {
             let order = positions[relationship.slot]
@@ -112,6 +119,12 @@ package final class EntityRuntime: Sendable {
             for slot in movedSlots[column] { slots.insert(slot) }
         }
         return slots
+    }
+
+    /// Whether columns may be NULL as far as the entity's class knows.
+    func mayBeNull(_ columns: [Int]) -> Bool {
+        guard let layout else { return true }
+        return !layout.columns.contains { !$0.mayBeNull && columns.contains($0.position) }
     }
 
     /// The columns by which a write finds a row that it knows: the key, and the version if there is one.

@@ -5,10 +5,11 @@ import Synchronization
 extension DatabaseContext {
     /// Gives a saved object its stored row; what was staged since its statement was made stays staged.
     func applySaved(_ row: Row, to saved: SavedObject) throws {
+        let stored = saved.object.storedRow
         changeStaging(of: saved.object) { state in
             state.settle(saved, in: saved.entity)
         }
-        try apply(row, to: saved.object)
+        try apply(row, to: saved.object, stored: stored)
     }
 
     /// Gives new objects their stored rows, in the same order, their keys, and their places in their owners' loaded sets.

@@ -112,6 +112,8 @@ extension Catalog {
         package var targetColumns: [Int16]
         /// `confdeltype`: a, r, c, n, d.
         package var deleteAction: UInt8
+        /// `confupdtype`, likewise.
+        package var updateAction: UInt8
         /// The columns of `ON DELETE SET NULL (...)`; empty for all.
         package var deleteSetColumns: [Int16]
         /// The constraint of the partitioned table that this one is a part of; 0 for none.
@@ -135,6 +137,7 @@ extension Catalog {
             target: UInt32 = 0,
             targetColumns: [Int16] = [],
             deleteAction: Character = "a",
+            updateAction: Character = "a",
             deleteSetColumns: [Int16] = [],
             parent: UInt32 = 0,
             isEnforced: Bool = true,
@@ -151,6 +154,7 @@ extension Catalog {
             self.target = target
             self.targetColumns = targetColumns
             self.deleteAction = deleteAction.asciiValue ?? 0
+            self.updateAction = updateAction.asciiValue ?? 0
             self.deleteSetColumns = deleteSetColumns
             self.parent = parent
             self.isEnforced = isEnforced

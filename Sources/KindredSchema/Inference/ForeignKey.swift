@@ -14,8 +14,10 @@ extension SchemaBuilder {
         let columnNames: [String]
         let destinationColumnNames: [String]
         var deleteRule: DeleteRule
-        /// What the database does by itself; none where keys that repeat each other differ.
+        /// What the database does by itself when a row is deleted; none where keys that repeat each other differ.
         var action: DatabaseAction
+        /// What it does when the values change that the key refers to, likewise.
+        var updateAction: DatabaseAction
         /// The columns of ON DELETE SET NULL (...); empty for all.
         let deleteSetColumns: [Int16]
         var isMatchFull: Bool
@@ -43,6 +45,7 @@ extension SchemaBuilder {
             }
             deleteRule = DeleteRule(action: row.deleteAction)
             action = DatabaseAction(row.deleteAction)
+            updateAction = DatabaseAction(row.updateAction)
             deleteSetColumns = row.deleteSetColumns
             isMatchFull = row.isMatchFull
             isEnforced = row.isEnforced
@@ -54,6 +57,7 @@ extension SchemaBuilder {
             names += other.names
             deleteRule = DeleteRule.strictest(deleteRule, other.deleteRule)
             if action != other.action { action = .noAction }
+            if updateAction != other.updateAction { updateAction = .noAction }
             isMatchFull = isMatchFull || other.isMatchFull
             isEnforced = isEnforced || other.isEnforced
             mayDangle = mayDangle && other.mayDangle
@@ -78,7 +82,7 @@ extension SchemaBuilder {
 }
 
 extension DatabaseAction {
-    /// The action that `confdeltype` stands for.
+    /// The action that `confdeltype` or `confupdtype` stands for.
     fileprivate init(_ action: UInt8) {
         switch action {
         case UInt8(ascii: "c"): self = .cascade

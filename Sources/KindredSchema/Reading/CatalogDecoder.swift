@@ -12,7 +12,7 @@ struct CatalogDecoder {
         try decode(&rest, "settings", columns: 4) { $0.settings(&$1) }
         try decode(&rest, "relations", columns: 13) { $0.relations(&$1) }
         try decode(&rest, "columns", columns: 12) { $0.columns(&$1) }
-        try decode(&rest, "constraints", columns: 15) { $0.constraints(&$1) }
+        try decode(&rest, "constraints", columns: 16) { $0.constraints(&$1) }
         try decode(&rest, "indexes", columns: 5) { $0.indexes(&$1) }
         try decode(&rest, "types", columns: 12) { $0.types(&$1) }
         try decode(&rest, "enum labels", columns: 3) { $0.enumLabels(&$1) }
@@ -129,6 +129,7 @@ struct CatalogDecoder {
                 constraint.isMatchFull = cells.letter(row, 8) == UInt8(ascii: "f")
                 constraint.parent = cells.oid(row, 9)
                 constraint.deleteSetColumns = cells.int16s(row, 12)
+                constraint.updateAction = cells.letter(row, 15)
             }
             catalog.constraints.append(constraint)
         }

@@ -88,7 +88,7 @@ enum CatalogQueries {
             ) AS missing
             CROSS JOIN LATERAL (
                 SELECT oid, conrelid, conname, contype, conkey, confrelid, confkey, confdeltype, confmatchtype,
-                    conparentid, conenforced, conperiod, confdelsetcols, convalidated, condeferrable
+                    conparentid, conenforced, conperiod, confdelsetcols, convalidated, condeferrable, confupdtype
                 FROM pg_catalog.pg_constraint
                 WHERE contype = ANY ('{p,u,f,x}'::pg_catalog."char"[]) AND conrelid >= 16384 AND conparentid = 0
             ) AS k

@@ -39,21 +39,4 @@ import Testing
             for _ in 0..<3 { #expect(try await Self.addresses(of: ann) == ["a.smith@example.org", "new"]) }
         }
     }
-
-    @Test(.database(.sql(referenceSchema))) func aSetShowsAMemberUnderItsNewKey() async throws {
-        try await withDatabase { database, context, other in
-            let ann = try await context.find("person", 1)!
-            _ = try await Self.addresses(of: ann)
-            do {
-                let email = try await context.find("email", 1)!
-                try await email.setValue(50, forKey: "id")
-                let shown = try await ann.set(forKey: "emailSet").objects
-                #expect(shown.contains { $0 === email } && shown.count == 2)
-            }
-            for _ in 0..<2 {
-                let ids = try await ann.set(forKey: "emailSet").objects.map { $0["id"] }
-                #expect(ids.contains(50) && ids.contains(2) && ids.count == 2)
-            }
-        }
-    }
 }

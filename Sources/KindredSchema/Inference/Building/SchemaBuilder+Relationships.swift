@@ -49,6 +49,7 @@ extension SchemaBuilder {
             clearedColumns: clearedColumns(of: key),
             isEnforced: key.isEnforced,
             databaseAction: databaseAction(of: key),
+            updateAction: key.isEnforced ? key.updateAction : .noAction,
             mayDangle: key.mayDangle,
             mayRepeat: tables[key.destination].relation.hasChildren,
             explanation: explanation(of: place)
@@ -76,6 +77,7 @@ extension SchemaBuilder {
             clearedColumns: clearedColumns(of: key),
             isEnforced: key.isEnforced,
             databaseAction: databaseAction(of: key),
+            updateAction: key.isEnforced ? key.updateAction : .noAction,
             mayDangle: key.mayDangle,
             mayRepeat: key.isOneToOne && mayRepeat(key),
             explanation: explanation(of: place)

@@ -65,6 +65,10 @@ public final class Relationship: Sendable {
     ///
     /// `noAction` where it refuses, does nothing, or would fail for want of a nullable column, and for many-to-many.
     package let databaseAction: DatabaseAction
+    /// What the database itself does to the rows that hold the key when the values change that it refers to.
+    ///
+    /// `noAction` for many-to-many.
+    package let updateAction: DatabaseAction
     /// Whether a foreign key's value may have no row: the database does not enforce the key, or has not checked old rows.
     package let mayDangle: Bool
     /// Whether a to-one relationship may have several rows at its other end for a while: the key is checked when a
@@ -102,6 +106,7 @@ public final class Relationship: Sendable {
         clearedColumns: [String] = [],
         isEnforced: Bool = true,
         databaseAction: DatabaseAction = .noAction,
+        updateAction: DatabaseAction = .noAction,
         mayDangle: Bool? = nil,
         mayRepeat: Bool = false,
         explanation: [NameExplanation] = []
@@ -126,6 +131,7 @@ public final class Relationship: Sendable {
         self.clearedColumns = clearedColumns
         self.isEnforced = isEnforced
         self.databaseAction = databaseAction
+        self.updateAction = updateAction
         self.mayDangle = mayDangle ?? !isEnforced
         self.mayRepeat = mayRepeat
         self.explanation = explanation
@@ -146,6 +152,7 @@ extension Relationship: Hashable {
                 && left.minimumCount == right.minimumCount
                 && left.maximumCount == right.maximumCount && left.clearedColumns == right.clearedColumns
                 && left.isEnforced == right.isEnforced && left.databaseAction == right.databaseAction
+                && left.updateAction == right.updateAction
                 && left.mayDangle == right.mayDangle && left.mayRepeat == right.mayRepeat
                 && left.explanation == right.explanation
     }

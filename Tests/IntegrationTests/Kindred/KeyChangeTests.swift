@@ -1,0 +1,137 @@
+import Kindred
+import KindredTesting
+import TestSupport
+import Testing
+
+/// A row that gets another key stays who it is: in the sets that hold it, and for the rows that refer to it.
+@Suite struct KeyChangeTests {
+    private static let schema = """
+        CREATE TABLE country (code text PRIMARY KEY, name text NOT NULL, number integer UNIQUE);
+        CREATE TABLE city (
+            country_code text REFERENCES country ON UPDATE CASCADE, name text, sister text, size integer,
+            PRIMARY KEY (country_code, name));
+        CREATE TABLE street (
+            id integer PRIMARY KEY, country_code text, city_name text,
+            FOREIGN KEY (country_code, city_name) REFERENCES city ON UPDATE CASCADE);
+        CREATE TABLE plate (id integer PRIMARY KEY, country_number integer REFERENCES country (number) ON UPDATE SET NULL);
+        CREATE TABLE language (id integer PRIMARY KEY, name text NOT NULL);
+        CREATE TABLE country_language (
+            country_code text REFERENCES country ON UPDATE CASCADE, language_id integer REFERENCES language,
+            PRIMARY KEY (country_code, language_id));
+        INSERT INTO country VALUES ('a', 'A', 1), ('b', 'B', 2);
+        INSERT INTO city VALUES ('a', 'x', NULL, 1), ('a', 'y', NULL, 2), ('b', 'x', NULL, 3);
+        INSERT INTO street VALUES (1, 'a', 'x'), (2, 'a', 'x'), (3, 'b', 'x');
+        INSERT INTO plate VALUES (1, 1), (2, 1), (3, 2);
+        INSERT INTO language VALUES (1, 'l'), (2, 'm');
+        INSERT INTO country_language VALUES ('a', 1), ('a', 2), ('b', 1);
+        """
+
+    private struct Undone: Error {}
+
+    /// Everything that memory shows of the countries, by each way to it.
+    private static func shown(_ context: DatabaseContext, _ countries: [DatabaseObject]) async throws -> [String] {
+        var shown: [String] = []
+        for country in countries {
+            let code = country["code"]
+            shown.append("country \(code, default: "-")")
+            for city in try await country.set(forKey: "citySet").objects {
+                shown.append("\(code, default: "-") has \(city["country_code"], default: "-").\(city["name"], default: "-")")
+                for street in try await city.set(forKey: "streetSet").objects {
+                    let owner = try await street.object(forKey: "city")
+                    shown.append(
+                        "street \(street["id"], default: "-") of \(street["country_code"], default: "-")"
+                            + ", \(owner === city)")
+                }
+            }
+            for plate in try await country.set(forKey: "plateSet").objects {
+                let owner = try await plate.object(forKey: "country")
+                shown.append("plate \(plate["id"], default: "-"), \(owner === country)")
+            }
+            for language in try await country.set(forKey: "languageSet").objects {
+                let speakers = try await language.set(forKey: "countrySet").objects.map { $0["code"] }
+                shown.append("language \(language["id"], default: "-") \(speakers)")
+            }
+        }
+        return shown.sorted()
+    }
+
+    @Test("memory follows ON UPDATE through three tables, whatever of it is held", .database(.sql(schema)))
+    func memoryFollowsOnUpdate() async throws {
+        try await withDatabase { database, context, other in
+            for held in ["nothing", "cities", "all"] {
+                try await other.runScript("UPDATE country SET code = 'a', number = 1 WHERE name = 'A'")
+                try await other.runScript("UPDATE plate SET country_number = 1 WHERE id < 3")
+                for isSaved in [false, true] {
+                    let context = database.makeContext()
+                    let countries = try await context.fetch("country").sorted("name").all()
+                    let before = try await Self.shown(context, countries)
+                    var others: [DatabaseObject] = []
+                    if held != "nothing" { others += try await context.fetch("city").all() }
+                    if held == "all" {
+                        for name in ["street", "plate", "language"] { others += try await context.fetch(name).all() }
+                    }
+                    await #expect(throws: Undone.self) {
+                        try await context.transaction {
+                            try await countries[0].setValues(["code": "u", "number": 9])
+                            _ = try await Self.shown(context, countries)
+                            throw Undone()
+                        }
+                    }
+                    #expect(try await Self.shown(context, countries) == before, "\(held), undone")
+                    if isSaved {
+                        countries[0]["code"] = "z"
+                        countries[0]["number"] = 8
+                        try await context.save()
+                    } else {
+                        try await countries[0].setValues(["code": "c", "number": 7])
+                    }
+                    let fresh = database.makeContext()
+                    let truth = try await Self.shown(fresh, try await fresh.fetch("country").sorted("name").all())
+                    let after = try await Self.shown(context, countries)
+                    #expect(after == truth, "\(held), \(isSaved)")
+                    #expect(truth != before)
+                    for object in others {
+                        let row = try await fresh.object(with: try #require(object.objectID))
+                        #expect(row.dictionary == object.dictionary)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(.database(.sql(referenceSchema))) func aSetShowsAMemberUnderItsNewKey() async throws {
+        try await withDatabase { database, context, other in
+            let ann = try await context.find("person", 1)!
+            let bob = try await context.find("person", 2)!
+            for person in [ann, bob] { _ = try await person.set(forKey: "emailSet").objects }
+            do {
+                let email = try await context.find("email", 1)!
+                try await email.setValue(50, forKey: "id")
+                let shown = try await ann.set(forKey: "emailSet").objects
+                #expect(shown.contains { $0 === email } && shown.count == 2)
+                #expect(try await ann.set(forKey: "emailSet").contains(email))
+            }
+            for _ in 0..<2 {
+                let ids = try await ann.set(forKey: "emailSet").objects.map { $0["id"] }
+                #expect(Set(ids) == [50, 2] && ids.count == 2)
+            }
+            let moved = try await context.find("email", 2)!
+            try await moved.setValues(["id": 60, "person": bob])
+            #expect(try await ann.set(forKey: "emailSet").objects.map { $0["id"] } == [50])
+            #expect(Set(try await bob.set(forKey: "emailSet").objects.map { $0["id"] }) == [3, 60])
+        }
+    }
+
+    @Test(.database(.sql(referenceSchema + "ALTER TABLE email DROP CONSTRAINT email_pkey, ADD PRIMARY KEY (id) DEFERRABLE")))
+    func membersCanExchangeTheirKeys() async throws {
+        try await withDatabase { database, context, other in
+            let ann = try await context.find("person", 1)!
+            let emails = try await ann.set(forKey: "emailSet").objects.sorted { "\($0)" < "\($1)" }
+            (emails[0]["id"], emails[1]["id"]) = (2, 1)
+            try await context.save()
+            #expect(Set(try await ann.set(forKey: "emailSet").objects) == Set(emails))
+            #expect(emails.map { $0["id"] } == [2, 1])
+            #expect(try await context.find("email", 1) === emails[1])
+        }
+    }
+}
