@@ -163,7 +163,8 @@ extension DatabaseContext {
         }
         let rows = withMap { map in
             members.members.map { member in
-                (map.object(entity.index, member.key)?.row ?? map.latestRow(entity.index, member.key)?.row) ?? member.row
+                (map.object(entity.index, member.key)?.row ?? map.latestRow(entity.index, member.key)?.row)
+                    ?? member.row
             }
         }
         var elements: [Element] = []

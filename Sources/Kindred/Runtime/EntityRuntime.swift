@@ -136,6 +136,8 @@ package final class EntityRuntime: Sendable {
         let made = StatementText(try make())
         return texts.withLock { texts in
             if let known = texts[shape] { return known }
+            // Shapes are few, unless a program's users choose which columns are written; then the memory starts anew.
+            if texts.count >= 4_096 { texts = [:] }
             texts[shape] = made
             return made
         }

@@ -1,6 +1,7 @@
-import Kindred
 import KindredTesting
 import Testing
+
+@testable import Kindred
 
 /// Streams of objects beside other work of the same context.
 @Suite struct StreamTests {
@@ -32,6 +33,41 @@ import Testing
             #expect(changed["number"] == 7)
             #expect(deleted.isDeleted)
             #expect(try await context.find("item", 999) == nil)
+        }
+    }
+
+    @Test("what was written since is shown, also if nobody held it", .database(.sql(rows)))
+    func laterPortionsShowWhatWasWrittenAndLetGo() async throws {
+        try await withDatabase { database, context, other in
+            var numbers: [PostgresValue?] = []
+            for try await item in try context.fetch("item").sorted("id").stream() {
+                if numbers.isEmpty { try await context.find("item", 1000)?.setValue(7, forKey: "number") }
+                numbers.append(item["number"])
+            }
+            #expect(numbers.dropLast().allSatisfy { $0 == 0 } && numbers.last == 7)
+            #expect(try await context.find("item", 1000)?["number"] == 7)
+        }
+    }
+
+    @Test("objects that were deleted since are left out, also if they are more than are noted", .database(.sql(rows)))
+    func leavesOutMoreDeletionsThanAreNoted() async throws {
+        try await withDatabase { database, context, other in
+            context.withMap { $0.maximumNotes = 100 }
+            for isInTransaction in [false, true] {
+                let first = isInTransaction ? 500 : 750
+                let doomed = try await context.fetch("item").where("id >= %@ AND id < %@", first, first + 250).all()
+                let kept = try await context.fetch("item").count() - doomed.count
+                func walk() async throws -> Int {
+                    var count = 0
+                    for try await item in try context.fetch("item").sorted("id").stream() {
+                        if count == 0 { try await context.delete(doomed) }
+                        #expect(!item.isDeleted)
+                        count += 1
+                    }
+                    return count
+                }
+                #expect(try await (isInTransaction ? context.transaction { try await walk() } : walk()) == kept)
+            }
         }
     }
 

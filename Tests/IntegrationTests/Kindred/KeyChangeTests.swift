@@ -35,7 +35,8 @@ import Testing
             let code = country["code"]
             shown.append("country \(code, default: "-")")
             for city in try await country.set(forKey: "citySet").objects {
-                shown.append("\(code, default: "-") has \(city["country_code"], default: "-").\(city["name"], default: "-")")
+                shown.append(
+                    "\(code, default: "-") has \(city["country_code"], default: "-").\(city["name"], default: "-")")
                 for street in try await city.set(forKey: "streetSet").objects {
                     let owner = try await street.object(forKey: "city")
                     shown.append(
@@ -122,7 +123,9 @@ import Testing
         }
     }
 
-    @Test(.database(.sql(referenceSchema + "ALTER TABLE email DROP CONSTRAINT email_pkey, ADD PRIMARY KEY (id) DEFERRABLE")))
+    @Test(
+        .database(
+            .sql(referenceSchema + "ALTER TABLE email DROP CONSTRAINT email_pkey, ADD PRIMARY KEY (id) DEFERRABLE")))
     func membersCanExchangeTheirKeys() async throws {
         try await withDatabase { database, context, other in
             let ann = try await context.find("person", 1)!

@@ -7,7 +7,9 @@ import Testing
 /// What a changed object leaves behind: loaded relationships hold rows, and show the newer one for as long as they do.
 @Suite struct LeftRowTests {
     private static func addresses(of person: DatabaseObject) async throws -> [PostgresValue?] {
-        try await person.set(forKey: "emailSet").objects.map { $0["address"] }.sorted { "\($0 as Any)" < "\($1 as Any)" }
+        try await person.set(forKey: "emailSet").objects.map { $0["address"] }.sorted {
+            "\($0 as Any)" < "\($1 as Any)"
+        }
     }
 
     @Test("a loaded set shows what was written each time that it is read", .database(.sql(referenceSchema)))
@@ -37,6 +39,49 @@ import Testing
                 _ = try await context.fetch("email").all()
             }
             for _ in 0..<3 { #expect(try await Self.addresses(of: ann) == ["a.smith@example.org", "new"]) }
+        }
+    }
+
+    @Test("what was read anew in a transaction that is undone is not shown after it", .database(.sql(referenceSchema)))
+    func aSetDoesNotShowWhatWasUndone() async throws {
+        struct Undone: Error {}
+        try await withDatabase { database, context, other in
+            let ann = try await context.find("person", 1)!
+            _ = try await Self.addresses(of: ann)
+            try await context.find("email", 1)?.setValue("new", forKey: "address")
+            await #expect(throws: Undone.self) {
+                try await context.transaction {
+                    try await database.client.query("UPDATE email SET address = 'undone' WHERE id = 1")
+                    #expect(try await context.find("email", 1)?["address"] == "undone")
+                    #expect(try await Self.addresses(of: ann).contains("undone"))
+                    throw Undone()
+                }
+            }
+            for _ in 0..<2 { #expect(try await Self.addresses(of: ann) == ["a.smith@example.org", "new"]) }
+        }
+    }
+
+    @Test("loaded sets are right when more was written than is noted", .database(.sql(referenceSchema)))
+    func aSetIsRightAfterNotesWereGivenUp() async throws {
+        try await withDatabase { database, context, other in
+            try await other.query("INSERT INTO email SELECT i, 'e', 1 FROM generate_series(1000, 1019) AS i")
+            context.withMap { $0.maximumNotes = 5 }
+            let ann = try await context.find("person", 1)!
+            let bob = try await context.find("person", 2)!
+            _ = try await (Self.addresses(of: ann), Self.addresses(of: bob))
+            for id in 1000..<1020 {
+                let email = try await context.find("email", id)!
+                switch id % 3 {
+                case 0: try await email.setValue("e\(id)", forKey: "address")
+                case 1: try await context.delete(email)
+                default: try await email.setValue(bob, forKey: "person")
+                }
+            }
+            for person in [ann, bob] {
+                let stored = try await other.values(
+                    "SELECT address FROM email WHERE person_id = \(person["id"]!) ORDER BY 1")
+                #expect(try await Self.addresses(of: person) == stored)
+            }
         }
     }
 }

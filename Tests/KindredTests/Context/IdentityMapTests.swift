@@ -32,7 +32,8 @@ import Testing
 
     @Test func remembersARowThatAnObjectLeft() {
         var map = Self.map { $0.setLatestRow(LatestRow(row: Self.row, changedAt: 7), 3, .integer(1)) }
-        #expect(map.hasNotes(3) && map.latestRow(3, .integer(1))?.changedAt == 7 && map.latestRow(3, .integer(2)) == nil)
+        #expect(
+            map.hasNotes(3) && map.latestRow(3, .integer(1))?.changedAt == 7 && map.latestRow(3, .integer(2)) == nil)
         map.setLatestRow(nil, 3, .integer(1))
         #expect(map.latestRow(3, .integer(1)) == nil && !map.hasNotes(3))
     }
