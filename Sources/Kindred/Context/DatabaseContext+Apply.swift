@@ -21,8 +21,9 @@ extension DatabaseContext {
         guard let change else { return }
         if change.wasStaged { releaseIfUnstaged(object) }
         let entity = object.runtime
-        if let oldKey = try ObjectKey(change.stored, entity.key), let newKey = try ObjectKey(row, entity.key),
-            oldKey != newKey
+        let isFoundOtherwise = entity.findingColumns.contains { !change.stored.hasSameBytes(as: row, at: $0) }
+        if isFoundOtherwise, let oldKey = try ObjectKey(change.stored, entity.key),
+            let newKey = try ObjectKey(row, entity.key), oldKey != newKey
         {
             withMap { map in
                 map.remove(object, entity.index, oldKey)
@@ -31,9 +32,7 @@ extension DatabaseContext {
         } else if references.isIndexed, let key = object.key {
             withMap { $0.noteChanged(entity.index, key) }
         }
-        if askedAt == nil, entity.findingColumns.contains(where: { !change.stored.hasSameBytes(as: row, at: $0) }) {
-            try followKeys(of: object, from: change.stored, change.old)
-        }
+        if isFoundOtherwise, askedAt == nil { try followKeys(of: object, from: change.stored, change.old) }
         try relink(object, from: change.old, to: change.new)
     }
 

@@ -28,7 +28,7 @@ extension DatabaseContext {
                 }
             case .helper(let link):
                 // The other ends are not in the row: whoever has loaded the inverse may hold it.
-                if isRenamed || isMoved { noteLostRows(of: link.entity) }
+                if isRenamed { noteLostRows(of: link.entity) }
             case .referenced(let referenced, let columns):
                 guard isMoved else { continue }
                 try followReferences(relationship, columns, from: old, to: row, referenced)

@@ -7,8 +7,9 @@ import Testing
 @Suite struct KeyChangeTests {
     private static let schema = """
         CREATE TABLE country (code text PRIMARY KEY, name text NOT NULL, number integer UNIQUE);
+        CREATE TABLE mayor (id integer PRIMARY KEY);
         CREATE TABLE city (
-            country_code text REFERENCES country ON UPDATE CASCADE, name text, sister text, size integer,
+            country_code text REFERENCES country ON UPDATE CASCADE, name text, mayor_id integer REFERENCES mayor,
             PRIMARY KEY (country_code, name));
         CREATE TABLE street (
             id integer PRIMARY KEY, country_code text, city_name text,
@@ -19,7 +20,8 @@ import Testing
             country_code text REFERENCES country ON UPDATE CASCADE, language_id integer REFERENCES language,
             PRIMARY KEY (country_code, language_id));
         INSERT INTO country VALUES ('a', 'A', 1), ('b', 'B', 2);
-        INSERT INTO city VALUES ('a', 'x', NULL, 1), ('a', 'y', NULL, 2), ('b', 'x', NULL, 3);
+        INSERT INTO mayor VALUES (1), (2);
+        INSERT INTO city VALUES ('a', 'x', 1), ('a', 'y', 1), ('b', 'x', 2);
         INSERT INTO street VALUES (1, 'a', 'x'), (2, 'a', 'x'), (3, 'b', 'x');
         INSERT INTO plate VALUES (1, 1), (2, 1), (3, 2);
         INSERT INTO language VALUES (1, 'l'), (2, 'm');
@@ -29,8 +31,14 @@ import Testing
     private struct Undone: Error {}
 
     /// Everything that memory shows of the countries, by each way to it.
-    private static func shown(_ context: DatabaseContext, _ countries: [DatabaseObject]) async throws -> [String] {
+    private static func shown(
+        _ context: DatabaseContext, _ countries: [DatabaseObject], _ mayors: [DatabaseObject]
+    ) async throws -> [String] {
         var shown: [String] = []
+        for mayor in mayors {
+            let cities = try await mayor.set(forKey: "citySet").objects.map { "\($0["country_code"], default: "-")" }
+            shown.append("mayor \(mayor["id"], default: "-") of \(cities.sorted())")
+        }
         for country in countries {
             let code = country["code"]
             shown.append("country \(code, default: "-")")
@@ -65,7 +73,8 @@ import Testing
                 for isSaved in [false, true] {
                     let context = database.makeContext()
                     let countries = try await context.fetch("country").sorted("name").all()
-                    let before = try await Self.shown(context, countries)
+                    let mayors = try await context.fetch("mayor").all()
+                    let before = try await Self.shown(context, countries, mayors)
                     var others: [DatabaseObject] = []
                     if held != "nothing" { others += try await context.fetch("city").all() }
                     if held == "all" {
@@ -74,11 +83,11 @@ import Testing
                     await #expect(throws: Undone.self) {
                         try await context.transaction {
                             try await countries[0].setValues(["code": "u", "number": 9])
-                            _ = try await Self.shown(context, countries)
+                            _ = try await Self.shown(context, countries, mayors)
                             throw Undone()
                         }
                     }
-                    #expect(try await Self.shown(context, countries) == before, "\(held), undone")
+                    #expect(try await Self.shown(context, countries, mayors) == before, "\(held), undone")
                     if isSaved {
                         countries[0]["code"] = "z"
                         countries[0]["number"] = 8
@@ -87,8 +96,10 @@ import Testing
                         try await countries[0].setValues(["code": "c", "number": 7])
                     }
                     let fresh = database.makeContext()
-                    let truth = try await Self.shown(fresh, try await fresh.fetch("country").sorted("name").all())
-                    let after = try await Self.shown(context, countries)
+                    let truth = try await Self.shown(
+                        fresh, try await fresh.fetch("country").sorted("name").all(),
+                        try await fresh.fetch("mayor").all())
+                    let after = try await Self.shown(context, countries, mayors)
                     #expect(after == truth, "\(held), \(isSaved)")
                     #expect(truth != before)
                     for object in others {
@@ -96,6 +107,46 @@ import Testing
                         #expect(row.dictionary == object.dictionary)
                     }
                 }
+            }
+        }
+    }
+
+    private static let clubs = """
+        CREATE TABLE club (id integer PRIMARY KEY, number integer NOT NULL UNIQUE);
+        CREATE TABLE member (id integer PRIMARY KEY);
+        CREATE TABLE club_member (
+            club_number integer REFERENCES club (number), member_id integer REFERENCES member,
+            PRIMARY KEY (club_number, member_id));
+        INSERT INTO club VALUES (1, 10);
+        INSERT INTO member VALUES (1);
+        INSERT INTO club_member VALUES (10, 1);
+        """
+
+    @Test("a many-to-many set by another key than the primary one shows a member's new key", .database(.sql(clubs)))
+    func aManyToManySetShowsAMemberUnderItsNewKey() async throws {
+        try await withDatabase { database, context, other in
+            let member = try await context.find("member", 1)!
+            let club = try #require(try await member.set(forKey: "clubSet").objects.first)
+            try await club.setValue(9, forKey: "id")
+            let shown = try await member.set(forKey: "clubSet").objects
+            #expect(shown.count == 1 && shown[0] === club)
+        }
+    }
+
+    @Test(.database(.sql(referenceSchema))) func aStagedMemberKeepsItsPlaceUnderItsNewKey() async throws {
+        try await withDatabase { database, context, other in
+            let new = try context.insert("person")
+            let bob = try await context.find("person", 2)!
+            _ = try await bob.set(forKey: "emailSet").objects
+            let emails = [try await context.find("email", 1)!, try await context.find("email", 2)!]
+            try await emails[0].setValue(new, forKey: "person")
+            emails[1]["person_id"] = 2
+            for (email, id) in zip(emails, [50, 60]) { try await email.setValue(id, forKey: "id") }
+            for _ in 0..<2 {
+                #expect(try await new.set(forKey: "emailSet").objects == [emails[0]])
+                let shown = try await bob.set(forKey: "emailSet").objects
+                #expect(shown.count == 2 && shown.contains(emails[1]))
+                try await context.save()
             }
         }
     }

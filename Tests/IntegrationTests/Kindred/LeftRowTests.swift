@@ -61,6 +61,33 @@ import Testing
         }
     }
 
+    @Test(
+        "what was loaded for owners that nobody holds is right when they are there again",
+        .database(.sql(referenceSchema)))
+    func whatAGroupKnowsIsRight() async throws {
+        try await withDatabase { database, context, other in
+            try await other.query("INSERT INTO email SELECT i, 'e', 1 FROM generate_series(1000, 1019) AS i")
+            try await other.query("INSERT INTO person_title_rel VALUES (3, 1)")
+            context.withMap { $0.maximumNotes = 5 }
+            let doctor = try await context.find("title", 1)!
+            func emails(_ attribute: String = "id") async throws -> Set<PostgresValue?> {
+                var values: Set<PostgresValue?> = []
+                for person in try await doctor.set(forKey: "people").objects {
+                    for email in try await person.set(forKey: "emailSet").objects { values.insert(email[attribute]) }
+                }
+                return values
+            }
+            let before = try await emails()
+            for id in 1010..<1020 { try await context.find("email", id)?.setValue("new \(id)", forKey: "address") }
+            #expect(
+                try await emails("address") == Set(try await other.values("SELECT address FROM email WHERE id <> 4")))
+            try await context.find("email", 1)?.setValue(50, forKey: "id")
+            #expect(try await emails() == before.subtracting([1]).union([50]))
+            for id in 1000..<1010 { try await context.delete(try await context.find("email", id)!) }
+            #expect(try await emails() == Set(try await other.values("SELECT id FROM email WHERE id <> 4")))
+        }
+    }
+
     @Test("loaded sets are right when more was written than is noted", .database(.sql(referenceSchema)))
     func aSetIsRightAfterNotesWereGivenUp() async throws {
         try await withDatabase { database, context, other in
