@@ -193,8 +193,9 @@ struct IdentityMap {
         return tables.place(entity).map { saved + tables[$0].temporaries.values } ?? saved
     }
 
-    func isDeleted(_ entity: Int, _ key: ObjectKey) -> Bool {
-        read(entity, orNone: false) { !$0.deleted.isEmpty && $0.deleted[key] != nil }
+    /// Whether a row was deleted after a time.
+    func isDeleted(_ entity: Int, _ key: ObjectKey, since time: UInt64) -> Bool {
+        read(entity, orNone: false) { !$0.deleted.isEmpty && $0.deleted[key] ?? 0 > time }
     }
 
     /// The rows that were deleted after a time; nil if there were more than are noted.
@@ -319,13 +320,17 @@ struct IdentityMap {
         guard hasNotes(entity) else { return nil }
         noteStored(entity, key)
         if isDeleting(entity, key) { object.withState { $0.status = .deleting } }
-        guard let latest = latestRow(entity, key) else { return nil }
-        guard latest.changedAt <= askedAt else {
-            object.withState { $0.show(latest) }
+        if let latest = latestRow(entity, key), latest.changedAt > askedAt { object.withState { $0.show(latest) } }
+        return noteRead(object.storedRow, entity, key, askedAt: askedAt)
+    }
+
+    /// Notes a row that was read in place of an older one.
+    ///
+    /// - Returns: The row that was noted, if this one stands there now.
+    mutating func noteRead(_ row: Row, _ entity: Int, _ key: ObjectKey, askedAt: UInt64) -> LatestRow? {
+        guard let latest = latestRow(entity, key), latest.changedAt <= askedAt, !row.hasSameBytes(as: latest.row) else {
             return nil
         }
-        let row = object.storedRow
-        if row.hasSameBytes(as: latest.row) { return nil }
         setLatestRow(LatestRow(row: row, changedAt: askedAt), entity, key)
         return latest
     }

@@ -233,7 +233,7 @@ extension DatabaseContext {
         guard changedAt <= found.askedAt else { return nil }
         guard hasNotes else { return found }
         let keys = found.members.members.map(\.key)
-        let gone = withMap { map in keys.filter { map.isDeleted(relationship.destination, $0) } }
+        let gone = withMap { map in keys.filter { map.isDeleted(relationship.destination, $0, since: found.askedAt) } }
         if gone.isEmpty { return found }
         var left = found
         left.members.remove(Set(gone))

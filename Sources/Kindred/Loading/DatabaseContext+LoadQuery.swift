@@ -71,8 +71,23 @@ extension DatabaseContext {
         var found = LoadedBatch.Builder(owners: keys, count: result.count)
         var places = KeyNumbers()
         try add(result, query, to: &found, &places)
-        let batch = found.build(askedAt: askedAt)
-        return batch.hasStrangers ? try await queryEach(query, keys, askedAt) : batch
+        var batch = found.build(askedAt: askedAt)
+        if batch.hasStrangers { batch = try await queryEach(query, keys, askedAt) }
+        noteRead(batch, of: query.destination)
+        return batch
+    }
+
+    /// Replaces what is noted of rows that were read: others may have changed them since.
+    private func noteRead(_ batch: LoadedBatch, of entity: EntityRuntime) {
+        let replaced = withMap { map -> [(key: ObjectKey, latest: LatestRow)] in
+            guard map.hasNotes(entity.index) else { return [] }
+            return batch.rows.compactMap { member in
+                map.noteRead(member.row, entity.index, member.key, askedAt: batch.askedAt).map { (member.key, $0) }
+            }
+        }
+        for (key, latest) in replaced {
+            TransactionJournal.current?.recordLatestRow(latest, entity.index, key, in: self)
+        }
     }
 
     /// A query for each owner, all in one round trip, where only the server can tell whose rows are whose: texts that ignore

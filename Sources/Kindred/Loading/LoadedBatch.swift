@@ -4,7 +4,7 @@ final class LoadedBatch: Sendable {
     let group: LoadGroup
     /// When the query was sent.
     let askedAt: UInt64
-    private let rows: [Member]
+    let rows: [Member]
     /// Those that were asked for, and whoever else came.
     private let owners: KeyNumbers
     /// The places in `rows` of each owner's members, owner by owner.

@@ -42,6 +42,20 @@ import Testing
         }
     }
 
+    @Test("what others have written since is shown once a set is read again", .database(.sql(referenceSchema)))
+    func aSetThatIsReadAgainShowsWhatOthersWrote() async throws {
+        try await withDatabase { database, context, other in
+            let ann = try await context.find("person", 1)!
+            _ = try await Self.addresses(of: ann)
+            try await context.find("email", 1)?.setValue("new", forKey: "address")
+            try await context.delete(try await context.find("email", 2)!)
+            try await other.query("UPDATE email SET address = 'newer' WHERE id = 1")
+            try await other.query("INSERT INTO email VALUES (2, 'second', 1)")
+            try await ann.refresh()
+            for _ in 0..<3 { #expect(try await Self.addresses(of: ann) == ["newer", "second"]) }
+        }
+    }
+
     @Test("what was read anew in a transaction that is undone is not shown after it", .database(.sql(referenceSchema)))
     func aSetDoesNotShowWhatWasUndone() async throws {
         struct Undone: Error {}

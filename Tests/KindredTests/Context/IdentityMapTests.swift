@@ -22,7 +22,8 @@ import Testing
     @Test func remembersADeletedRow() {
         let map = Self.map { $0.noteDeleted(3, .integer(1), at: 7) }
         #expect(map.hasNotes(3) && !map.hasNotes(4))
-        #expect(map.isDeleted(3, .integer(1)) && !map.isDeleted(3, .integer(2)))
+        #expect(map.isDeleted(3, .integer(1), since: 6) && !map.isDeleted(3, .integer(1), since: 7))
+        #expect(!map.isDeleted(3, .integer(2), since: 6))
     }
 
     @Test func remembersARowThatIsBeingDeleted() {
