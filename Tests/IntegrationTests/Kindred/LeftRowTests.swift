@@ -56,6 +56,17 @@ import Testing
         }
     }
 
+    @Test(.database(.sql(referenceSchema))) func aGroupThatIsReadLaterShowsWhatOthersStoredUnderADeletedKey()
+        async throws
+    {
+        try await withDatabase { database, context, other in
+            let people = try await context.fetch("person").sorted("id").all()
+            try await context.delete(try await context.find("email", 2)!)
+            try await other.query("INSERT INTO email VALUES (2, 'second', 1)")
+            for _ in 0..<2 { #expect(try await Self.addresses(of: people[0]) == ["ann@example.org", "second"]) }
+        }
+    }
+
     @Test("what was read anew in a transaction that is undone is not shown after it", .database(.sql(referenceSchema)))
     func aSetDoesNotShowWhatWasUndone() async throws {
         struct Undone: Error {}
