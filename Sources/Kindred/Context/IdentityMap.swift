@@ -257,8 +257,14 @@ struct IdentityMap {
     func isOutdated(_ loaded: LoadedRelationship, _ relationship: RelationshipRuntime) -> Bool {
         if case .helper(let link) = relationship.link, lostRows(of: link.entity) > loaded.validAt { return true }
         let entity = relationship.destination
-        guard let place = tables.place(entity), tables[place].lostRows.doubtedAt > loaded.validAt else { return false }
-        return loaded.keys.contains { object(entity, $0) == nil }
+        guard let place = tables.place(entity) else { return false }
+        if tables[place].forgottenAt > loaded.validAt { return true }
+        return isInDoubt(loaded, relationship) && loaded.keys.contains { object(entity, $0) == nil }
+    }
+
+    /// Whether what an object has loaded of a relationship is right only for rows that somebody holds.
+    func isInDoubt(_ loaded: LoadedRelationship, _ relationship: RelationshipRuntime) -> Bool {
+        tables.place(relationship.destination).map { tables[$0].lostRows.doubtedAt > loaded.validAt } ?? false
     }
 
     /// When the relationship of an owner that nobody held was changed; 0 for never.
@@ -289,13 +295,13 @@ struct IdentityMap {
     }
 
     /// Gives up what is noted of each row and relationship of an entity, for one note: whatever was loaded before is
-    /// read again, unless all of it is held.
+    /// read again.
     mutating func forgetNotes(of entity: Int, at time: UInt64) {
         let place = placeToNote(entity)
         tables[place].latestRows = [:]
         tables[place].deleted = [:]
         tables[place].linkChanges = [:]
-        tables[place].lostRows = LostRows(at: time, doubtedAt: time)
+        tables[place].lostRows.at = time
         tables[place].forgottenAt = time
         overfullEntity = nil
     }

@@ -198,7 +198,11 @@ extension DatabaseContext {
     ) -> Bool {
         guard let loaded else { return false }
         let time = now
-        if withMap({ $0.isOutdated(loaded, relationship) }) { return false }
+        let (isOutdated, isInDoubt) = withMap { map in
+            (map.isOutdated(loaded, relationship), map.isInDoubt(loaded, relationship))
+        }
+        if isOutdated { return false }
+        if isInDoubt { return true }
         // So that nobody has to look again, unless it has changed meanwhile.
         object.withState { state in
             if state.relationships[relationship.slot]?.validAt == loaded.validAt {

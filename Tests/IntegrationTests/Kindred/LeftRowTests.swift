@@ -113,6 +113,22 @@ import Testing
         }
     }
 
+    @Test(
+        "a set shows what was updated by condition, also after all of its members were held",
+        .database(.sql(referenceSchema)))
+    func aSetShowsWhatWasUpdatedByCondition() async throws {
+        try await withDatabase { database, context, other in
+            let ann = try await context.find("person", 1)!
+            _ = try await Self.addresses(of: ann)
+            try await context.fetch("email").where("id = 1").update(["address": "new"])
+            do {
+                let held = try await context.fetch("email").all()
+                #expect(try await Self.addresses(of: ann).count < held.count)
+            }
+            for _ in 0..<2 { #expect(try await Self.addresses(of: ann) == ["a.smith@example.org", "new"]) }
+        }
+    }
+
     @Test("loaded sets are right when more was written than is noted", .database(.sql(referenceSchema)))
     func aSetIsRightAfterNotesWereGivenUp() async throws {
         try await withDatabase { database, context, other in
@@ -128,6 +144,11 @@ import Testing
                 case 1: try await context.delete(email)
                 default: try await email.setValue(bob, forKey: "person")
                 }
+            }
+            do {
+                // Whoever holds a row as it is now leaves nothing when it goes.
+                let held = try await context.fetch("email").all()
+                #expect(try await Self.addresses(of: ann).count < held.count)
             }
             for person in [ann, bob] {
                 let stored = try await other.values(
