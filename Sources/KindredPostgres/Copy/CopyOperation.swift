@@ -53,11 +53,22 @@ final class CopyOperation: Sendable {
         }
     }
 
+    /// What there is to take.
+    enum Taken: Sendable {
+        case data([[UInt8]])
+        case nothing
+        /// All data was taken before.
+        case end(Result<[QueryResult], any Error>)
+    }
+
     /// Takes what has arrived; `wasPaused` says that the connection has to be told to read on.
-    func take() -> (chunks: [[UInt8]], wasPaused: Bool) {
+    ///
+    /// One look for both: data may come right before the end.
+    func take() -> (taken: Taken, wasPaused: Bool) {
         state.withLock { state in
             defer { (state.chunks, state.size, state.isPaused) = ([], 0, false) }
-            return (state.chunks, state.isPaused)
+            if !state.chunks.isEmpty { return (.data(state.chunks), state.isPaused) }
+            return (state.result.map { .end($0) } ?? .nothing, state.isPaused)
         }
     }
 

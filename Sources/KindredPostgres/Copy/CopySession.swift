@@ -79,15 +79,16 @@ final class CopySession: Sendable {
     func read() async throws -> [[UInt8]]? {
         do {
             while true {
-                let (chunks, wasPaused) = operation.take()
+                let (taken, wasPaused) = operation.take()
                 if wasPaused { place.connection.update { [id] in $0.resumeCopy(id, &$1) } }
-                if !chunks.isEmpty { return chunks }
-                if let result = operation.result {
+                switch taken {
+                case .data(let chunks): return chunks
+                case .nothing: try await wait { !$0.chunks.isEmpty }
+                case .end(let result):
                     _ = try result.get()
                     _ = try await finish()
                     return nil
                 }
-                try await wait { !$0.chunks.isEmpty }
             }
         } catch {
             throw await end(with: error)

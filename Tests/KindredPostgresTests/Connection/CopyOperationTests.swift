@@ -1,0 +1,35 @@
+import Testing
+
+@testable import KindredPostgres
+
+/// What a COPY hands over between the connection's thread and the task that reads.
+@Suite struct CopyOperationTests {
+    @Test func dataThatComesRightBeforeTheEndIsTakenBeforeIt() {
+        let operation = CopyOperation(.output)
+        if case .nothing = operation.take().taken {} else { Issue.record("nothing has come") }
+        _ = operation.append([1])
+        operation.finish(.success([]))
+        if case .data(let chunks) = operation.take().taken { #expect(chunks == [[1]]) } else { Issue.record("no data") }
+        if case .end(.success) = operation.take().taken {} else { Issue.record("no end") }
+    }
+
+    @Test("whoever looks while data and end come in misses nothing") func missesNothing() async {
+        for _ in 0..<5_000 {
+            let operation = CopyOperation(.output)
+            async let writing: Void = {
+                for chunk in 0..<3 as Range<UInt8> { _ = operation.append([chunk]) }
+                operation.finish(.success([]))
+            }()
+            var taken: [[UInt8]] = []
+            reading: while true {
+                switch operation.take().taken {
+                case .data(let chunks): taken += chunks
+                case .nothing: await operation.wait { !$0.chunks.isEmpty || $0.result != nil }
+                case .end: break reading
+                }
+            }
+            await writing
+            #expect(taken == [[0], [1], [2]])
+        }
+    }
+}
