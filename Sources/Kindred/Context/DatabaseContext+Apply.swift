@@ -1,4 +1,5 @@
 import KindredPostgres
+import Synchronization
 
 // How an answer of the server becomes the state in memory. Every change of a row passes through `apply`, which keeps
 // the loaded sets at the other ends of its foreign keys right.
@@ -86,7 +87,7 @@ extension DatabaseContext {
     /// - Parameter isUndone: whether the row was stored by what is being undone, which puts all sets back itself.
     func applyDelete(_ object: DatabaseObject, isUndone: Bool = false) throws {
         TransactionJournal.current?.record(object)
-        if object.hasChanges { rollback([object]) }
+        if object.hasChanges || staged.withLock({ $0.hasPairs(of: object) }) { rollback([object]) }
         let wasLive = object.withState { state in
             guard state.status == .persistent || state.status == .deleting else { return false }
             state.status = .deleted

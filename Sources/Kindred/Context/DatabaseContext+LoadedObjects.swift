@@ -67,6 +67,6 @@ private struct MadeObjects {
             object.withState { $0.show(latest) }
             newer.append(object)
         }
-        if map.isDeleting(entity, key) { object.withState { $0.status = .deleting } }
+        if map.isDeleting(entity, key) { DeletionRun.mark(object) }
     }
 }

@@ -79,7 +79,7 @@ extension Database {
             ) { _ in
                 // A second attempt begins with the objects as they were before the first.
                 let attempt = TransactionJournal()
-                try await client.called(at: place) { try await Self.undo(journal) }
+                try await client.called(at: place) { try await Self.undo(journal, within: outer) }
                 journal = attempt
                 return try await TransactionJournal.$current.withValue(attempt, operation: body)
             }
@@ -87,25 +87,37 @@ extension Database {
             return result
         } catch {
             let isUnknown = (error as? PostgresError)?.code == .commitUnknown
-            try? await client.called(at: place) { try await Self.undo(journal, isUnknown: isUnknown) }
+            try? await client.called(at: place) {
+                try await Self.undo(journal, within: outer, isUnknown: isUnknown)
+            }
             throw error
         }
     }
 
     /// Puts the objects back, and reads those again that were first seen inside the undone transaction.
     ///
+    /// What is undone here is no change of the enclosing scope, which would put back what was undone if it failed itself.
+    ///
     /// - Parameter isUnknown: whether the database may have what is undone here, so that it is asked.
-    private static func undo(_ journal: TransactionJournal, isUnknown: Bool = false) async throws {
+    private static func undo(
+        _ journal: TransactionJournal,
+        within outer: TransactionJournal?,
+        isUnknown: Bool = false
+    ) async throws {
         let changed = isUnknown ? journal.changedObjects : []
-        for object in try journal.undo() where !object.isDeleted && object.key != nil {
-            do {
-                try await object.refresh()
-            } catch let error as KindredError where error.code == .objectDeleted {
-                continue
+        try await TransactionJournal.$current.withValue(nil) {
+            let fetched = try journal.undo()
+            outer?.recordFetched(fetched)
+            for object in fetched where !object.isDeleted && object.key != nil {
+                do {
+                    try await object.refresh()
+                } catch let error as KindredError where error.code == .objectDeleted {
+                    continue
+                }
             }
-        }
-        for (_, objects) in Dictionary(grouping: changed, by: { ObjectIdentifier($0.context) }) {
-            try await objects[0].context.readAgain(objects)
+            for (_, objects) in Dictionary(grouping: changed, by: { ObjectIdentifier($0.context) }) {
+                try await objects[0].context.readAgain(objects)
+            }
         }
     }
 }

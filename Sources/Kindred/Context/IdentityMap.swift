@@ -325,8 +325,8 @@ struct IdentityMap {
         let entity = object.runtime.index
         guard hasNotes(entity) else { return nil }
         noteStored(entity, key)
-        if isDeleting(entity, key) { object.withState { $0.status = .deleting } }
         if let latest = latestRow(entity, key), latest.changedAt > askedAt { object.withState { $0.show(latest) } }
+        if isDeleting(entity, key) { DeletionRun.mark(object) }
         return noteRead(object.storedRow, entity, key, askedAt: askedAt)
     }
 

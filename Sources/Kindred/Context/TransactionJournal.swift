@@ -15,7 +15,7 @@ final class TransactionJournal: Sendable {
         var groups: [LoadGroup] = []
         var rows: [(context: DatabaseContext, entity: Int, key: ObjectKey, row: LatestRow?)] = []
         var losses: [(context: DatabaseContext, entity: Int, time: UInt64, before: LostRows)] = []
-        var pairs: [StagedPair: (context: DatabaseContext, wasStaged: Bool, payload: Assignments?)] = [:]
+        var pairs: [StagedPair: (context: DatabaseContext, entry: StagedChanges.PairEntry?)] = [:]
 
         /// Takes in what came later, which counts less, and leaves it undefined.
         ///
@@ -128,11 +128,11 @@ final class TransactionJournal: Sendable {
         entries.withLock { $0.losses.append((context, entity, time, before)) }
     }
 
-    /// Remembers whether a pair was staged before its first change.
+    /// Remembers whether and where a pair was staged before its first change.
     func record(_ pair: StagedPair, in context: DatabaseContext) {
-        let (wasStaged, payload) = context.staged.withLock { ($0.contains(pair), $0.payload(of: pair)) }
+        let entry = context.staged.withLock { $0.entry(of: pair) }
         entries.withLock { entries in
-            if entries.pairs[pair] == nil { entries.pairs[pair] = (context, wasStaged, payload) }
+            if entries.pairs[pair] == nil { entries.pairs[pair] = (context, entry) }
         }
     }
 
@@ -159,9 +159,7 @@ final class TransactionJournal: Sendable {
         }
         let created = Set(entries.created)
         for (pair, before) in entries.pairs {
-            before.context.staged.withLock { staged in
-                if before.wasStaged { staged.insert(pair, payload: before.payload) } else { staged.remove(pair) }
-            }
+            before.context.staged.withLock { $0.put(pair, before.entry) }
         }
         for (_, new) in Dictionary(grouping: created.filter(\.isInserted), by: { ObjectIdentifier($0.context) }) {
             new[0].context.rollback(Set(new))

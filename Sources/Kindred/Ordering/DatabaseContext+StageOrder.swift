@@ -49,7 +49,7 @@ extension DatabaseContext {
         TransactionJournal.current?.record(pair, in: self)
         staged.withLock { staged in
             guard staged.contains(pair) else { return }
-            let payload = staged.payload(of: pair)
+            let payload = staged.entry(of: pair)?.payload
             staged.remove(pair)
             staged.insert(pair, payload: payload)
         }

@@ -6,12 +6,24 @@ extension DatabaseContext {
     ///
     /// One UPDATE to NULL for each set of columns, and none if nobody takes what another object has. Where the columns may
     /// not be NULL nothing can be done: the save succeeds if the constraint is deferrable, and says so if it is not.
-    func release(_ objects: [DatabaseObject], _ run: SaveRun) async throws {
+    ///
+    /// Returns the objects as they were, with the columns that they are to be given again.
+    func release(_ objects: [DatabaseObject], _ run: SaveRun) async throws -> [DatabaseObject: SavedObject] {
         let claims = try UniqueClaims(objects)
         var leaving: [SavedObject] = []
+        var places: [DatabaseObject: Int] = [:]
         for (object, columns) in claims.exchanged {
             guard let columns = object.runtime.leavingColumns(of: columns) else { continue }
-            leaving.append(SavedObject(object, leaving: columns))
+            // A column that stays as it is, such as the room of a lesson that changes its hour, only if no other will do.
+            let (row, stored) = object.withState { ($0.row, $0.storedRow) }
+            let changing = columns.filter { !row.hasSameBytes(as: stored, at: $0) }
+            let released = SavedObject(object, leaving: changing.isEmpty ? columns : changing)
+            if let place = places[object] {
+                leaving[place] = leaving[place].leaving(released)
+            } else {
+                places[object] = leaving.count
+                leaving.append(released)
+            }
         }
         var isVersioned = false
         for group in SavedGroup.groups(leaving, columns: \.columns) {
@@ -24,5 +36,6 @@ extension DatabaseContext {
         }
         // Those changes expect the version that this one makes.
         if isVersioned { try await run.flush() }
+        return places.mapValues { leaving[$0] }
     }
 }

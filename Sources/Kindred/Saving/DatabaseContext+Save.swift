@@ -107,7 +107,7 @@ extension DatabaseContext {
         let run = SaveRun(self)
         let new = objects.filter(\.isInserted)
         let temporaryKeys = new.map { object in object.withState { $0.stagingBox?.staging.temporaryKey ?? 0 } }
-        try await release(objects, run)
+        let released = try await release(objects, run)
         try await insertNew(new, run)
         if !new.isEmpty {
             try await run.flush()
@@ -116,7 +116,11 @@ extension DatabaseContext {
                     Dictionary(zip(new, temporaryKeys.map(ObjectKey.temporary)), uniquingKeysWith: { $1 }))
             }
         }
-        let changed = try objects.filter(\.hasChanges).map { try SavedObject($0) }
+        let changed = try objects.filter { $0.hasChanges || released[$0] != nil && !$0.isDeleted }.map { object in
+            var saved = try SavedObject(object)
+            if let released = released[object] { saved.take(released) }
+            return saved
+        }
         for group in SavedGroup.groups(changed, columns: \.columns) where !group.columns.isEmpty {
             try run.update(group)
         }

@@ -51,6 +51,21 @@ struct SavedObject: Sendable {
         self.columns = ColumnSet(columns)
     }
 
+    /// The object with NULL in another's columns too.
+    func leaving(_ other: SavedObject) -> SavedObject {
+        var both = self
+        both.columns.formUnion(other.columns)
+        both.row = stored.settingNull(Array(both.columns))
+        return both
+    }
+
+    /// Writes what was given up to others again, where no change of the object's own does: its values must not be lost.
+    mutating func take(_ released: SavedObject) {
+        let missing = released.columns.subtracting(columns)
+        row = row.replacing(missing, from: released.stored)
+        columns.formUnion(missing)
+    }
+
     private mutating func link(_ slot: Int, _ destination: DatabaseObject, isNew: Bool) throws {
         let relationship = entity.relationships[slot]
         guard case .foreignKey(let foreignKey, let referenced) = relationship.link else { return }

@@ -108,7 +108,7 @@ extension DatabaseContext {
         TransactionJournal.current?.record(pair, in: self)
         let isNew = staged.withLock { staged in
             let isNew = !staged.contains(pair)
-            staged.insert(pair, payload: payload ?? staged.payload(of: pair))
+            staged.insert(pair, payload: payload ?? staged.entry(of: pair)?.payload)
             return isNew
         }
         guard isNew else { return }

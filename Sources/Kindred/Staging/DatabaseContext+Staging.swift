@@ -32,10 +32,7 @@ extension DatabaseContext {
     }
 
     func rollback(_ objects: Set<DatabaseObject>) {
-        for (pair, _) in staged.withLock({ $0.pairs })
-        where objects.contains(pair.source) || objects.contains(pair.destination) {
-            unstage(pair)
-        }
+        for pair in staged.withLock({ $0.pairs(of: objects) }) { unstage(pair) }
         let new = objects.filter(\.isInserted)
         // Nobody can point to an object that is given up.
         for other in new.isEmpty ? [] : staged.withLock({ $0.objects }) where !objects.contains(other) {

@@ -6,11 +6,18 @@ struct StagedChanges: Sendable {
     private var inOrder: [DatabaseObject?] = []
     /// Where each object stands in `inOrder`.
     private var places: [ObjectIdentifier: Int] = [:]
-    /// Pairs with the values of the helper's other columns, and their order.
-    private var pairEntries: [StagedPair: (payload: Assignments?, order: UInt64)] = [:]
+    private var pairEntries: [StagedPair: PairEntry] = [:]
+    /// The staged pairs that an object is an end of; none is empty.
+    private var pairsByEnd: [ObjectIdentifier: Set<StagedPair>] = [:]
     private var count: UInt64 = 0
     /// Made when a relationship is read after a change.
     private var links: StagedLinks?
+
+    /// What is known of a staged pair: the values of the helper's other columns, and its place among the pairs.
+    struct PairEntry: Sendable {
+        let payload: Assignments?
+        fileprivate let order: UInt64
+    }
 
     var isEmpty: Bool { places.isEmpty && !hasPairs }
 
@@ -22,6 +29,19 @@ struct StagedChanges: Sendable {
     /// The pairs in the order in which they were staged.
     var pairs: [(pair: StagedPair, payload: Assignments?)] {
         pairEntries.sorted { $0.value.order < $1.value.order }.map { ($0.key, $0.value.payload) }
+    }
+
+    /// The pairs that one of some objects is an end of, in no order.
+    func pairs(of objects: some Sequence<DatabaseObject>) -> Set<StagedPair> {
+        var found: Set<StagedPair> = []
+        if pairsByEnd.isEmpty { return found }
+        for object in objects { found.formUnion(pairsByEnd[ObjectIdentifier(object)] ?? []) }
+        return found
+    }
+
+    /// Whether an object is an end of a staged pair.
+    func hasPairs(of object: DatabaseObject) -> Bool {
+        !pairsByEnd.isEmpty && pairsByEnd[ObjectIdentifier(object)] != nil
     }
 
     /// Notes that something is staged on an object.
@@ -68,17 +88,30 @@ struct StagedChanges: Sendable {
 
     func contains(_ pair: StagedPair) -> Bool { pairEntries[pair] != nil }
 
-    func payload(of pair: StagedPair) -> Assignments? { pairEntries[pair]?.payload }
+    /// nil if the pair is not staged.
+    func entry(of pair: StagedPair) -> PairEntry? { pairEntries[pair] }
 
+    /// Stages a pair behind all others; one that is staged already keeps its place.
     mutating func insert(_ pair: StagedPair, payload: Assignments?) {
-        links = nil
         count += 1
-        pairEntries[pair] = (payload, pairEntries[pair]?.order ?? count)
+        put(pair, PairEntry(payload: payload, order: pairEntries[pair]?.order ?? count))
     }
 
     mutating func remove(_ pair: StagedPair) {
+        put(pair, nil)
+    }
+
+    /// Puts a pair back as it was, at the place that it had.
+    mutating func put(_ pair: StagedPair, _ entry: PairEntry?) {
         links = nil
-        pairEntries[pair] = nil
+        pairEntries[pair] = entry
+        for end in [ObjectIdentifier(pair.source), ObjectIdentifier(pair.destination)] {
+            if entry != nil {
+                pairsByEnd[end, default: []].insert(pair)
+            } else if pairsByEnd[end]?.remove(pair) != nil, pairsByEnd[end]?.isEmpty == true {
+                pairsByEnd[end] = nil
+            }
+        }
     }
 
     /// The ends of relationships that staged changes have changed.

@@ -87,4 +87,25 @@ import Testing
             }
         }
     }
+
+    @Test(.database(.sql(referenceSchema))) func aDeletedObjectLeavesTheSetsItWasToJoin() async throws {
+        try await withDatabase { database, context, other in
+            let titles = try await context.fetch("title").sorted("id").all()
+            let person = try context.insert("person", ["surname": "New", "titles": [titles[1], titles[2]]])
+            let set = try await person.set(forKey: "titles")
+            struct Failure: Error {}
+            await #expect(throws: Failure.self) { () async throws in
+                try await context.transaction { () async throws in
+                    try await context.delete(titles[2])
+                    #expect(try await set.objects == [titles[1]])
+                    throw Failure()
+                }
+            }
+            #expect(Set(try await set.objects) == Set(titles[1...2]))
+            try await context.delete(titles[2])
+            #expect(try await set.objects == [titles[1]])
+            try await context.save()
+            #expect(try await other.values("SELECT title_id FROM person_title_rel WHERE person_id = 100") == [2])
+        }
+    }
 }

@@ -129,4 +129,33 @@ private final class CallLog: Sendable {
             #expect(recorder.statements.filter { $0.hasPrefix("WITH") }.count == 1)
         }
     }
+
+    @Test(
+        .database(
+            .sql(
+                atlas + """
+                    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+                    CREATE TRIGGER refuse BEFORE DELETE ON country FOR EACH ROW EXECUTE FUNCTION refuse();
+                    """)))
+    func objectsThatHooksHaveSeenLiveOnIfTheServerRefuses() async throws {
+        try await withDatabase { database, context, other in
+            let seen = Mutex<[DatabaseObject]>([])
+            try database.prepareForDeletion(of: "city") { city in seen.withLock { $0.append(city) } }
+            try database.prepareForDeletion(of: "country") { country in
+                let moods = try await country.set(forKey: "moodSet").objects
+                let cities = try await country.set(forKey: "citySet").objects
+                #expect(!cities.contains { !$0.isDeleted })
+                seen.withLock { $0 += moods + cities }
+            }
+            let country = try await context.fetch("country").where("id = 1").one()
+            await #expect(throws: (any Error).self) { () async throws in try await context.delete(country) }
+            let objects = seen.withLock { Set($0) }
+            #expect(objects.count == 4)
+            for object in objects.union([country]) {
+                #expect(!object.isDeleted)
+                try await object.refresh()
+            }
+            #expect(try await country.set(forKey: "citySet").count == 2)
+        }
+    }
 }

@@ -129,4 +129,49 @@ import Testing
             #expect(try await other.value("SELECT surname FROM person WHERE id = 1") == "Smith")
         }
     }
+
+    @Test(.database(.sql(referenceSchema))) func whatAnInnerScopeGaveUpDoesNotComeBackWithTheOuterOne() async throws {
+        try await withDatabase { database, context, other in
+            let bob = try await context.fetch("person").where("id = 2").one()
+            let emails = try await context.fetch("email").sorted("id").all()
+            _ = try await bob.set(forKey: "emailSet").objects
+            var (staged, stored): (DatabaseObject?, DatabaseObject?)
+            await #expect(throws: Failure.self) { () async throws in
+                try await context.transaction { () async throws in
+                    try? await context.transaction { () async throws in
+                        staged = try context.insert("title", ["name": "Never"])
+                        stored = try await context.create("email", ["address": "never", "person_id": 2])
+                        try await bob.set(forKey: "emailSet").insert(emails[3])
+                        throw Failure()
+                    }
+                    #expect(try await bob.set(forKey: "emailSet").objects == [emails[2]])
+                    throw Failure()
+                }
+            }
+            #expect(staged?.isDeleted == true && stored?.isDeleted == true && !context.hasChanges)
+            #expect(try await bob.set(forKey: "emailSet").objects == [emails[2]])
+            #expect(emails[3]["person_id"] == nil)
+            try await expectStatements([]) { try await context.save() }
+            #expect(try await other.value("SELECT count(*) FROM title") == 3)
+        }
+    }
+
+    @Test(.database(.sql(referenceSchema))) func rowsReadInAnInnerScopeFollowTheOuterOneToo() async throws {
+        try await withDatabase { database, context, other in
+            var ann: DatabaseObject?
+            await #expect(throws: Failure.self) { () async throws in
+                try await context.transaction { () async throws in
+                    try await context.query("UPDATE person SET surname = 'Outer' WHERE id = 1")
+                    try? await context.transaction { () async throws in
+                        try await context.query("UPDATE person SET surname = 'Inner' WHERE id = 1")
+                        ann = try await context.fetch("person").where("id = 1").one()
+                        throw Failure()
+                    }
+                    #expect(ann?["surname"] == "Outer")
+                    throw Failure()
+                }
+            }
+            #expect(ann?["surname"] == "Smith")
+        }
+    }
 }

@@ -146,4 +146,29 @@ import Testing
             #expect(try await set.objects.map { $0["number"] } == [9, 1, 2, 3, 4, 5])
         }
     }
+
+    @Test(.database(.sql(OrderedKind.schema)), arguments: [OrderedKind.manyToMany, .manyToManyUnique])
+    func aSaveThatFailedKeepsTheOrder(_ kind: OrderedKind) async throws {
+        try await withDatabase { database, context, other in
+            let items = try await kind.items(context)
+            let order = [7, 2, 9, 0, 5, 8, 1, 3, 6, 4]
+            let list = try context.insert("\(kind.rawValue).list", ["id": 3, "items": order.map { items[$0] }])
+            let taken = try context.insert("\(kind.rawValue).item", ["id": 1])
+            await expectError(.constraintViolation) { try await context.save() }
+            taken.rollback()
+            // Pairs that were stored by a save that succeeded, in a transaction that did not.
+            struct Failure: Error {}
+            await #expect(throws: Failure.self) { () async throws in
+                try await context.transaction { () async throws in
+                    try await context.save()
+                    throw Failure()
+                }
+            }
+            let numbers = order.map { $0 + 1 }
+            #expect(try await list.set(forKey: "items").numbers == numbers)
+            try await context.save()
+            #expect(try await kind.stored(3, other) == numbers)
+            #expect(try await list.set(forKey: "items").numbers == numbers)
+        }
+    }
 }
