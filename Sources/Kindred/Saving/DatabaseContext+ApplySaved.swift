@@ -96,7 +96,7 @@ extension ObjectState {
     ///
     /// That is no change to who reads it: whatever answer holds the row was given later.
     fileprivate mutating func becomeStored(_ stored: Row, _ saved: SavedObject) {
-        if let box = stagingBox, box === saved.stagingBox, box.staging.destinations.isEmpty {
+        if let box = stagingBox, box === saved.stagingBox, box.staging.destinations.isEmpty, !saved.isPartial {
             status = .persistent
             stagingBox = nil
             row = stored

@@ -15,6 +15,8 @@ struct SaveOrder {
         let kind: Int
         /// Whether the reference may be NULL at first.
         let isOptional: Bool
+        /// Whether it is NULL at first only where the objects could not be stored otherwise.
+        var isLastResort = false
     }
 
     /// The objects in groups that can be stored one after the other; those of one group do not reference each other.
@@ -94,7 +96,7 @@ struct SaveOrder {
             if ready.isEmpty || isDeep {
                 // References that may come later, of the kind that frees the most.
                 var open: [Int: [Int]] = [:]
-                for position in inner where edges[position].isOptional && isOpen(position) {
+                for position in inner where mayWait(position, isLastResort: ready.isEmpty) && isOpen(position) {
                     open[edges[position].kind, default: []].append(position)
                 }
                 let kinds = open.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }
@@ -129,6 +131,10 @@ struct SaveOrder {
             ready = next.sorted()
         }
         levels += found
+    }
+
+    private func mayWait(_ position: Int, isLastResort: Bool) -> Bool {
+        edges[position].isOptional && (isLastResort || !edges[position].isLastResort)
     }
 
     /// Whether a reference still keeps one object waiting for another.

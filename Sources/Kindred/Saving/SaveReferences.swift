@@ -25,7 +25,7 @@ struct SaveReferences {
         for (position, object) in objects.enumerated() {
             for (slot, destination) in links[position] {
                 guard let target = positions[destination] else { continue }
-                add(from: position, to: target, slot, object.runtime, isLink: true)
+                add(from: position, to: target, slot, object, isLink: true)
             }
         }
     }
@@ -61,25 +61,39 @@ struct SaveReferences {
                     let target = targets(Unique(entity: relationship.destination, columns: referenced))[key],
                     target != position
                 else { continue }
-                add(from: position, to: target, relationship.slot, object.runtime, isLink: false)
+                add(from: position, to: target, relationship.slot, object, isLink: false)
             }
         }
     }
 
-    private mutating func add(from: Int, to: Int, _ slot: Int, _ entity: EntityRuntime, isLink: Bool) {
-        let columns = entity.relationships[slot].ownColumns
+    /// A reference by value was given in full, and rows may count on it: it waits only where nothing else is possible.
+    private mutating func add(from: Int, to: Int, _ slot: Int, _ object: DatabaseObject, isLink: Bool) {
+        let entity = object.runtime
         edges.append(
             SaveOrder.Edge(
                 from: from,
                 to: to,
                 kind: entity.index << 16 | slot,
-                isOptional: isLink && entity.leavingColumns(of: columns) != nil
+                isOptional: mayWait(slot, of: object),
+                isLastResort: !isLink
             )
         )
         slots.append(slot)
     }
 
-    /// The slots whose links are set afterwards, for each object that has some.
+    /// Whether an object can be stored without a reference: what it shares with others, such as a tenant's column, has to
+    /// be known without it.
+    private func mayWait(_ slot: Int, of object: DatabaseObject) -> Bool {
+        let entity = object.runtime
+        let columns = entity.relationships[slot].ownColumns
+        guard entity.leavingColumns(of: columns) != nil else { return false }
+        let own = entity.ownColumns(of: columns)
+        if own.count == columns.count { return true }
+        let row = object.row
+        return columns.allSatisfy { own.contains($0) || !row.isNull(at: $0) }
+    }
+
+    /// The slots whose references are set afterwards, for each object that has some.
     func deferredSlots(_ deferred: Set<Int>) -> [Int: Set<Int>] {
         var result: [Int: Set<Int>] = [:]
         for position in deferred { result[edges[position].from, default: []].insert(slots[position]) }

@@ -13,6 +13,8 @@ struct SavedObject: Sendable {
     private(set) var columns: ColumnSet
     /// The links whose foreign keys are written, by slot.
     private(set) var links: [Int: DatabaseObject] = [:]
+    /// Whether something that is staged is left for later.
+    let isPartial: Bool
 
     var entity: EntityRuntime { object.runtime }
 
@@ -21,7 +23,7 @@ struct SavedObject: Sendable {
 
     /// Takes what is staged, with the keys of new objects that have been stored by now.
     ///
-    /// - Parameter deferring: slots of links that are set later.
+    /// - Parameter deferring: slots of links, or of foreign keys given by value, that are set later.
     init(_ object: DatabaseObject, deferring: Set<Int> = []) throws {
         let (row, box, isNew) = object.withState { ($0.row, $0.stagingBox, $0.status == .inserted) }
         self.object = object
@@ -29,7 +31,12 @@ struct SavedObject: Sendable {
         stagingBox = box
         stored = box?.staging.stored ?? row
         columns = box?.staging.columns ?? []
-        guard let links = box?.staging.destinations, !links.isEmpty else { return }
+        isPartial = !deferring.isEmpty
+        let links = box?.staging.destinations ?? [:]
+        for slot in deferring where links[slot] == nil {
+            leave(entity.leavingColumns(of: entity.relationships[slot].ownColumns) ?? [])
+        }
+        if links.isEmpty { return }
         for (slot, destination) in links where !deferring.contains(slot) {
             try link(slot, destination, isNew: isNew)
         }
@@ -37,7 +44,7 @@ struct SavedObject: Sendable {
 
     /// Whether the object knows nothing but the row and what is staged, neither of which has changed since.
     var isAllThatWasKnown: Bool {
-        links.isEmpty
+        links.isEmpty && !isPartial
             && object.withState { state in
                 state.stagingBox === stagingBox && state.group == nil && state.relationships.isEmpty
             }
@@ -49,6 +56,12 @@ struct SavedObject: Sendable {
         (stored, stagingBox) = object.withState { ($0.storedRow, $0.stagingBox) }
         row = stored.settingNull(columns)
         self.columns = ColumnSet(columns)
+        isPartial = false
+    }
+
+    private mutating func leave(_ columns: [Int]) {
+        row = row.settingNull(columns)
+        self.columns.subtract(ColumnSet(columns))
     }
 
     /// The object with NULL in another's columns too.

@@ -62,4 +62,15 @@ import Testing
             }
         }
     }
+
+    @Test func aLastResortWaitsOnlyInACircle() {
+        func given(_ from: Int, _ to: Int) -> SaveOrder.Edge {
+            SaveOrder.Edge(from: from, to: to, kind: 0, isOptional: true, isLastResort: true)
+        }
+        let chain = SaveOrder(entities: Array(repeating: 0, count: 20), edges: (0..<19).map { given($0, $0 + 1) })
+        #expect(chain.levels == (0..<20).reversed().map { [$0] } && chain.deferred.isEmpty)
+        let circle = SaveOrder(entities: [0, 0, 0], edges: [given(0, 1), given(1, 0), given(2, 0)])
+        #expect(circle.unsolved.isEmpty && !circle.deferred.isEmpty)
+        #expect(circle.levels.flatMap { $0 }.sorted() == [0, 1, 2])
+    }
 }
