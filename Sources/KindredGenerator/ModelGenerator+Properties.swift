@@ -27,7 +27,7 @@ extension ModelGenerator {
             mappings.append(
                 SwiftText.call(
                     relationship.isToMany ? ".toMany" : ".toOne",
-                    ["\\\(name).\(property)", SwiftText.literal(relationship.permanentKey)],
+                    ["\\\(name).\(property)", SwiftText.literal(names.key(of: relationship, in: entity))],
                     indentation: 12
                 )
             )
@@ -137,12 +137,5 @@ extension ModelGenerator {
             }
 
             """
-    }
-}
-
-extension Relationship {
-    /// The name that the relationship keeps whatever is added to the database: made of schema, table and constraint.
-    var permanentKey: String {
-        explanation.first { $0.rule == .generated && $0.isGiven }?.name ?? name
     }
 }

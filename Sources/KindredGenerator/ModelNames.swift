@@ -34,8 +34,20 @@ struct ModelNames {
 
     func property(of relationship: Relationship, in entity: Entity) -> String {
         escaped(
-            lock.entities[NameLock.key(entity.name)]?.relationships[NameLock.key(relationship.permanentKey)]
+            lock.entities[NameLock.key(entity.name)]?.relationships[NameLock.key(key(of: relationship, in: entity))]
                 ?? relationship.name)
+    }
+
+    /// The name that the relationship keeps whatever is added to the database: made of schema, table and constraint.
+    ///
+    /// A foreign key that is there twice has one of each; what was written before counts on that of its day.
+    func key(of relationship: Relationship, in entity: Entity) -> String {
+        key(of: relationship, among: lock.entities[NameLock.key(entity.name)]?.relationships ?? [:])
+    }
+
+    private func key(of relationship: Relationship, among known: [String: String]) -> String {
+        let keys = relationship.explanation.filter { $0.rule == .generated && $0.isGiven }.map(\.name)
+        return keys.first { known[NameLock.key($0)] != nil } ?? keys.first ?? relationship.name
     }
 
     /// The relationships whose other end has a class as well, in a stable order.
@@ -104,10 +116,11 @@ struct ModelNames {
             names.attributes[NameLock.key(attribute.name)] = taken.take([base, "\(base)Value"], else: base)
         }
         // All relationships, so that a class that is added later finds its names as they would have been.
-        for relationship in entity.relationships
-        where names.relationships[NameLock.key(relationship.permanentKey)] == nil {
+        for relationship in entity.relationships {
+            let key = NameLock.key(self.key(of: relationship, among: names.relationships))
+            guard names.relationships[key] == nil else { continue }
             let candidates = Self.candidates(relationship)
-            names.relationships[NameLock.key(relationship.permanentKey)] = taken.take(candidates, else: candidates[0])
+            names.relationships[key] = taken.take(candidates, else: candidates[0])
         }
         lock.entities[key] = names
     }

@@ -127,4 +127,27 @@ import Testing
             #expect(try await run("--output", folder.path, "--schema", "nowhere").status == .unknownName)
         }
     }
+
+    @Test(.database(.sql(schema))) func aForeignKeyThatIsThereTwiceRenamesNothing() async throws {
+        try await change(
+            "CREATE TABLE label (id integer PRIMARY KEY)",
+            "CREATE TABLE tag (person_id integer CONSTRAINT p REFERENCES person, label_id integer CONSTRAINT l REFERENCES label, PRIMARY KEY (person_id, label_id))"
+        )
+        try await withFolder { folder in
+            func declarations() throws -> [String] {
+                try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().flatMap { name in
+                    try String(contentsOf: folder.appending(path: name), encoding: .utf8).split(separator: "\n")
+                        .filter { $0.contains(" var ") || $0.contains(".to") }.map { "\(name): \($0)" }
+                }.sorted()
+            }
+            #expect(try await run("--output", folder.path).status == .success)
+            let before = try declarations()
+            try await change(
+                "ALTER TABLE email ADD CONSTRAINT a_copy FOREIGN KEY (person_id) REFERENCES person",
+                "ALTER TABLE tag ADD CONSTRAINT a_label FOREIGN KEY (label_id) REFERENCES label",
+                "ALTER TABLE tag ADD CONSTRAINT a_person FOREIGN KEY (person_id) REFERENCES person")
+            #expect(try await run("--output", folder.path).status == .success)
+            #expect(try declarations() == before && before.count > 10)
+        }
+    }
 }

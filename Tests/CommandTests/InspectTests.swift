@@ -127,4 +127,10 @@ import Testing
         return folders.map { $0.appending(path: "kindred") }
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
+
+    @Test(.database("CREATE TABLE secret (id int); COMMENT ON TABLE secret IS '@kindred {\"ignore\": true}'"))
+    func anEntityThatIsLeftOutSaysWhy() async throws {
+        let (status, _, error) = try await run("secret")
+        #expect(status == .unknownName && error.contains("ignored by an annotation"), "\(error)")
+    }
 }

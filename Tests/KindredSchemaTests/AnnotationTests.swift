@@ -323,4 +323,31 @@ import Testing
             })
         #expect(error.message.contains(reason), "\(error)")
     }
+
+    @Test func positionsCannotBeInAnIgnoredColumn() throws {
+        let error = try error(
+            TestCatalog.make {
+                $0.table("person", ["id"], primaryKey: ["id"])
+                $0.table("email", ["id", "person_id", "position"], primaryKey: ["id"])
+                $0.foreignKey("owner", of: "email", ["person_id"], to: "person")
+                $0.modifyColumn("position", of: "email") { $0.type = 23 }
+                $0.comment(onColumn: "position", of: "email", #"@kindred {"ignore": true}"#)
+                $0.comment(onConstraint: "owner", of: "email", #"@kindred {"orderedBy": "position"}"#)
+            })
+        #expect(error.message.hasSuffix(#""orderedBy" names "position", which is ignored"#))
+    }
+
+    @Test func aViewOfAnIgnoredTableHasItsKey() throws {
+        let schema = try TestCatalog.make {
+            $0.table("person", ["id", "name"], primaryKey: ["id"])
+            $0.table("email", ["id", "person_id"], primaryKey: ["id"])
+            $0.foreignKey("owner", of: "email", ["person_id"], to: "person")
+            $0.table("people", ["id", "name"])
+            $0.projection("people", of: "person", ["id": "id", "name": "name"])
+            $0.comment(onTable: "person", #"@kindred {"ignore": true, "key": ["nothing"]}"#)
+        }.schema()
+        #expect(try schema.entity(named: "people").primaryKey == ["id"])
+        #expect(schema.entities.map(\.name.name) == ["email", "people"])
+        #expect(try schema.entity(named: "email").relationships.isEmpty && schema.diagnostics.isEmpty)
+    }
 }

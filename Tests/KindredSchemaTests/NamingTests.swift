@@ -367,4 +367,15 @@ import Testing
         let diagnostic = try #require(schema.diagnostics.first { $0.code == .repeatedForeignKey })
         #expect(diagnostic.constraints == ["first", "second"])
     }
+
+    @Test func theSecondEndOfASelfReferenceKeepsItsNumber() throws {
+        let schema = try TestCatalog.make {
+            $0.table("node", ["id", "parent_id", "root_id"], primaryKey: ["id"])
+            $0.foreignKey("c", of: "node", ["parent_id"], to: "node")
+            $0.foreignKey("c_2", of: "node", ["root_id"], to: "node")
+        }.schema()
+        #expect(try schema.relationship("node", "public_node_c")?.kind == .oneToMany)
+        #expect(try schema.relationship("node", "public_node_c_2")?.columns == ["parent_id"])
+        #expect(try schema.entity(named: "node").relationships.count == 4)
+    }
 }

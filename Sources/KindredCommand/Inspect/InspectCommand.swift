@@ -58,8 +58,9 @@ struct InspectCommand: ToolCommand {
         if !schemas.isEmpty { entities.removeAll { !schemas.contains($0.name.schema) } }
         var diagnostics = schema.diagnostics
         if let entity {
-            let found = try DatabaseSchema(entities: entities, searchPath: schemas + schema.searchPath).entity(
-                named: entity)
+            let found = try DatabaseSchema(
+                entities: entities, searchPath: schemas + schema.searchPath, hidden: schema.hidden
+            ).entity(named: entity)
             entities = [found]
             diagnostics.removeAll { $0.entity != found.name }
         }

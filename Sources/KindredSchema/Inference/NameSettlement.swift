@@ -33,7 +33,8 @@ struct NameSettlement {
         var isAttribute: Bool
         /// The relationship that was given the name.
         var owner: Int?
-        /// The first relationship whose generated name it is, before any number is appended.
+        /// The relationship that the name is kept for: the first whose generated name it is, before any number is
+        /// appended, or the far end of a foreign key from a table to itself, for the number behind it.
         var generatedFor: Int?
         /// The relationships that claim it on the level that is being settled.
         var claims: [Int] = []
@@ -70,11 +71,22 @@ struct NameSettlement {
                 }
             }
         }
+        keepSecondNames()
         for rule in NameExplanation.Rule.allCases where rule < .generated {
             settle(level: 2 * rule.rawValue, isAnnotated: rule == .annotation)
             if rule == .annotation { settle(level: 2 * rule.rawValue + 1, isAnnotated: true) }
         }
         giveGeneratedNames()
+    }
+
+    /// Keeps `c_2` for the second end of a table's foreign key `c` to itself, whatever other constraint has that name.
+    private mutating func keepSecondNames() {
+        var kept: Set<Int> = []
+        for slot in slots where slot.level == 2 * NameExplanation.Rule.generated.rawValue {
+            guard let first = states[slot.name].generatedFor, first != slot.relationship else { continue }
+            let second = number(of: candidates[slot.relationship][slot.place].name + "_2")
+            if kept.insert(second).inserted { states[second].generatedFor = slot.relationship }
+        }
     }
 
     private mutating func number(of name: String) -> Int {
@@ -127,7 +139,9 @@ struct NameSettlement {
         var numbered: [Slot] = []
         for slot in slots where slot.level == 2 * NameExplanation.Rule.generated.rawValue {
             let state = states[slot.name]
-            guard !state.isAttribute, state.owner == nil || state.owner == slot.relationship else {
+            guard !state.isAttribute, state.owner == nil || state.owner == slot.relationship,
+                state.generatedFor == slot.relationship
+            else {
                 numbered.append(slot)
                 continue
             }
@@ -139,7 +153,8 @@ struct NameSettlement {
             while true {
                 let name = "\(candidates[slot.relationship][slot.place].name)_\(suffix)"
                 let number = number(of: name)
-                if !states[number].isAttribute, states[number].owner == nil {
+                let isKept = states[number].generatedFor.map { $0 != slot.relationship } ?? false
+                if !states[number].isAttribute, states[number].owner == nil, !isKept {
                     states[number].owner = slot.relationship
                     outcomes[slot.relationship][slot.place] = .given(name)
                     break

@@ -6,6 +6,8 @@ extension SchemaBuilder {
         let relation: Catalog.Relation
         let name: QualifiedName
         let kind: Entity.Kind
+        /// Whether an annotation leaves it out: then it is here only for the views that show its rows.
+        let isIgnored: Bool
         /// All columns, also those that the role may not read, sorted by number.
         var columns: [Catalog.Column] = []
         /// One for each of `columns`.
@@ -29,9 +31,10 @@ extension SchemaBuilder {
         /// The columns that an annotation leaves out.
         var ignoredColumns: Set<Int16> = []
 
-        init(_ relation: Catalog.Relation, kind: Entity.Kind) {
+        init(_ relation: Catalog.Relation, kind: Entity.Kind, isIgnored: Bool = false) {
             self.relation = relation
             self.kind = kind
+            self.isIgnored = isIgnored
             name = QualifiedName(schema: relation.schema, name: relation.name)
         }
 

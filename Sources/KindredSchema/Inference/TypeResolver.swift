@@ -102,7 +102,9 @@ struct TypeResolver {
     }
 
     /// Makes the attribute that describes a column.
-    func attribute(_ column: Catalog.Column, comment: String?) -> Attribute {
+    ///
+    /// - Parameter isStored: whether the type's own checks hold for it; a view's outer join gives NULL for any type.
+    func attribute(_ column: Catalog.Column, comment: String?, isStored: Bool = true) -> Attribute {
         let resolved = resolve(column.type, modifier: column.typeModifier)
         let limits = Limits(type: resolved.element ?? resolved.base, modifier: resolved.modifier)
         let identity: Attribute.Identity =
@@ -119,7 +121,7 @@ struct TypeResolver {
             typeName: column.typeName,
             type: PostgresDataType(rawValue: column.type),
             baseType: PostgresDataType(rawValue: resolved.base),
-            isNotNull: column.isNotNull || resolved.isNotNull,
+            isNotNull: column.isNotNull || isStored && resolved.isNotNull,
             hasDefault: hasDefault && !column.isGenerated,
             identity: identity,
             isGenerated: column.isGenerated,

@@ -63,17 +63,22 @@ enum CatalogQueries {
             """
     )
 
-    /// A grant on a single column shows in its access list; without one there is nothing to ask.
+    /// The columns of everything that can be an entity, and of composite types.
+    ///
+    /// A grant on a single column shows in its access list; without one there is nothing to ask. From PostgreSQL 18 on, a
+    /// column that is NOT NULL may hold what was there before, as long as the constraint is NOT VALID.
     private static let columns = StatementText(
         catalog: """
             SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod,
                 pg_catalog.format_type(a.atttypid, a.atttypmod),
-                a.attnotnull, a.atthasdef, a.attidentity, a.attgenerated,
+                a.attnotnull AND k.conrelid IS NULL, a.atthasdef, a.attidentity, a.attgenerated,
                 CASE WHEN a.attacl IS NOT NULL THEN pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') END,
                 CASE WHEN a.attcollation >= 16384 THEN (
                     SELECT NOT l.collisdeterministic FROM pg_catalog.pg_collation AS l WHERE l.oid = a.attcollation) END
             FROM pg_catalog.pg_attribute AS a
             JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
+            LEFT JOIN pg_catalog.pg_constraint AS k
+                ON k.conrelid = a.attrelid AND k.contype = 'n' AND NOT k.convalidated AND a.attnum = ANY (k.conkey)
             WHERE a.attrelid >= 16384 AND a.attnum > 0 AND NOT a.attisdropped
                 AND c.oid >= 16384 AND c.relkind = ANY ('{r,p,v,m,f,c}'::pg_catalog."char"[]) AND NOT c.relispartition
             """

@@ -133,4 +133,32 @@ import Testing
             #expect(schema.diagnostics.map(\.code) == [.periodForeignKey])
         }
     }
+
+    @Test(
+        .database(
+            """
+            CREATE DOMAIN short AS text NOT NULL;
+            CREATE TABLE person (id int PRIMARY KEY, name short);
+            CREATE TABLE email (id int PRIMARY KEY, person_id int REFERENCES person);
+            CREATE VIEW shown AS SELECT * FROM person;
+            CREATE VIEW joined AS SELECT e.id, p.name FROM email AS e LEFT JOIN person AS p ON p.id = e.person_id;
+            CREATE MATERIALIZED VIEW stored AS SELECT * FROM joined;
+            """))
+    func whatMayBeNullIsNotCalledNotNull() async throws {
+        try await withSchema(prepare: { client in
+            let version = try await client.query("SELECT current_setting('server_version_num')::int")[0][0]
+            guard case .integer(let number)? = version, number >= 180_000 else { return }
+            try await client.runScript("ALTER TABLE email ADD CONSTRAINT late NOT NULL person_id NOT VALID")
+        }) { (schema: DatabaseSchema) async throws in
+            func isNotNull(_ entity: String, _ attribute: String) throws -> Bool? {
+                try schema.entity(named: entity).attribute(named: attribute)?.isNotNull
+            }
+            #expect(try isNotNull("person", "name") == true)
+            #expect(try isNotNull("shown", "name") == true)
+            #expect(try isNotNull("joined", "name") == false)
+            #expect(try isNotNull("stored", "name") == false)
+            #expect(try isNotNull("email", "person_id") == false)
+            #expect(try isNotNull("email", "id") == true)
+        }
+    }
 }

@@ -25,6 +25,7 @@ extension SchemaBuilder {
             guard row.parent == 0, annotations.foreignKeys[row.oid]?.options.ignore != true else { continue }
             let source = tableIndexes[row.relation]
             let destination = tableIndexes[row.target]
+            if [source, destination].contains(where: { $0.map { tables[$0].isIgnored } ?? false }) { continue }
             if let source, destination != nil {
                 if row.hasPeriod {
                     diagnose(

@@ -10,7 +10,7 @@ extension SchemaBuilder {
 
     /// Finds the helper tables.
     func makeHelpers() {
-        for index in tables.indices {
+        for index in tables.indices where !tables[index].isIgnored {
             let written = annotations.tables[tables[index].relation.oid]
             let choice = written?.options.manyToMany
             let pairs = choice == SchemaOverride.HelperChoice.none ? [] : fittingPairs(of: index)

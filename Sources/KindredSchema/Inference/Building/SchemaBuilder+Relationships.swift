@@ -216,6 +216,7 @@ extension SchemaBuilder {
         if attribute.isGenerated || attribute.identity == .always {
             return "\"orderedBy\" must name a column that can be written: \"\(name)\" is generated"
         }
+        if table.ignoredColumns.contains(number) { return "\"orderedBy\" names \"\(name)\", which is ignored" }
         if key.columns.contains(number) {
             return "\"orderedBy\" must not name a column of the foreign key itself: \"\(name)\""
         }

@@ -1,5 +1,5 @@
 extension SchemaBuilder {
-    /// Takes in the relations, sorted by name; partitions and ignored ones are set aside.
+    /// Takes in the relations, sorted by name; partitions are set aside.
     func makeTables() {
         tables.reserveCapacity(catalog.relations.count)
         for relation in catalog.relations {
@@ -8,8 +8,10 @@ extension SchemaBuilder {
                 otherNames[relation.oid] = name
                 hidden[name] = .partition
             } else if annotations.tables[relation.oid]?.options.ignore == true {
-                otherNames[relation.oid] = name
                 hidden[name] = .ignored
+                if let kind = Entity.Kind(relkind: relation.kind) {
+                    tables.append(Table(relation, kind: kind, isIgnored: true))
+                }
             } else if let kind = Entity.Kind(relkind: relation.kind) {
                 tables.append(Table(relation, kind: kind))
             }
@@ -39,9 +41,10 @@ extension SchemaBuilder {
             }
             let comments = annotations.columnComments[oid]
             tables[index].attributes = tables[index].columns.map { column in
-                types.attribute(column, comment: comments?[column.number])
+                types.attribute(column, comment: comments?[column.number], isStored: tables[index].kind.storesRows)
             }
             tables[index].attributeIndexes = Entity.indexes(of: tables[index].attributes)
+            if tables[index].isIgnored { continue }
             let relation = tables[index].relation
             let isReadable = relation.isReadable || tables[index].columns.contains { $0.isGranted }
             tables[index].isVisible = relation.isReachable && isReadable
@@ -100,12 +103,13 @@ extension SchemaBuilder {
     /// Settles what identifies the objects of each entity.
     func makeIdentities() {
         for index in tables.indices {
-            tables[index].identity = declaredKey(of: index) ?? constraintKey(of: index)
+            let declared = tables[index].isIgnored ? nil : declaredKey(of: index)
+            tables[index].identity = declared ?? constraintKey(of: index)
         }
         makeViewKeys()
         for index in tables.indices {
             let table = tables[index]
-            for number in table.ignoredColumns where table.identity.contains(number) {
+            for number in table.ignoredColumns where !table.isIgnored && table.identity.contains(number) {
                 let location = annotations.columns[table.relation.oid]?[number]?.location ?? ""
                 report(index, location, "a column of the key cannot be ignored")
             }
@@ -145,6 +149,9 @@ extension SchemaBuilder {
 }
 
 extension Entity.Kind {
+    /// Whether rows are stored in it, and had to pass the checks of their columns' types: an outer join's have not.
+    fileprivate var storesRows: Bool { self != .view && self != .materializedView }
+
     /// The kind that a value of `relkind` stands for; nil for indexes, sequences and the like.
     fileprivate init?(relkind: UInt8) {
         switch relkind {

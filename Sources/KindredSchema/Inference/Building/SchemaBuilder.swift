@@ -8,12 +8,12 @@ final class SchemaBuilder {
     let catalog: Catalog
     let types: TypeResolver
     var annotations: Annotations
-    /// Everything that can be an entity, readable or not, sorted by name.
+    /// Everything that can be an entity, readable and wanted or not, sorted by name.
     var tables: [Table] = []
     var tableIndexes: [UInt32: Int] = [:]
     /// What became of the relations that are no entities, and why.
     var hidden: [QualifiedName: DatabaseSchema.HiddenReason] = [:]
-    /// The names of relations that are not among `tables`: partitions and ignored ones.
+    /// The names of relations that are not among `tables`: partitions.
     var otherNames: [UInt32: QualifiedName] = [:]
     /// The foreign keys that count, sorted by table and name.
     var keys: [ForeignKey] = []
