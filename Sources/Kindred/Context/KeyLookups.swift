@@ -22,7 +22,7 @@ final class KeyLookups: Sendable {
     private static let maximumCount = 500
 
     init(patience: Duration = .milliseconds(20)) {
-        state = Mutex(State(traffic: LookupTraffic(patience: patience)))
+        state = Mutex(State(traffic: LookupTraffic(patience: patience, processorCount: Processors.count)))
     }
 
     /// Gives a look-up that should wait its place among others; nil if it goes alone, and is counted until `leave`.

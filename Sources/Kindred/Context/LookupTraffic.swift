@@ -3,8 +3,9 @@ import KindredPostgres
 /// Counts the look-ups by key of one entity and decides which of them wait, to share a statement.
 ///
 /// A look-up that would stand behind another one on a connection waits for the next answer instead. Where there are far
-/// more look-ups than connections, half of these do: fewer statements for more look-ups each are less work for both sides.
-/// That holds while answers follow each other fast; where they take their time, to use all connections is better.
+/// more look-ups than connections, half of these do, or as many as the processors can serve: fewer statements for more
+/// look-ups each are less work for both sides. That holds while answers follow each other fast; where they take their time,
+/// to use all connections is better.
 struct LookupTraffic {
     /// How many look-ups for each connection are many.
     private static let crowd = 2
@@ -15,6 +16,7 @@ struct LookupTraffic {
 
     /// How long an answer may take, while all connections have something to do, before look-ups no longer wait for it.
     let patience: Duration
+    private let processorCount: Int
     /// The statements that are under way.
     private(set) var statementCount = 0
     /// The look-ups that are not answered yet, those that wait included.
@@ -24,8 +26,10 @@ struct LookupTraffic {
     /// The mean pause between answers in nanoseconds, in which the last ones count most.
     private var pause = Self.longPause
 
-    init(patience: Duration) {
+    /// - Parameter processorCount: how many this process and, if it is on the same machine, the server share.
+    init(patience: Duration, processorCount: Int) {
         self.patience = patience
+        self.processorCount = processorCount
     }
 
     /// Whether a look-up should wait for others.
@@ -64,8 +68,13 @@ struct LookupTraffic {
         if !isFollowed { statementCount -= 1 }
     }
 
-    /// Whether there are many look-ups, and half of the connections have something to do.
+    /// Whether there are many look-ups, and enough connections have something to do.
     private func isCrowded(_ connectionCount: Int) -> Bool {
-        lookupCount >= Self.crowd * connectionCount && statementCount >= (connectionCount + 1) / 2
+        lookupCount >= Self.crowd * connectionCount && statementCount >= sufficientCount(connectionCount)
+    }
+
+    /// How many statements are enough for many look-ups: each keeps a processor of the server busy, and one here.
+    private func sufficientCount(_ connectionCount: Int) -> Int {
+        max(1, min((connectionCount + 1) / 2, processorCount / 2))
     }
 }

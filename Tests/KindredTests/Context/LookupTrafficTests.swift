@@ -8,8 +8,10 @@ import Testing
     private let start = MonotonicTime.now
 
     /// Traffic over four connections with statements of one look-up each, and others that wait.
-    private func traffic(alone: Int, waiting: Int = 0, patience: Duration = .milliseconds(20)) -> LookupTraffic {
-        var traffic = LookupTraffic(patience: patience)
+    private func traffic(
+        alone: Int, waiting: Int = 0, patience: Duration = .milliseconds(20), processorCount: Int = 8
+    ) -> LookupTraffic {
+        var traffic = LookupTraffic(patience: patience, processorCount: processorCount)
         for _ in 0..<alone { traffic.begin(connectionCount: 4, now: start) }
         for _ in 0..<waiting { traffic.wait() }
         return traffic
@@ -33,8 +35,10 @@ import Testing
     }
 
     /// Traffic with as many look-ups as make half of the connections enough, and answers that came some time apart.
-    private func crowd(answersEvery pause: Duration, count: Int = 40) -> (traffic: LookupTraffic, end: Duration) {
-        var traffic = traffic(alone: 4, waiting: 6)
+    private func crowd(
+        answersEvery pause: Duration, count: Int = 40, processorCount: Int = 8
+    ) -> (traffic: LookupTraffic, end: Duration) {
+        var traffic = traffic(alone: 4, waiting: 6, processorCount: processorCount)
         for number in 1...count {
             traffic.wait()
             let now = start + pause * number
@@ -59,6 +63,17 @@ import Testing
         many.wait()
         many.end(lookupCount: 1, isFollowed: false, connectionCount: 4, now: start + end)
         #expect(many.statementCount == 1 && !shouldWait(many, after: end))
+    }
+
+    /// The statements that are left under way when a crowd of nine waits for the next answer each time.
+    @Test(arguments: [(1, 1), (2, 1), (3, 1), (4, 2), (6, 2), (64, 2)])
+    func noMoreStatementsThanProcessorsCanServe(processorCount: Int, statementCount: Int) {
+        var (many, end) = crowd(answersEvery: .microseconds(150), processorCount: processorCount)
+        while shouldWait(many, after: end) {
+            many.wait()
+            many.end(lookupCount: 1, isFollowed: false, connectionCount: 4, now: start + end)
+        }
+        #expect(many.statementCount == statementCount - 1 && many.lookupCount >= 8)
     }
 
     @Test func whereAnswersTakeTheirTimeAllConnectionsAreUsed() {
@@ -93,7 +108,7 @@ import Testing
         var random = Generator(state: 7)
         for _ in 0..<200 {
             let connectionCount = 1 + random.next(5)
-            var traffic = LookupTraffic(patience: .seconds(1))
+            var traffic = LookupTraffic(patience: .seconds(1), processorCount: 8)
             // The look-ups of each statement under way, and those that wait.
             var (statements, waiting) = ([Int](), 0)
             for _ in 0..<100 {
