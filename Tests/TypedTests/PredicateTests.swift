@@ -168,6 +168,10 @@ import Testing
                 #expect(sorted == people.sorted(using: descriptors) && recorder.statements.count == 1)
             }
             #expect(people.contains { $0.born == nil })
+            let groups = try await context.fetch(Person.self).sorted(by: SortDescriptor(\.born)).group(
+                by: "born", aggregates: .count
+            ).all()
+            #expect(groups.count > 1 && groups[0]["born"] == .some(nil))
             let surnames = try await context.fetch(Person.self).sorted(by: SortDescriptor(\.surname)).all().map(
                 \.surname)
             #expect(try await surnames == context.fetch(Person.self).sorted { $0.surname }.all().map(\.surname))

@@ -67,13 +67,6 @@ package struct SelectQuery: Sendable {
         try statement(in: schema, selecting: "1", isSorted: false) { "SELECT EXISTS (\($0))" }
     }
 
-    /// `SELECT … FOR UPDATE` of the given columns of the alias `t0`.
-    func deletionStatement(in schema: DatabaseSchema, selecting columns: String) throws -> Statement {
-        var statement = try statement(in: schema, selecting: columns, isSorted: true) { "\($0) FOR UPDATE OF t0" }
-        statement.resultFormat = .binary
-        return statement
-    }
-
     func statement(
         in schema: DatabaseSchema,
         selecting columns: String,

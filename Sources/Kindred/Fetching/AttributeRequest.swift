@@ -34,15 +34,16 @@ public struct AttributeRequest: Sendable {
         request.isDistinct = true
         // The place of a row that stands for several is not known.
         request.query.memberOrder = nil
-        for term in query.sort where !keyPaths.contains(term.path.joined(separator: ".")) {
-            throw KindredError(
-                .invalidRequest,
-                "Distinct rows can only be sorted by what is selected; select \(term.path.joined(separator: ".")) too",
-                entity: query.entity.name.description,
-                key: term.path.joined(separator: ".")
-            )
-        }
+        _ = try request.distinctOrder()
         return request
+    }
+
+    private func distinctOrder() throws -> String {
+        try query.sort.order(among: keyPaths) { path in
+            KindredError(
+                .invalidRequest, "Distinct rows can only be sorted by what is selected; select \(path) too",
+                entity: query.entity.name.description, key: path)
+        }
     }
 
     /// The rows, each as a dictionary by key path; a missing value is nil.
@@ -106,9 +107,11 @@ public struct AttributeRequest: Sendable {
             throw KindredError(
                 .invalidRequest, "select needs at least one key path", entity: query.entity.name.description)
         }
-        return try query.statement(in: context.schema, query.locked) { renderer in
+        return try query.statement(in: context.schema, isSorted: !isDistinct, query.locked) { renderer in
             let columns = try keyPaths.map { try renderer.selected($0, isCompared: isDistinct) }
-            return SelectQuery.Parts(columns: (isDistinct ? "DISTINCT " : "") + columns.joined(separator: ", "))
+            return SelectQuery.Parts(
+                columns: (isDistinct ? "DISTINCT " : "") + columns.joined(separator: ", "),
+                grouping: isDistinct ? try distinctOrder() : "")
         }
     }
 }

@@ -11,7 +11,7 @@ extension DatabaseObject: ObjectReference {
 
     package func attributeValue(named name: String) throws -> PostgresValue? {
         guard let position = runtime.attributeIndex[name] else { throw runtime.unknownKey(name) }
-        return try row[position]
+        return try storedRow[position]
     }
 }
 

@@ -5,8 +5,9 @@ extension FetchRequest {
     /// Deletes the objects that the request selects, with their delete rules, all of them or none.
     ///
     /// One DELETE where the database's own foreign-key actions do all that the rules ask for and no hook is registered;
-    /// otherwise as ``DatabaseContext/delete(_:)-(DatabaseObject)``. The objects in memory follow. Returns how many the
-    /// request selected. Throws what that method throws.
+    /// otherwise as ``DatabaseContext/delete(_:)-(DatabaseObject)``. Order, limit and offset are honoured, and with
+    /// ``lock(_:_:)`` rows that others work on can be left out; a row that somebody changes meanwhile stays if it fits no
+    /// longer. The objects in memory follow. Returns how many the request selected. Throws what that method throws.
     @discardableResult
     public func delete(fileID: String = #fileID, line: Int = #line) async throws -> Int {
         return try await context.client.called(at: fileID, line) {
@@ -32,13 +33,7 @@ extension DatabaseContext {
     func deleteAtOnce(_ request: SelectQuery, of entity: EntityRuntime) async throws -> Int {
         try await write {
             let columns = deletionRules([entity.index]).columns(of: entity.index)
-            let keys = try entity.key.map { "t0.\(try entity.quoted($0))" }.joined(separator: ", ")
-            let own = try entity.key.map { "t.\(try entity.quoted($0))" }.joined(separator: ", ")
-            let (name, list) = (try entity.quotedName, try entity.selectList(of: columns, alias: "t"))
-            var statement = try request.statement(in: schema, selecting: keys, isSorted: true) {
-                "DELETE FROM \(name) AS t WHERE (\(own)) IN (\($0)) RETURNING \(list)"
-            }
-            statement.resultFormat = .binary
+            let statement = try request.deleteStatement(of: entity, in: schema, returning: columns)
             let result = try await sendDeletion(statement, entity)
             let positions = entity.key.compactMap(columns.firstIndex(of:))
             try applyDeleted((0..<result.count).compactMap { try ObjectKey(result, $0, positions) }, of: entity)

@@ -71,13 +71,8 @@ public struct GroupRequest: Sendable {
 
     func statement() throws -> Statement {
         guard !keyPaths.isEmpty else { throw invalid("A group needs at least one key path", nil) }
-        var order = ""
-        for term in query.sort {
-            let path = term.path.joined(separator: ".")
-            guard let position = keyPaths.firstIndex(of: path) else {
-                throw invalid("Groups can only be sorted by what they are made by; \(path) is not", path)
-            }
-            order += "\(order.isEmpty ? " ORDER BY " : ", ")\(position + 1)\(term.ascending ? "" : " DESC")"
+        let order = try query.sort.order(among: keyPaths) { path in
+            invalid("Groups can only be sorted by what they are made by; \(path) is not", path)
         }
         return try query.statement(in: context.schema, isSorted: false) { renderer in
             var columns = try keyPaths.map { try renderer.selected($0, isCompared: true) }

@@ -27,7 +27,7 @@ extension DatabaseContext {
         guard var rows = try linkRows(relationship, owner) else { return false }
         var memberColumns: [Int] = []
         if let member {
-            let row = member.row
+            let row = member.storedRow
             switch relationship.link {
             case .helper(let link):
                 memberColumns = link.destinationColumns

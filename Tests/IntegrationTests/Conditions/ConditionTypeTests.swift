@@ -97,4 +97,22 @@ private let fixture = """
             #expect(try await other.value("SELECT count(*) FROM thing") == 2)
         }
     }
+
+    @Test(
+        .database(
+            """
+            CREATE TABLE thing (id int PRIMARY KEY, data jsonb, words text[]);
+            INSERT INTO thing VALUES (1, '{"a": 1}', '{Swift}'), (2, '{"a": "x"}', NULL), (3, '{"a": null}', NULL);
+            """))
+    func whatIsNotSaidOfATypeIsNotMeant() async throws {
+        try await withDatabase { database, context, other in
+            let things = try context.fetch("thing").sorted("id")
+            // A text is no number, and it is not missing.
+            #expect(try await things.where("data.a IN {1, NULL}").all().map { $0["id"] } == [1, 3])
+            for format in ["words CONTAINS[c] 'swift'", "data CONTAINS[c] '{}'", "{'a'} CONTAINS[c] 'A'"] {
+                await expectError(.invalidCondition) { _ = try await things.where(format).all() }
+            }
+            #expect(try await things.where("ANY words ==[c] 'swift'").count() == 1)
+        }
+    }
 }

@@ -63,4 +63,14 @@ import Testing
             }
         }
     }
+
+    @Test(.database(.sql(librarySchema))) func distinctRowsAreSortedByWhatHasParameters() async throws {
+        try await withDatabase { database, context, other in
+            let books = try context.fetch("book")
+            let counts = try await books.sorted("tags.@count", ascending: false).select("tags.@count").distinct().all()
+            #expect(counts.map { $0["tags.@count"] } == [.integer(1)])
+            let pages = try await books.sorted("pages", ascending: false).limit(2).select("pages").distinct().all()
+            #expect(pages.map { $0["pages"] } == [.integer(4), .integer(3)])
+        }
+    }
 }

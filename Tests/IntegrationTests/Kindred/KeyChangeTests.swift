@@ -188,4 +188,23 @@ import Testing
             #expect(try await context.find("email", 1) === emails[1])
         }
     }
+
+    @Test(.database(.sql(schema))) func conditionsGoByWhatIsStored() async throws {
+        try await withDatabase { database, context, other in
+            let countries = try await context.fetch("country").sorted("code").all()
+            let plates = try await context.fetch("plate").sorted("id").all()
+            countries[0]["number"] = 2
+            countries[1]["number"] = 1
+            #expect(try await countries[0].set(forKey: "plateSet").objects == [plates[0], plates[1]])
+            #expect(
+                try await context.fetch("plate").where("country == %@", countries[0]).sorted("id").all()
+                    == [plates[0], plates[1]])
+            let new = try context.insert("country", ["code": "n", "name": "N", "number": 2])
+            #expect(try await context.fetch("plate").where("country == %@", new).count() == 0)
+            plates[2]["id"] = 30
+            #expect(try await countries[1].set(forKey: "plateSet").contains(plates[2]))
+            #expect(try await context.fetch("plate").where("country IN %@", [countries[1]]).delete() == 1)
+            #expect(try await other.values("SELECT id FROM plate ORDER BY id") == [1, 2])
+        }
+    }
 }

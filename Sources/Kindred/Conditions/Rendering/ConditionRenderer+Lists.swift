@@ -46,11 +46,13 @@ extension ConditionRenderer {
             throw KindredError(.wrongType, "An object cannot be among values; give objects")
         case .values, .list: throw KindredError(.invalidCondition, "A list cannot be in a list")
         }
+        // A JSON value that is no number is none of some numbers, but it is not missing.
+        var compared = scalar
         if let number = scalar.number, values.allSatisfy({ $0?.isNumber ?? true }), !values.allSatisfy({ $0 == nil }) {
-            return try value(.scalar(scalar.asNumber(number)), among: values)
+            compared = scalar.asNumber(number)
         }
-        let isIn = "\(scalar.sql) = ANY(\(try bind(values.compactMap(\.self), asArrayOf: scalar)))"
-        guard hasNull else { return Rendered(sql: isIn, isTwoValued: !scalar.mayBeNull) }
+        let isIn = "\(compared.sql) = ANY(\(try bind(values.compactMap(\.self), asArrayOf: compared)))"
+        guard hasNull else { return Rendered(sql: isIn, isTwoValued: !compared.mayBeNull) }
         return Rendered(sql: "\(isIn) OR \(scalar.sql) IS NULL", isClosed: false)
     }
 
@@ -99,11 +101,16 @@ extension ConditionRenderer {
 
     /// `CONTAINS`: a text in a text, elements in an array, or a document in a JSON document.
     mutating func contains(_ whole: Operand, _ part: Operand, _ ignoresCase: Bool) throws -> Rendered {
-        if case .scalar(let document) = whole, document.type.type == .jsonb { return try contains(document, part) }
-        guard case .scalar(let array) = whole, array.type.family == .array, let type = array.type.elementType else {
-            if case .values(let values) = whole { return try value(part, among: values) }
-            return try text(whole, .contains, part, ignoresCase)
+        if case .scalar(let document) = whole, document.type.type == .jsonb {
+            try requireCase(ignoresCase)
+            return try contains(document, part)
         }
+        guard case .scalar(let array) = whole, array.type.family == .array, let type = array.type.elementType else {
+            guard case .values(let values) = whole else { return try text(whole, .contains, part, ignoresCase) }
+            try requireCase(ignoresCase)
+            return try value(part, among: values)
+        }
+        try requireCase(ignoresCase)
         if part.isNull { return .never }
         if case .values(let values) = part { return try containsAll(array, values, type) }
         if case .value(.array(let list)?) = part { return try containsAll(array, list.elements, type) }
@@ -115,5 +122,11 @@ extension ConditionRenderer {
         )
         let (_, sought) = try scalars(.scalar(element), part, .contains)
         return Rendered(sql: "\(sought.sql) = ANY(\(array.sql))")
+    }
+
+    private func requireCase(_ ignoresCase: Bool) throws {
+        guard ignoresCase else { return }
+        throw KindredError(
+            .invalidCondition, "CONTAINS[c] looks for a text in a text; for an array write ANY array ==[c] element")
     }
 }

@@ -7,13 +7,7 @@ extension ConditionRenderer {
         var sql = ""
         for term in terms {
             sql += sql.isEmpty ? " ORDER BY " : ", "
-            sql += try key(term).sql
-            if !term.ascending { sql += " DESC" }
-            switch term.nulls {
-            case .standard: break
-            case .first: sql += " NULLS FIRST"
-            case .last: sql += " NULLS LAST"
-            }
+            sql += try key(term).sql + term.direction
         }
         return sql
     }
@@ -44,5 +38,33 @@ extension ConditionRenderer {
         }
         try bindings.append(.integer(Int64(count)), as: .int8)
         return lastParameter
+    }
+}
+
+extension SortTerm {
+    /// What stands behind the key in ORDER BY, with a space before.
+    fileprivate var direction: String {
+        let direction = ascending ? "" : " DESC"
+        switch nulls {
+        case .standard: return direction
+        case .first: return direction + " NULLS FIRST"
+        case .last: return direction + " NULLS LAST"
+        }
+    }
+}
+
+extension [SortTerm] {
+    /// ` ORDER BY …` by the places of key paths among those that are selected: an expression with parameters is not equal to
+    /// itself elsewhere in the statement.
+    ///
+    /// - Parameter unknown: the error for a path that is not selected.
+    func order(among keyPaths: [String], unknown: (String) -> KindredError) throws -> String {
+        var sql = ""
+        for term in self {
+            let path = term.path.joined(separator: ".")
+            guard let position = keyPaths.firstIndex(of: path) else { throw unknown(path) }
+            sql += "\(sql.isEmpty ? " ORDER BY " : ", ")\(position + 1)\(term.direction)"
+        }
+        return sql
     }
 }

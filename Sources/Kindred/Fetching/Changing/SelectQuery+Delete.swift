@@ -1,0 +1,48 @@
+import KindredPostgres
+import KindredSchema
+
+extension SelectQuery {
+    /// `DELETE … WHERE`, or `WITH … FOR UPDATE) DELETE … USING` where order, limit, joins or a lock matter; it returns
+    /// columns of the rows.
+    ///
+    /// Either way a row that somebody else changes at the same time is looked at again, and stays if it fits no longer.
+    func deleteStatement(
+        of runtime: EntityRuntime, in schema: DatabaseSchema, returning columns: [Int]
+    ) throws -> Statement {
+        var renderer = ConditionRenderer(entity: entity, schema: schema)
+        let condition = try condition.map { try renderer.condition($0.node) }
+        if renderer.joins[0].isEmpty, limit == nil, offset == nil, lock == nil {
+            var text = "DELETE FROM \(try runtime.quotedName) AS t0"
+            if let condition { text += " WHERE \(condition.sql)" }
+            text += " RETURNING \(try runtime.selectList(of: columns, alias: "t0"))"
+            return Statement(text: StatementText(text), bindings: renderer.bindings, resultFormat: .binary)
+        }
+        let keys = try runtime.key.map { (name: try runtime.quoted($0), alias: "k\($0)") }
+        let selected = keys.map { "t0.\($0.name) AS \($0.alias)" }.joined(separator: ", ")
+        let same = keys.map { "t.\($0.name) = s.\($0.alias)" }.joined(separator: " AND ")
+        let (name, list) = (try runtime.quotedName, try runtime.selectList(of: columns, alias: "t"))
+        var statement = try statement(in: schema, selecting: selected, isSorted: true) { selection in
+            """
+            WITH s AS MATERIALIZED (\(lockedForDeletion(selection))) \
+            DELETE FROM \(name) AS t USING s WHERE \(same) RETURNING \(list)
+            """
+        }
+        statement.resultFormat = .binary
+        return statement
+    }
+
+    /// The given columns of the alias `t0`, of rows that are locked.
+    func deletionStatement(in schema: DatabaseSchema, selecting columns: String) throws -> Statement {
+        var statement = try statement(in: schema, selecting: columns, isSorted: true, lockedForDeletion)
+        statement.resultFormat = .binary
+        return statement
+    }
+
+    /// A SELECT that locks its rows as the query says, or else as a DELETE does, where the role may: that takes the right
+    /// to change them.
+    private func lockedForDeletion(_ selection: String) -> String {
+        if lock == nil, !entity.privileges.contains(.update) { return selection }
+        let (strength, waiting) = lock ?? (.forUpdate, .wait)
+        return "\(selection) \(strength.rawValue) OF t0\(waiting.rawValue)"
+    }
+}
