@@ -55,4 +55,25 @@ import Testing
             #expect(try await other.values("SELECT id FROM session ORDER BY id") == [1, 3, 4])
         }
     }
+
+    /// To lock rows takes the right to change them.
+    @Test(.database(.sql(schema))) func aRoleThatMayNotChangeRowsMayDeleteThem() async throws {
+        let role = "cleaner_\(UInt32.random(in: 0..<UInt32.max))"
+        try await withDatabase { _, _, admin in
+            try await admin.query("CREATE ROLE \(identifier: role) LOGIN")
+            try await admin.query("GRANT SELECT, DELETE ON session, visitor TO \(identifier: role)")
+            var configuration = try PostgresConfiguration(uri: TestDatabase.current.uri)
+            configuration.user = role
+            let database = try await Database.connect(configuration)
+            let sessions = try database.makeContext().fetch("session").sorted("id")
+            #expect(try await sessions.limit(1).delete() == 1)
+            #expect(try await sessions.where("visitor.name == 'Ann' AND id < 4").delete() == 2)
+            await database.close()
+            #expect(try await admin.values("SELECT id FROM session") == [4])
+            try await admin.query("DROP OWNED BY \(identifier: role)")
+            try await eventually("the role is unused") {
+                (try? await admin.query("DROP ROLE \(identifier: role)")) != nil
+            }
+        }
+    }
 }
