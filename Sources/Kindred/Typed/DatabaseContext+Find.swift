@@ -4,7 +4,7 @@ import KindredSchema
 extension DatabaseContext {
     /// The object of a typed class that has a key, or nil: `find(Person.self, 5)`, `find(Stock.self, store, book)`.
     ///
-    /// From memory, else by one SELECT by key. While every connection has such a look-up under way, or half of them where many
+    /// From memory, else by one SELECT by key. While every connection has such a look-up under way, or some of them where many
     /// tasks look up, those that come wait for the next answer and share a statement; in a transaction, and inside
     /// ``recordingStatements(_:)`` and ``withStatementLimit(_:_:)``, each is its own. The values are those of the key's columns, in their order. Throws
     /// `KindredError`: `.readOnly` for an entity without a key, `.invalidRequest` for another number of values,
