@@ -119,9 +119,12 @@ final class PooledConnection: PolledSource {
     }
 
     /// Determines a request's place among others; `sendEnqueued` has to follow.
+    ///
+    /// Whoever works on the connection before that, such as for the COMMIT that the request must not follow, sends it.
     func enqueue(_ request: Request, _ timeout: Duration?) {
         let deadline = timeout.map { MonotonicTime.now + $0 } ?? .never
         inbox.withLock { $0.requests.append((request, deadline)) }
+        hasMail.store(true, ordering: .releasing)
     }
 
     func sendEnqueued() { empty() }

@@ -41,7 +41,8 @@ extension StatementText {
                 return second == "LOCAL" || second == "TRANSACT" || second == "CONSTRAI" ? .plain : .session
             case "RESET", "LISTEN", "UNLISTEN", "DISCARD", "DEALLOCA", "LOAD", "DECLARE": return .session
             case "CREATE":
-                let second = words.next()
+                var second = words.next()
+                if second == "OR", words.next() == "REPLACE" { second = words.next() }
                 return second == "TEMP" || second == "TEMPORAR" || second == "LOCAL" || second == "GLOBAL"
                     ? .session : .lasting
             default: return .lasting

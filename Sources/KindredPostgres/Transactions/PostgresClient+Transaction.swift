@@ -189,6 +189,8 @@ extension PostgresClient {
             if let error = error as? PostgresError, error.sqlState == .inFailedTransaction {
                 throw Self.aborted(firstError ?? error)
             }
+            // Statements were sent: it is not for the transaction around it to begin anew.
+            if let gone = error as? ConnectionGone { throw gone.lost("RELEASE SAVEPOINT") }
             throw error
         }
         return result

@@ -1,3 +1,4 @@
+import Foundation
 import KindredPostgres
 import KindredTesting
 import Synchronization
@@ -494,6 +495,44 @@ struct ClientTransactionTests {
                 }
                 try await expectIDs(second, "{1,3,4}")
             }
+        }
+    }
+
+    @Test func aStatementThatWasAdmittedGoesBeforeTheCommit() async throws {
+        try await withClient(maximumConnections: 1) { client in
+            // What is called for BEGIN keeps the statement behind it from being sent until the transaction ends.
+            let isHeld = Atomic(false)
+            let observation = client.addObserver { event in
+                guard event.sql == "BEGIN", !isHeld.exchange(true, ordering: .relaxed) else { return }
+                usleep(200_000)
+            }
+            var straggler: Task<Void, any Error>?
+            try await client.withTransaction { _ in
+                straggler = Task { try await insert(1, client) }
+                while !isHeld.load(ordering: .relaxed) { try await Task.sleep(for: .milliseconds(1)) }
+            }
+            let isStored = (try? await straggler?.value) != nil
+            try await insert(2, client)
+            observation.cancel()
+            let other = try await PostgresClient.connect(PostgresConfiguration(uri: TestDatabase.current.uri))
+            try await expectIDs(other, isStored ? "{1,2}" : "{2}")
+            await other.close()
+        }
+    }
+
+    @Test func aConnectionThatEndsBeforeItsSavepointDoesIsNotTakenForOneThatWasNeverUsed() async throws {
+        try await withClient(maximumConnections: 2) { client in
+            var runs = 0
+            await expectPostgresError(.connectionLost) {
+                try await client.withTransaction { _ in
+                    runs += 1
+                    try await client.withTransaction { transaction in
+                        try await transaction.query("SET LOCAL idle_in_transaction_session_timeout = '50ms'")
+                        try await Task.sleep(for: .milliseconds(500))
+                    }
+                }
+            }
+            #expect(runs == 1)
         }
     }
 }

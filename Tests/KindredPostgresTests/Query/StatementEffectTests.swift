@@ -11,6 +11,7 @@ import Testing
         ("SAVEPOINT a", .transactionControl), ("PREPARE TRANSACTION 'a'", .transactionControl),
         ("PREPARE a AS SELECT 1", .session), ("SET search_path = a", .session), ("LISTEN a", .session),
         ("CREATE TEMP TABLE a ()", .session), ("create temporary table a ()", .session), ("DISCARD ALL", .session),
+        ("CREATE OR REPLACE TEMP VIEW a AS SELECT 1", .session), ("CREATE OR REPLACE VIEW a AS SELECT 1", .lasting),
         ("CREATE TABLE a ()", .lasting), ("VACUUM", .lasting), ("CALL a()", .lasting), ("DO $$$$", .lasting),
         ("SELECT set_config('a', $1, true)", .plain), ("SELECT pg_catalog.SET_CONFIG ( 'a,)', f(1), TRUE )", .plain),
         ("SELECT set_config('a', 'b', false)", .session), ("SELECT set_config('a', 'b', $1)", .session),
