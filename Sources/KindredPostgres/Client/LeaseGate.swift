@@ -110,6 +110,14 @@ final class LeaseGate: Sendable {
         for waiter in refused { waiter.turn.resume(throwing: Self.over) }
     }
 
+    /// Does something before the connection is given back; false if it has been.
+    func whileOpen(_ body: () -> Void) -> Bool {
+        state.withLock { state in
+            if !state.isOver { body() }
+            return !state.isOver
+        }
+    }
+
     /// Notes the transaction that runs now.
     func began(_ scope: PostgresTransaction) {
         let isOver = state.withLock { state in

@@ -94,13 +94,12 @@ extension PostgresClient {
     private func run(
         _ statements: [Statement], _ timeout: Duration?, isDescription: Bool = false
     ) async throws -> [QueryResult] {
-        var traits = Request.Traits(mayRepeat: statements.allSatisfy { $0.text.effect == .plain })
-        traits.isDescription = isDescription
+        let mayRepeat = statements.allSatisfy { $0.text.effect == .plain }
+        let traits = Request.Traits(mayRepeat: mayRepeat, isDescription: isDescription)
         if let transaction = currentTransaction { return try await transaction.run(statements, traits, timeout) }
         if let lease = currentLease { return try await lease.run(statements, traits, timeout) }
-        if statements.contains(where: { $0.text.effect == .transactionControl || $0.text.effect == .session }) {
-            return try await runAlone(statements, timeout)
-        }
+        // A late request to cancel another's statement may hit what is behind it, and only what is plain is repeated.
+        guard mayRepeat else { return try await runAlone(statements, timeout) }
         return try await runShared(statements, traits, timeout)
     }
 
@@ -145,7 +144,7 @@ extension PostgresClient {
         }
     }
 
-    /// Runs statements that leave traces, on a connection that is cleaned afterwards.
+    /// Runs statements that may leave traces, on a connection that nobody shares and that is cleaned afterwards.
     private func runAlone(_ statements: [Statement], _ timeout: Duration?) async throws -> [QueryResult] {
         try await withExclusive { lease in
             let results = try await lease.connection.run(statements, timeout: timeout ?? configuration.statementTimeout)

@@ -38,7 +38,7 @@ public struct PostgresConnection: Sendable {
 }
 
 /// The time for which a connection is lent outside of transactions; bound to the task.
-final class ConnectionLease: Sendable {
+final class ConnectionLease: RequestScope {
     @TaskLocal static var current: ConnectionLease?
 
     let client: PostgresClient
@@ -69,12 +69,24 @@ final class ConnectionLease: Sendable {
         return try await send(statements, traits, timeout)
     }
 
+    /// Sends a request, unless the connection was given back after its task was let in.
+    func send(_ request: Request, _ timeout: Duration?) {
+        if gate.whileOpen({ lent.connection.enqueue(request, timeout) }) {
+            lent.connection.sendEnqueued()
+        } else {
+            request.refuse(LeaseGate.over)
+        }
+    }
+
+    /// None waits: a task does so before it makes its request.
+    func cancel(_: Request.ID) -> Bool { false }
+
     private func send(
         _ statements: [Statement], _ traits: Request.Traits, _ timeout: Duration?
     ) async throws -> [QueryResult] {
         do {
             return try await lent.connection.run(
-                statements, traits: traits, timeout: timeout ?? client.configuration.statementTimeout)
+                statements, traits: traits, timeout: timeout ?? client.configuration.statementTimeout, scope: self)
         } catch let gone as ConnectionGone {
             throw gone.lost(statements.first?.text.text)
         }

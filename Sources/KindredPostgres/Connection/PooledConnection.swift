@@ -61,7 +61,7 @@ final class PooledConnection: PolledSource {
     ///   - lease: the share of the connection that is given back with the answer, whatever it is.
     ///   - timeout: how long to wait before the server is asked to stop; counted from the sending.
     ///   - isShielded: whether the task's cancellation is of no interest, as it is when cleaning up.
-    ///   - scope: the transaction that says when the request may be sent, and what has to be sent before it.
+    ///   - scope: what says when the request may be sent, such as a transaction.
     func run(
         _ statements: [Statement],
         script: String? = nil,
@@ -69,7 +69,7 @@ final class PooledConnection: PolledSource {
         lease: ConnectionPool.Lease? = nil,
         timeout: Duration?,
         isShielded: Bool = false,
-        scope: PostgresTransaction? = nil
+        scope: (any RequestScope)? = nil
     ) async throws -> [QueryResult] {
         let id = Request.nextID()
         func request(_ waiter: CheckedContinuation<[QueryResult], any Error>) -> Request {
@@ -97,7 +97,7 @@ final class PooledConnection: PolledSource {
         }
     }
 
-    private func cancel(_ id: Request.ID, _ scope: PostgresTransaction?) {
+    private func cancel(_ id: Request.ID, _ scope: (any RequestScope)?) {
         if scope?.cancel(id) == true { return }
         cancel(id)
     }

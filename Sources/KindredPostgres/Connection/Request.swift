@@ -117,6 +117,14 @@ final class Request: Sendable {
     }
 }
 
+/// Decides when a request is sent, and whether it still is.
+protocol RequestScope: Sendable {
+    func send(_ request: Request, _ timeout: Duration?)
+
+    /// Takes a request out that waits for its turn; false if it does not wait.
+    func cancel(_ id: Request.ID) -> Bool
+}
+
 /// A request and what came of it, collected under the mutex and handed out after it.
 struct Completion {
     /// Those who wait for a request's end.

@@ -24,7 +24,8 @@ enum CopyPlace {
     func send(_ request: Request, _ timeout: Duration?) {
         switch self {
         case .transaction(let transaction): transaction.send(request, timeout)
-        case .lease, .own: connection.submit(request, timeout)
+        case .lease(let lease): lease.send(request, timeout)
+        case .own: connection.submit(request, timeout)
         }
     }
 

@@ -43,7 +43,10 @@ final class CopySession: Sendable {
 
     deinit {
         guard operation.result == nil else { return }
-        stop()
+        // At once, so that whatever the task sends next waits for the end: a later word would find it refused.
+        if !place.cancelWaiting(id) {
+            place.connection.update { [id] state, effects in state.stop(id, .cancelled, &effects) }
+        }
         place.giveBack(after: operation)
     }
 

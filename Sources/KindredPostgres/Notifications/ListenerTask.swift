@@ -29,14 +29,19 @@ final class ListenerTask {
     }
 
     func run(_ stream: AsyncStream<PostgresListener.Signal>) async {
+        var isOver = false
         for await signal in stream {
             switch signal {
             case .listen(let channel, let waiter): waiters.append((channel, waiter))
-            case .ended(let ended) where ended == generation: connection = nil
-            case .tick: await askForSignOfLife()
-            case .ended, .change: break
+            // One that was ended here is opened again when it is time.
+            case .ended(let ended):
+                if ended != generation || connection == nil { continue }
+                connection = nil
+            case .tick: if !isOver { await askForSignOfLife() }
+            case .change: break
             }
-            if await tend() { break }
+            // What came before the end is still taken out, for those who wait.
+            if !isOver { isOver = await tend() }
         }
         ticker?.cancel()
         connection?.end(PostgresListener.closed)

@@ -32,7 +32,7 @@ extension StatementText {
             var words = FirstWords(bytes)
             switch words.next() {
             case "SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "VALUES", "TABLE", "":
-                return SessionCall.isContained(in: bytes) ? .session : .plain
+                return SessionChange.isContained(in: bytes) ? .session : .plain
             case "BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOIN", "RELEASE":
                 return .transactionControl
             case "PREPARE": return words.next() == "TRANSACT" ? .transactionControl : .session

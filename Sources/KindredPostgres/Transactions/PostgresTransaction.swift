@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// BEGIN and SAVEPOINT travel with the first statement, so a scope in which nothing is done costs nothing.
 /// Statements of a scope wait while a sibling task has a savepoint open in it, so that they never end up inside.
-public final class PostgresTransaction: Sendable {
+public final class PostgresTransaction: Sendable, RequestScope {
     @TaskLocal static var current: PostgresTransaction?
 
     let client: PostgresClient

@@ -64,6 +64,24 @@ import Testing
         }
     }
 
+    /// What cannot be repeated is not sent behind what may be cancelled.
+    @Test func aLateCancellationDoesNotHitWhatHasLastingEffects() async throws {
+        try await withClient(maximumConnections: 1) { client in
+            for _ in 0..<(LongTests.areOn ? 20 : 2) {
+                let slow = Task { try await client.query("SELECT pg_sleep(0.3)") }
+                try await eventually("it is on its way") { client.metrics.inUse == 1 }
+                let quick = Task { try await client.query("SELECT 1") }
+                try await Task.sleep(for: .milliseconds(50))
+                let victim = Task { try await client.query("DO $$ BEGIN PERFORM pg_sleep(0.2); END $$") }
+                try await Task.sleep(for: .milliseconds(50))
+                quick.cancel()
+                _ = await quick.result
+                try await slow.value
+                try await victim.value
+            }
+        }
+    }
+
     /// The handler of a cancellation runs while the runtime has its task locked.
     @Test func tasksThatAreCancelledTogetherDoNotLockEachOtherOut() async throws {
         try await withClient(maximumConnections: 1) { client in

@@ -264,6 +264,37 @@ struct ClientTransactionTests {
         }
     }
 
+    @Test func whatWasLetInAtTheLastMomentDoesNotGetIntoSomebodyElsesTransaction() async throws {
+        struct Undone: Error {}
+        try await withClient(maximumConnections: 1) { client in
+            var kept: [Int] = []
+            for number in 0..<300 {
+                let begun = AsyncStream.makeStream(of: Void.self)
+                let straggler = try await client.withConnection { _ in
+                    let straggler = Task {
+                        for await _ in begun.stream {}
+                        // Waits for the transaction's end, which is the connection's return.
+                        try await insert(number, client)
+                    }
+                    try await client.withTransaction { transaction in
+                        begun.continuation.finish()
+                        try await transaction.query("SELECT 1")
+                    }
+                    return straggler
+                }
+                await #expect(throws: Undone.self) {
+                    try await client.withTransaction { transaction in
+                        try await transaction.query("SELECT 1")
+                        _ = await straggler.result
+                        throw Undone()
+                    }
+                }
+                if case .success = await straggler.result { kept.append(number) }
+            }
+            try await expectIDs(client, "{\(kept.map(String.init).joined(separator: ","))}")
+        }
+    }
+
     @Test func transactionsOnOneLentConnectionComeOneAfterAnother() async throws {
         struct Undone: Error {}
         try await withClient(maximumConnections: 1) { client in

@@ -226,6 +226,36 @@ import Testing
         }
     }
 
+    @Test func aLoopThatIsLeftFailsItsSavepointOnly() async throws {
+        try await withClient(maximumConnections: 1) { client in
+            try await client.withTransaction { _ in
+                try await client.query("INSERT INTO note VALUES (1, 'a')")
+                await expectPostgresError(.transactionAborted) {
+                    _ = try await client.withTransaction { _ in
+                        try await client.query("INSERT INTO note VALUES (2, 'a')")
+                        for try await _ in try client.copyOut("COPY (SELECT generate_series(1, 10000000)) TO STDOUT") {
+                            break
+                        }
+                    }
+                }
+                try await client.query("INSERT INTO note VALUES (3, 'a')")
+            }
+            try await expectCount(client, 2)
+            #expect(client.metrics.opened == 1)
+        }
+    }
+
+    @Test func aLoopThatIsLeftHoldsUpTheNextStatementOfItsConnection() async throws {
+        try await withClient(maximumConnections: 1) { client in
+            try await client.withConnection { connection in
+                for try await _ in try client.copyOut("COPY (SELECT generate_series(1, 10000000)) TO STDOUT") { break }
+                let answer = try await connection.query("SELECT 1")
+                #expect(try answer[0][0] == 1)
+            }
+            #expect(client.metrics.opened == 1)
+        }
+    }
+
     @Test func whatIsNoCopyIsRefused() async throws {
         try await withClient(maximumConnections: 1) { client in
             await expectPostgresError(.invalidParameter) { () async throws in _ = try client.copyOut("SELECT 1") }

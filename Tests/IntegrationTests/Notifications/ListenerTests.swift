@@ -1,5 +1,6 @@
 import KindredPostgres
 import KindredTesting
+import Synchronization
 import Testing
 
 @Suite(.database) struct ListenerTests {
@@ -172,6 +173,54 @@ import Testing
             listener.close()
             #expect(await loop.value == 0)
             await expectPostgresError(.closed) { _ = try await listener.listen(to: "a") }
+        }
+    }
+
+    @Test func whoWaitsWhenItIsClosedLearnsIt() async throws {
+        let proxy = try FaultProxy()
+        let listener = try PostgresListener(proxy.configuration)
+        var first: Notifications? = try await listener.listen(to: "first")
+        let isBusy = Atomic(false)
+        proxy.set { direction, _ in
+            if direction == .toServer { isBusy.store(true, ordering: .relaxed) }
+            return .forward
+        }
+        proxy.drip(everyMilliseconds: 100)
+        let second = Task { try await listener.listen(to: "second") }
+        try await eventually("the listener is busy") { isBusy.load(ordering: .relaxed) }
+        withExtendedLifetime(first) {}
+        first = nil
+        let third = Task { try await listener.listen(to: "third") }
+        try await Task.sleep(for: .milliseconds(50))
+        listener.close()
+        proxy.drip(everyMilliseconds: nil)
+        _ = await second.result
+        await expectPostgresError(.closed) { _ = try await third.value }
+    }
+
+    @Test func refusedListeningIsTriedAgainAfterAPause() async throws {
+        let proxy = try FaultProxy()
+        let listener = try PostgresListener(proxy.configuration)
+        defer { listener.close() }
+        var events = try await listener.listen(to: "a").makeAsyncIterator()
+        let attempts = Atomic(0)
+        proxy.set { direction, bytes in
+            guard direction == .toServer, contains(bytes, "LISTEN") else { return .forward }
+            attempts.add(1, ordering: .relaxed)
+            return .cut
+        }
+        try await withClient { client in
+            try await client.query(
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE datname = current_database() AND query LIKE '%LISTEN "a"%' AND pid <> pg_backend_pid()
+                """)
+            try await Task.sleep(for: .seconds(1))
+            #expect((2...20).contains(attempts.load(ordering: .relaxed)))
+            proxy.set { _, _ in .forward }
+            #expect(await events.next() == .missed(.reconnected))
+            try await client.notify("a", payload: "again")
+            #expect(payload(await events.next()) == "again")
         }
     }
 

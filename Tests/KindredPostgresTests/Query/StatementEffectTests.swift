@@ -20,6 +20,10 @@ import Testing
         ("SELECT pg_advisory_lock(1)", .session), ("select PG_TRY_ADVISORY_LOCK_SHARED ($1)", .session),
         ("SELECT pg_advisory_xact_lock(1)", .plain), ("SELECT pg_try_advisory_xact_lock_shared(1)", .plain),
         ("SELECT pg_advisory_unlock_all()", .plain), ("SELECT advisory_loc", .plain), ("SELECT advisory_", .plain),
+        ("SELECT 1 AS a INTO TEMP t", .session), ("TABLE t\nINTO\n\ttemporary TABLE u", .session),
+        ("SELECT 1 into local temp u", .session), ("SELECT 1 INTO u", .plain),
+        ("INSERT INTO temperature VALUES (1)", .plain),
+        ("SELECT 1 INTO", .plain), ("SELECT 1 INTO ", .plain), ("SELECT intotemp FROM t", .plain),
         ("selection", .lasting), ("SELECTS", .lasting), ("/* unfinished", .plain), ("--", .plain), ("/", .plain),
     ])
     func theFirstWordsTell(text: String, effect: StatementText.Effect) {

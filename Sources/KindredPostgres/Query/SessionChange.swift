@@ -1,8 +1,9 @@
-/// Looks for calls of functions that change the session for whoever uses the connection later.
-enum SessionCall {
-    /// Whether a statement has such a call: of `set_config` beyond the transaction, or of `pg_advisory_lock` and its like.
+/// Looks in queries for what changes the session for whoever uses the connection later.
+enum SessionChange {
+    /// Whether a statement has a call of `set_config` beyond the transaction, one of `pg_advisory_lock` and its like, or
+    /// `INTO TEMP`.
     static func isContained(in statement: UnsafeBufferPointer<UInt8>) -> Bool {
-        changesSetting(statement) || locks(statement)
+        changesSetting(statement) || locks(statement) || makesTemporaryTable(statement)
     }
 
     /// Whether there is a call of `set_config` whose last argument is not the word `true`, which ends the setting with the
@@ -23,6 +24,20 @@ enum SessionCall {
     /// end with the transaction.
     private static func locks(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         bytes.indices.contains { bytes[$0] | 0x20 == UInt8(ascii: "a") && has("advisory_lock", bytes, at: $0) }
+    }
+
+    /// Whether rows are selected into a temporary table; or inserted into one of that name, which is not told apart.
+    private static func makesTemporaryTable(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        bytes.indices.contains { index in
+            guard bytes[index] | 0x20 == UInt8(ascii: "i"), has("into", bytes, at: index) else { return false }
+            let words = bytes[(index + 4)...].split(maxSplits: 2) { blanks.contains($0) }
+            guard bytes.count > index + 4, blanks.contains(bytes[index + 4]), let first = words.first else {
+                return false
+            }
+            return temporary.contains { word in
+                word.utf8CodeUnitCount == first.count && has(word, bytes, at: first.startIndex)
+            }
+        }
     }
 
     /// Whether a word stands there, in either case; the underscore's own bit is not looked at.
@@ -53,8 +68,11 @@ enum SessionCall {
         return false
     }
 
+    /// What may stand before the name of such a table.
+    private static let temporary: [StaticString] = ["temp", "temporary", "local", "global"]
+    private static let blanks: Set<UInt8> = [9, 10, 11, 12, 13, 32]
+
     private static func endsWithTrue(_ arguments: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
-        let blanks: Set<UInt8> = [9, 10, 11, 12, 13, 32]
         let last = arguments.reversed().drop { blanks.contains($0) }.prefix { $0 != UInt8(ascii: ",") }
         let word = last.reversed().drop { blanks.contains($0) }.map { $0 | 0x20 }
         return word == Array("true".utf8)
