@@ -79,6 +79,9 @@ struct IdentityMap {
     /// Whether the context may know anything of an entity: rows, or what relationships its rows have.
     func knows(_ entity: Int) -> Bool { tables.place(entity) != nil || references.knows(entity) }
 
+    /// Whether the context may know anything of one of some entities.
+    func knowsAny(of entities: [Int]) -> Bool { entities.contains { knows($0) } }
+
     /// Notes that relationships of an entity are asked for, of rows that have no object.
     mutating func noteKnown(_ entity: Int) { _ = place(entity) }
 

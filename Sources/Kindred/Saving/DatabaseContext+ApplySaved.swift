@@ -51,7 +51,7 @@ extension DatabaseContext {
                 map.noteStored(entity.index, key)
             }
         }
-        guard withMap({ map in entity.linkedEntities.contains(where: map.knows) }) else { return }
+        guard withMap({ map in map.knowsAny(of: entity.linkedEntities) }) else { return }
         for (saved, before) in zip(saved, before) {
             if let key = before.key { try rekey(key, to: saved, before.links) }
             try relink(saved.object, from: before.links, to: saved.object.withState { VisibleLinks($0) })

@@ -5,8 +5,8 @@ struct SavedObject: Sendable {
     let object: DatabaseObject
     /// The row as it is to be stored.
     private(set) var row: Row
-    /// The row as the database has it.
-    let stored: Row
+    /// The row as the database has it, where it is not known from what is staged.
+    private var knownStored: Row?
     /// What was staged: the same as long as nothing is staged since.
     let stagingBox: StagingBox?
     /// The columns that are written.
@@ -17,6 +17,9 @@ struct SavedObject: Sendable {
     let isPartial: Bool
 
     var entity: EntityRuntime { object.runtime }
+
+    /// The row as the database has it.
+    var stored: Row { knownStored ?? stagingBox?.staging.stored ?? row }
 
     /// The row that the changes were made on: its version is the one that the database must have.
     var base: Row { stagingBox?.staging.base ?? stored }
@@ -29,7 +32,6 @@ struct SavedObject: Sendable {
         self.object = object
         self.row = row
         stagingBox = box
-        stored = box?.staging.stored ?? row
         columns = box?.staging.columns ?? []
         isPartial = !deferring.isEmpty
         let links = box?.staging.destinations ?? [:]
@@ -53,7 +55,9 @@ struct SavedObject: Sendable {
     /// The object with NULL in some columns, and nothing else changed.
     init(_ object: DatabaseObject, leaving columns: [Int]) {
         self.object = object
-        (stored, stagingBox) = object.withState { ($0.storedRow, $0.stagingBox) }
+        let (stored, box) = object.withState { ($0.storedRow, $0.stagingBox) }
+        knownStored = stored
+        stagingBox = box
         row = stored.settingNull(columns)
         self.columns = ColumnSet(columns)
         isPartial = false
@@ -75,6 +79,7 @@ struct SavedObject: Sendable {
     /// Writes what was given up to others again, where no change of the object's own does: its values must not be lost.
     mutating func take(_ released: SavedObject) {
         let missing = released.columns.subtracting(columns)
+        knownStored = stored
         row = row.replacing(missing, from: released.stored)
         columns.formUnion(missing)
     }

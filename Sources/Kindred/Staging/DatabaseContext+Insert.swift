@@ -45,7 +45,7 @@ extension DatabaseContext {
         let object = make(ObjectSeed(context: self, runtime: entity, row: row, staging: StagingBox(staging)))
         let isLinked = withMap { map in
             map.insert(object, entity.index, .temporary(number))
-            return entity.linkedEntities.contains(where: map.knows)
+            return map.knowsAny(of: entity.linkedEntities)
         }
         staged.withLock { $0.insert(object) }
         TransactionJournal.current?.recordCreated(object)
