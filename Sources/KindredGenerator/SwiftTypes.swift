@@ -18,6 +18,8 @@ struct SwiftTypes {
 
     /// The type of an attribute that is not NULL.
     func type(of attribute: Attribute) -> SwiftType {
+        // Arrays that the server alone can read, too, are one text.
+        if attribute.isReadAsText { return SwiftType(name: "PostgresValue", isArray: false) }
         let element = attribute.elementType ?? attribute.baseType
         let name: String
         if let type = enumeration(attribute) ?? composite(attribute) {
@@ -55,7 +57,7 @@ struct SwiftTypes {
     }
 
     func needsFoundation(_ attributes: [Attribute]) -> Bool {
-        attributes.contains { ($0.elementType ?? $0.baseType) == .uuid }
+        attributes.contains { type(of: $0).name.contains("UUID") && enumeration($0) == nil && composite($0) == nil }
     }
 
     private func enumeration(_ attribute: Attribute) -> UserType? {

@@ -1,5 +1,6 @@
 // Written by `kindred generate`; changes to this file are lost.
 
+public import Foundation
 public import Kindred
 
 extension Club: TypedObject {
@@ -10,6 +11,7 @@ extension Club: TypedObject {
         [
             .attribute(\Club.id, "id", "integer"),
             .attribute(\Club.name, "name", "text"),
+            .attribute(\Club.keysValue, "keys", "range(uuid)"),
             .toMany(\Club.clubKeepers, "public_keeper_keeper_club_id_fkey"),
             .toMany(\Club.members, "public_membership_members_clubs"),
             .toMany(\Club.memberships, "public_membership_members"),
@@ -30,18 +32,24 @@ extension Club {
         set { writeProperty(1, newValue) }
     }
 
+    /// The column `keys`.
+    public var keysValue: PostgresRange<UUID>? {
+        get { readProperty(2) }
+        set { writeProperty(2, newValue) }
+    }
+
     /// The relationship `club_keeperSet`.
     public var clubKeepers: ToMany<Keeper> {
-        toManyProperty(2)
+        toManyProperty(3)
     }
 
     /// The relationship `members`.
     public var members: ToMany<Keeper> {
-        toManyProperty(3)
+        toManyProperty(4)
     }
 
     /// The relationship `membershipSet`.
     public var memberships: ToMany<Membership> {
-        toManyProperty(4)
+        toManyProperty(5)
     }
 }

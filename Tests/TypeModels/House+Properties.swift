@@ -30,6 +30,7 @@ extension House: TypedObject {
             .attribute(\House.seats, "seats", "int4range"),
             .attribute(\House.sizeID, "size_id", "integer"),
             .attribute(\House.code, "code", "text"),
+            .attribute(\House.codes, "codes", "text[]"),
             .attribute(\House.source, "source", "inet"),
             .attribute(\House.spot, "spot", "point"),
             .attribute(\House.`case`, "case", "uuid"),
@@ -93,26 +94,32 @@ extension House {
         set { writeProperty(8, newValue) }
     }
 
-    /// The column `source`.
-    public var source: PostgresInet? {
-        get { readProperty(9) }
+    /// The column `codes`.
+    public var codes: [String?]? {
+        get { readArray(9) }
         set { writeProperty(9, newValue) }
     }
 
-    /// The column `spot`.
-    public var spot: PostgresValue? {
+    /// The column `source`.
+    public var source: PostgresInet? {
         get { readProperty(10) }
         set { writeProperty(10, newValue) }
     }
 
-    /// The column `case`.
-    public var `case`: UUID {
+    /// The column `spot`.
+    public var spot: PostgresValue? {
         get { readProperty(11) }
         set { writeProperty(11, newValue) }
     }
 
+    /// The column `case`.
+    public var `case`: UUID {
+        get { readProperty(12) }
+        set { writeProperty(12, newValue) }
+    }
+
     /// The relationship `size`.
     public var size: ToOne<Größe?> {
-        toOneProperty(12)
+        toOneProperty(13)
     }
 }

@@ -14,6 +14,7 @@ CREATE TYPE address AS (
 );
 CREATE TYPE floatrange AS RANGE (subtype = float8);
 CREATE DOMAIN home AS address;
+CREATE TYPE uuidrange AS RANGE (subtype = uuid);
 
 CREATE TABLE "Größe" (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -38,13 +39,14 @@ CREATE TABLE house (
     seats int4range,
     size_id integer REFERENCES "Größe",
     code postcode NOT NULL DEFAULT '1',
+    codes postcode[],
     source inet,
     spot point,
     "case" uuid NOT NULL DEFAULT gen_random_uuid()
 );
 
 -- Columns of every type that conditions know operators for, and relationships of every kind.
-CREATE TABLE club (id integer PRIMARY KEY, name text COLLATE "C");
+CREATE TABLE club (id integer PRIMARY KEY, name text COLLATE "C", keys uuidrange);
 
 CREATE TABLE keeper (
     id integer PRIMARY KEY,

@@ -51,6 +51,48 @@ import TypeModels
         }
     }
 
+    @Test(.database(.file("../TypeModels/schema.sql"))) func arraysOfDomainsAreArrays() async throws {
+        try await withDatabase(classes: KindredModels.all) { (database, context) async throws in
+            let house = try await context.create(House.self) { $0.codes = ["1", nil] }
+            let read = try await database.makeContext().fetch(House.self).one()
+            #expect(read.codes == ["1", nil] && house.codes == ["1", nil])
+            house.codes?.append("22")
+            let other = try context.insert(House.self) { $0.codes = ["3"] }
+            house["codes"] = .array(PostgresArray(elementType: .text, elements: ["4", "5"]))
+            try await context.save()
+            let all = try await database.makeContext().fetch(House.self).sorted { $0.id }.all()
+            #expect(all.map(\.codes) == [["4", "5"], ["3"]] && other.codes == ["3"])
+            #expect(try await context.fetch(House.self).where("'5' IN codes").one() === house)
+            #expect(try await context.fetch(House.self).where { $0.codes == ["3"] }.one() === other)
+            other.codes = ["no number"]
+            await #expect(throws: KindredError.self) { try await context.save() }
+        }
+    }
+
+    @Test(.database(.file("../TypeModels/schema.sql"))) func whatIsWrittenBackKeepsItsShape() async throws {
+        try await withDatabase(classes: KindredModels.all) { (database, context) async throws in
+            try await database.query(
+                """
+                INSERT INTO house (address, codes) VALUES
+                    (ROW('Main', 1, '1', '{{a,b},{c,d}}', NULL, NULL, NULL, NULL), '[0:1]={1,2}')
+                """)
+            let house = try await context.fetch(House.self).one()
+            func stored() async throws -> [String?] {
+                let row = try await database.query("SELECT (address).tags::text, codes::text FROM house")[0]
+                return [try row.decode(0), try row.decode(1)]
+            }
+            house.address?.street = "Side"
+            house.codes = house.codes
+            try await context.save()
+            #expect(try await stored() == ["{{a,b},{c,d}}", "[0:1]={1,2}"])
+            house.address?.tags?[3] = "e"
+            house.codes?.append("3")
+            try await context.save()
+            #expect(try await stored() == ["{{a,b},{c,e}}", "{1,2,3}"])
+            #expect(house.address?.street == "Side")
+        }
+    }
+
     @Test(.database(.file("../TypeModels/schema.sql"))) func conditionsTakeThem() async throws {
         try await withDatabase(classes: KindredModels.all) { (database, context) async throws in
             let address = Address(street: #"a"b\c,"#, number: 5)

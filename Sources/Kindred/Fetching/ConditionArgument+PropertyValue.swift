@@ -43,6 +43,10 @@ extension ConditionArgument {
             case .value(let value): values.append(value)
             case .object(let object): objects.append(object)
             case .collection, .set:
+                if let bytes = content.bytes {
+                    values.append(.bytes(bytes))
+                    continue
+                }
                 throw KindredError(
                     .invalidCondition, "A collection of collections cannot be an argument of a condition")
             }

@@ -65,6 +65,29 @@ extension PostgresInterval: PropertyValue {}
 extension PostgresJSON: PropertyValue {}
 extension PostgresArray: PropertyValue {}
 
+extension [UInt8] {
+    /// The bytes that some numbers are where a column holds bytes: `[UInt8]` is a collection of integers as well.
+    init?(values: some Collection<PostgresValue?>) {
+        self.init()
+        reserveCapacity(values.count)
+        for value in values {
+            guard case .integer(let number)? = value, let byte = UInt8(exactly: number) else { return nil }
+            append(byte)
+        }
+    }
+}
+
+extension PropertyContent {
+    /// The bytes that a collection of numbers is.
+    var bytes: [UInt8]? {
+        guard case .collection(let contents) = self else { return nil }
+        return [UInt8](
+            values: contents.lazy.map { content in
+                if case .value(let value) = content { value } else { nil }
+            })
+    }
+}
+
 extension Optional: PropertyValue where Wrapped: PropertyValue {
     /// The wrapped value's content, or NULL.
     public var propertyContent: PropertyContent {

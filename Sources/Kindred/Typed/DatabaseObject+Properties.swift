@@ -97,8 +97,12 @@ extension DatabaseObject {
     }
 
     /// Stages a value for a property, to be written by `save()`; for generated code.
+    ///
+    /// Arrays with as many elements as before keep their dimensions and lower bounds.
     public func writeProperty(_ number: Int, _ value: (some PostgresEncodable)?) {
-        stage(value, at: layout.positions[number])
+        let position = layout.positions[number]
+        guard let new = try? value?.postgresValue, new.mayHaveShape else { return stage(value, at: position) }
+        stage(new.shaped(like: withState { try? $0.row[position] }), at: position)
     }
 
     /// The to-one relationship of a property; for generated code.

@@ -36,6 +36,8 @@ struct AttributeLimits {
         case .numeric(let numeric):
             guard let precision = attribute.numericPrecision else { return nil }
             let scale = attribute.numericScale ?? 0
+            // With a scale beyond the precision zeros have to follow the point; the server knows.
+            guard scale <= precision else { return nil }
             guard Self.wholeDigits(numeric.description, roundedTo: scale) > precision - scale else { return nil }
             return (.valueTooLarge, "it takes \(precision) digits, \(scale) of them after the point")
         default:

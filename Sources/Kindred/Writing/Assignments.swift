@@ -118,14 +118,17 @@ struct Assignments {
                 key: attribute.name
             )
         }
-        func plain(_ content: PropertyContent) throws -> PostgresValue? {
+        func plain(_ content: PropertyContent, isElement: Bool = false) throws -> PostgresValue? {
             switch content {
             case .value(let value): return value
             case .object: throw wrongType("an object")
             case .set: throw wrongType("a set of objects")
             case .collection(let contents):
+                let isBytes = (attribute.elementType ?? attribute.baseType) == .bytea
+                if isBytes, isElement == attribute.isArray, let bytes = content.bytes { return .bytes(bytes) }
                 guard let element = attribute.elementType else { throw wrongType("a collection") }
-                return .array(try PostgresArray(elementType: element, elements: contents.map(plain)))
+                let elements = try contents.map { try plain($0, isElement: true) }
+                return .array(PostgresArray(elementType: element, elements: elements))
             }
         }
         return try plain(content)

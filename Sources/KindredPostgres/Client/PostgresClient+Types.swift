@@ -52,13 +52,17 @@ extension PostgresClient {
                 SELECT t.oid::pg_catalog.int8 AS oid, t.typname::pg_catalog.text AS name, t.typtype::pg_catalog.text AS kind,
                     t.typcategory::pg_catalog.text AS category, t.typelem::pg_catalog.int8 AS element, t.typbasetype::pg_catalog.int8 AS base,
                     r.rngsubtype::pg_catalog.int8 AS bound, m.rngtypid::pg_catalog.int8 AS range, x.extname::pg_catalog.text AS extension,
-                    f.names, f.types
+                    f.names, f.types,
+                    o.prosrc IN ('textsend', 'varcharsend', 'bpcharsend') AND i.prosrc IN ('textrecv', 'varcharrecv', 'bpcharrecv')
+                        AS "isText"
                 FROM pg_catalog.pg_type AS t
                 LEFT JOIN pg_catalog.pg_class AS c ON c.oid = t.typrelid
                 LEFT JOIN pg_catalog.pg_range AS r ON r.rngtypid = t.oid
                 LEFT JOIN pg_catalog.pg_range AS m ON m.rngmultitypid = t.oid
                 LEFT JOIN pg_catalog.pg_type AS e ON e.oid = t.typelem AND e.typtype = 'c'
                 LEFT JOIN pg_catalog.pg_class AS ec ON ec.oid = e.typrelid
+                LEFT JOIN pg_catalog.pg_proc AS o ON o.oid = t.typsend AND o.prolang = 12
+                LEFT JOIN pg_catalog.pg_proc AS i ON i.oid = t.typreceive AND i.prolang = 12
                 LEFT JOIN pg_catalog.pg_depend AS d
                     ON d.classid = 'pg_catalog.pg_type'::pg_catalog.regclass AND d.objid = t.oid AND d.deptype = 'e'
                 LEFT JOIN pg_catalog.pg_extension AS x ON x.oid = d.refobjid
@@ -118,7 +122,8 @@ extension PostgresClient {
             case ("hstore", "hstore"): return .hstore
             case ("vector", "vector"): return .vector
             case ("ltree", "ltree"), ("ltree", "lquery"), ("ltree", "ltxtquery"): return .versionedText
-            default: return category == "S" ? .textLike : nil
+            // Others, such as semver, are no text on the wire, or have no binary form at all.
+            default: return try row.decode("isText", as: Bool.self) == true ? .textLike : nil
             }
         default: return nil
         }

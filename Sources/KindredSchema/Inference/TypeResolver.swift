@@ -133,6 +133,7 @@ struct TypeResolver {
             numericScale: limits.scale,
             comment: comment,
             structure: isReadable ? structure(of: resolved.element ?? resolved.base) : nil,
+            isReadable: isReadable,
             hasLooseCollation: column.hasLooseCollation
         )
     }

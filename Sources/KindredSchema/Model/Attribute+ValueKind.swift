@@ -7,6 +7,7 @@ extension Attribute {
     /// built-in type, `composite(…)` with the kinds of its fields, and `other` for what is read as text; arrays end with
     /// `[]`, and domains count as their base. Generated code holds it, so that a column that was retyped is found at start-up.
     public var valueKind: String {
+        if isReadAsText { return "other" }
         let kind = enumLabels != nil ? "enum" : structure?.kind ?? Self.kind(of: elementType ?? baseType)
         return elementType == nil ? kind : "\(kind)[]"
     }

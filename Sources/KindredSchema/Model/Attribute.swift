@@ -71,6 +71,7 @@ public final class Attribute: Sendable {
         numericScale: Int? = nil,
         comment: String? = nil,
         structure: Structure? = nil,
+        isReadable: Bool = false,
         hasLooseCollation: Bool = false
     ) {
         self.name = name
@@ -91,7 +92,9 @@ public final class Attribute: Sendable {
         self.comment = comment
         self.structure = structure
         self.hasLooseCollation = hasLooseCollation
-        isReadAsText = !self.baseType.isKnown && enumLabels == nil && structure == nil
+        // An array of a domain has a type of its own, and elements of a type that is built in.
+        let isReadableArray = isReadable && elementType?.isKnown == true
+        isReadAsText = !self.baseType.isKnown && enumLabels == nil && structure == nil && !isReadableArray
     }
 }
 

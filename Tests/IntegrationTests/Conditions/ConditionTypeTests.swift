@@ -26,6 +26,37 @@ private let fixture = """
     """
 
 @Suite struct ConditionTypeTests {
+    @Test(.database(.sql(fixture))) func bytesAreGivenAsBytes() async throws {
+        try await withDatabase { database, context, other in
+            let bytes: [UInt8] = [0, 255]
+            let thing = try await context.fetch("thing").where("blob == %@", bytes).one()
+            #expect(thing["id"] == 1)
+            #expect(try await context.fetch("thing").where("blob IN %@", [bytes, [7]]).count() == 1)
+            #expect(try await context.fetch("thing").where("blob != %@ AND blob != nil", [UInt8]()).count() == 1)
+            try await thing.setValue([1, 2, 3] as [UInt8], forKey: "blob")
+            #expect(thing["blob"] == .bytes([1, 2, 3]))
+            try await context.create("thing", ["id": 3, "blob": [UInt8]()])
+            try context.insert("thing", ["id": 4, "blob": [9] as [UInt8]])
+            try await context.save()
+            try await context.fetch("thing").where("id == 2").update(["blob": [8] as [UInt8]])
+            let stored = try await other.query("SELECT string_agg(encode(blob, 'hex'), ',' ORDER BY id) FROM thing")
+            #expect(try stored[0].decode(0, as: String.self) == "010203,08,,09")
+            let error = await expectError(.wrongType) { try await thing.setValue([1, 256], forKey: "blob") }
+            #expect(error?.message.contains("cannot be a collection") == true)
+        }
+    }
+
+    @Test(.database(.sql(fixture))) func aListOfNumbersAgreesWithEachOfThem() async throws {
+        try await withDatabase { (_, context, _) async throws in
+            for list in ["{0.1}", "{0.1, 0.123456789012}", "{0.123456789012, 0.1, NULL}"] {
+                #expect(try await context.fetch("thing").where("ratio IN \(list) AND id == 1").count() == 1, "\(list)")
+                #expect(
+                    try await context.fetch("thing").where("NOT ratio IN \(list) AND id == 1").count() == 0, "\(list)")
+            }
+            #expect(try await context.fetch("thing").where("ratio IN {0.10000000149, 7}").count() == 0)
+        }
+    }
+
     @Test(.database(.sql(fixture))) func conditionsOnColumnsOfEveryType() async throws {
         try await withDatabase { database, context, other in
             func matches(_ format: String, _ arguments: (any PropertyValue)?...) async throws -> [PostgresValue?] {

@@ -18,6 +18,21 @@ import Testing
         ALTER TABLE pet ALTER id RESTART WITH 100;
         """
 
+    @Test(.database("CREATE TABLE reading (id integer PRIMARY KEY, share numeric(2, 5))"))
+    func aScaleBeyondThePrecisionIsLeftToTheServer() async throws {
+        try await withDatabase { _, context, other in
+            guard
+                try await other.query("SELECT current_setting('server_version_num')::int >= 150000")[0].decode(0)
+                    == true
+            else { return }
+            let reading = try context.insert("reading", ["id": 1, "share": PostgresNumeric("0.00012")])
+            try await context.save()
+            #expect(reading["share"] == .numeric(try #require(PostgresNumeric("0.00012"))))
+            reading["share"] = .numeric(try #require(PostgresNumeric("0.1")))
+            await #expect(throws: (any Error).self) { try await context.save() }
+        }
+    }
+
     @Test(.database(.sql(schema))) func allProblemsAreReportedAtOnce() async throws {
         try await withDatabase { database, context, other in
             let rex = try await context.fetch("pet").one()

@@ -31,6 +31,42 @@ struct DatabaseTypeTests {
         return PostgresDataType(rawValue: try #require(oid))
     }
 
+    /// Of a base type the category says nothing about its binary form, or whether it has one.
+    @Test func typesOfTheTextCategoryAreReadAsTextUnlessTheyAreSentAsText() async throws {
+        try await withDatabase { database, _, other in
+            for (name, binary) in [("silent", ""), ("plain", ", SEND = plain_send, RECEIVE = plain_recv")] {
+                let binaryFunctions = """
+                    CREATE FUNCTION plain_recv(internal) RETURNS plain AS 'textrecv' LANGUAGE internal IMMUTABLE STRICT;
+                    CREATE FUNCTION plain_send(plain) RETURNS bytea AS 'textsend' LANGUAGE internal IMMUTABLE STRICT;
+                    """
+                try await other.runScript(
+                    """
+                    CREATE TYPE \(name);
+                    CREATE FUNCTION \(name)_in(cstring) RETURNS \(name) AS 'textin' LANGUAGE internal IMMUTABLE STRICT;
+                    CREATE FUNCTION \(name)_out(\(name)) RETURNS cstring AS 'textout' LANGUAGE internal IMMUTABLE STRICT;
+                    \(binary.isEmpty ? "" : binaryFunctions)
+                    CREATE TYPE \(name) (INPUT = \(name)_in, OUTPUT = \(name)_out, CATEGORY = 'S'\(binary));
+                    """)
+            }
+            try await other.runScript(
+                """
+                CREATE TABLE package (id int PRIMARY KEY, version silent, versions silent[], name plain);
+                INSERT INTO package VALUES (1, '1.2', '{1.2,NULL}', 'a');
+                """)
+            try await database.refreshSchema()
+            let context = database.makeContext()
+            let package = try await context.fetch("package").one()
+            #expect(package["version"] == "1.2" && package["versions"] == "{1.2,NULL}" && package["name"] == "a")
+            package["version"] = "1.3"
+            package["versions"] = "{1.3}"
+            package["name"] = "b"
+            try await context.save()
+            try await context.create("package", ["id": 2, "version": "2", "versions": "{2}", "name": "c"])
+            let stored = try await other.query("SELECT (p.*)::text FROM package AS p ORDER BY id")
+            #expect(try stored.map { try $0.decode(0, as: String.self) } == ["(1,1.3,{1.3},b)", "(2,2,{2},c)"])
+        }
+    }
+
     private static func mood(_ generator: inout SeededGenerator) -> PostgresValue {
         .string(generator.pick(["sad", "ok", "very \"happy\", {so}"]))
     }

@@ -134,6 +134,10 @@ extension ConditionRenderer {
             bound.sql = try bind(value, as: other)
             bound.mayBeNull = value == nil
         case .values(let values):
+            if other.type.type == .bytea, let bytes = [UInt8](values: values) {
+                bound.sql = try bind(.bytes(bytes), as: other)
+                break
+            }
             guard other.type.family == .array, let element = other.type.elementType else {
                 throw KindredError(
                     .wrongType,

@@ -93,9 +93,12 @@ extension ConditionRenderer {
         if type.family == .number {
             for value in values where !value.isNumber { throw wrongType(value, for: target) }
             // The first of these types that holds them all exactly.
-            for candidate in [type.type, type.isFloat ? .float8 : .numeric] {
-                if (try? bindings.appendArray(values, of: candidate)) != nil { return lastParameter }
-            }
+            if (try? bindings.appendArray(values, of: type.type)) != nil { return lastParameter }
+            // A number of the column's type stands for what the column would hold of it, as it does by itself.
+            let held =
+                type.type == .float4
+                ? values.map { value in (try? Codec.float(value)).map { .double(Double($0)) } ?? value } : values
+            if (try? bindings.appendArray(held, of: type.isFloat ? .float8 : .numeric)) != nil { return lastParameter }
         }
         if type.type.arrayType != nil, type.family != .enumeration, type.family != .document {
             do {

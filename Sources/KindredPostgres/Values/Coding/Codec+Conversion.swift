@@ -57,7 +57,7 @@ extension Codec {
     }
 
     /// A double is taken if it is a float, or if the float nearest to it is written alike, as 0.1 is.
-    static func float(_ value: PostgresValue) throws -> Float {
+    package static func float(_ value: PostgresValue) throws -> Float {
         switch value {
         case .float(let float): return float
         case .double(let double):

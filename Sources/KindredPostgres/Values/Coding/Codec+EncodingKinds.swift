@@ -66,6 +66,8 @@ extension Codec {
             // What the library cannot read is left to the server.
             guard let read = parts(of: text, type, types) else { return try appendText(value, &bytes) }
             return try encode(read, as: kind, type, types, &bytes, depth)
+        case (.array(let element), .string) where !element.isKnown && types?.isKnown(element) != true:
+            return try appendText(value, &bytes)
         case (nil, .array), (nil, .range), (nil, .multirange), (nil, .composite), (nil, .hstore), (nil, .vector),
             (.array, .array), (nil, .string):
             return try appendText(value, &bytes)

@@ -55,6 +55,7 @@ extension Attribute {
             numericScale: numericScale,
             comment: comment,
             structure: structure,
+            isReadable: !isReadAsText,
             hasLooseCollation: hasLooseCollation
         )
     }
