@@ -31,6 +31,7 @@ public enum CommandLineTool {
     /// - Returns: How the command ended.
     public static func run(_ arguments: [String], terminal: Terminal = .standard) async -> ExitStatus {
         do {
+            try refuseMisplacedAddress(arguments)
             var command = try RootCommand.parseAsRoot(arguments)
             if let command = command as? any ToolCommand {
                 try await command.run(in: terminal)
@@ -49,6 +50,19 @@ public enum CommandLineTool {
                     "\(prefix) \(failure.message.split(whereSeparator: \.isNewline).joined(separator: " "))")
             }
             return failure.status
+        }
+    }
+
+    /// A database's address, which may hold a password, is not for errors about names and arguments to repeat.
+    private static func refuseMisplacedAddress(_ arguments: [String]) throws {
+        var before: String?
+        for argument in arguments {
+            let isAddress = ["postgres://", "postgresql://"].contains { argument.lowercased().contains($0) }
+            if isAddress, before != "--database", !argument.hasPrefix("--database=") {
+                throw CommandFailure(
+                    .usage, "A database's address is given with --database, as in --database \"$DATABASE_URL\".")
+            }
+            before = argument
         }
     }
 

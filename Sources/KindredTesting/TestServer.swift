@@ -17,7 +17,7 @@ final class TestServer: Sendable {
     /// Keeps the embedded server running.
     private let embedded: EmbeddedPostgres?
     /// Part of every name, so that processes that share a server do not meet.
-    private let run = String(String(UInt64.random(in: 0...UInt64.max), radix: 36).suffix(8))
+    private let run: TestRun
     private let state = Mutex(State())
 
     private struct State {
@@ -35,6 +35,8 @@ final class TestServer: Sendable {
         configuration.statementTimeout = .seconds(120)
         self.configuration = configuration
         client = try await PostgresClient.connect(configuration)
+        run = try await TestRun(configuration)
+        await TestRun.dropDatabasesOfEndedRuns(over: client)
     }
 
     static func shared() async throws -> TestServer {
@@ -59,7 +61,7 @@ final class TestServer: Sendable {
         let template = try await fixture == .empty ? "template0" : self.template(for: fixture)
         let name = state.withLock { state in
             state.databaseCount += 1
-            return "kindred_test_\(run)_\(state.databaseCount)"
+            return "kindred_test_\(run.name)_\(state.databaseCount)"
         }
         do {
             try await execute("CREATE DATABASE \(name) TEMPLATE \(template)")
@@ -89,7 +91,7 @@ final class TestServer: Sendable {
     private func template(for fixture: DatabaseFixture) async throws -> String {
         let task = state.withLock { state in
             if let task = state.templates[fixture] { return task }
-            let name = "kindred_template_\(run)_\(state.templates.count + 1)"
+            let name = "kindred_template_\(run.name)_\(state.templates.count + 1)"
             let new = Task { try await makeTemplate(name, fixture) }
             state.templates[fixture] = new
             return new
@@ -114,6 +116,7 @@ final class TestServer: Sendable {
         }
         // A database that somebody is connected to cannot be copied.
         await filler.close()
+        if case .failure = result { try? await drop(name) }
         try result.get()
         return name
     }

@@ -88,6 +88,54 @@ import Testing
         }
     }
 
+    @Test(.database(.sql(schema))) func aFileOfTheUsersIsNotWrittenOver() async throws {
+        try await withFolder { folder in
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            let own = folder.appending(path: "Person+Properties.swift")
+            try Data("struct Mine {}".utf8).write(to: own)
+            for options in [[], ["--check"]] {
+                let (status, output, error) = try await run(["--output", folder.path] + options)
+                #expect(status == .failure && output.isEmpty && error.contains("Person+Properties.swift"))
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [own.lastPathComponent])
+            #expect(try String(contentsOf: own, encoding: .utf8) == "struct Mine {}")
+            try FileManager.default.removeItem(at: own)
+            #expect(try await run("--output", folder.path).status == .success)
+            // Where a class belongs now, an enum of before is no file of the user's.
+            let person = folder.appending(path: "Person.swift")
+            try FileManager.default.removeItem(at: person)
+            try FileManager.default.copyItem(at: own, to: person)
+            #expect(try await run("--output", folder.path).output.contains("changed: Person.swift"))
+            #expect(try String(contentsOf: person, encoding: .utf8).contains("class Person"))
+        }
+    }
+
+    @Test(.database(.sql(schema))) func addressesInTheWrongPlaceAreNotRepeated() async throws {
+        let address = "postgres://app:s3cret@db/shop"
+        for arguments in [
+            ["generate", "--output", "models", address], ["inspect", address], ["inspect", "--schema", address],
+            ["generate", "--output", "models", "--entity=\(address)"], [address], ["--verbose", address],
+        ] {
+            let (terminal, capture) = Terminal.captured()
+            let status = await CommandLineTool.run(arguments, terminal: terminal)
+            #expect(status == .usage && capture.error.contains("--database"), "\(arguments)")
+            #expect(!(capture.output + capture.error).contains("s3cret"), "\(arguments)")
+        }
+    }
+
+    @Test(.database) func largeDifferencesAreShownAtOnce() async throws {
+        let tables = (0..<400).map { "CREATE TABLE table\($0) (id integer PRIMARY KEY, name text);" }
+        let client = try await PostgresClient.connect(PostgresConfiguration(uri: TestDatabase.current.uri))
+        try await client.runScript(tables.joined(separator: "\n"))
+        await client.close()
+        try await withFolder { folder in
+            let (status, output, _) = try await run("--output", folder.path, "--check")
+            let lines = output.split(separator: "\n")
+            #expect(status.rawValue == 1 && lines.count { $0.hasPrefix("+++ ") } == 802)
+            #expect(lines.allSatisfy { $0.hasPrefix("+") || $0.hasPrefix("---") || $0.hasPrefix(" ") })
+        }
+    }
+
     @Test(.database(.sql(schema))) func checkShowsWhatDiffers() async throws {
         try await withFolder { folder in
             #expect(try await run("--output", folder.path).status == .success)

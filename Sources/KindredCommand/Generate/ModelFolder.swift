@@ -38,11 +38,20 @@ struct ModelFolder {
     }
 
     /// What has to be written or removed; a file that belongs to the user is only ever made.
+    ///
+    /// Throws where a file that was not generated has the name of one that is.
     func changes(for files: [GeneratedFile], mayRemove: Bool) throws -> [Change] {
         var changes: [Change] = []
         for file in files {
             let old = try text(file.name)
-            if old == file.text || old != nil && file.isOwn { continue }
+            if old == file.text { continue }
+            if let old, file.name != NameLock.fileName, !GeneratedFile.isGenerated(old) {
+                if file.isOwn { continue }
+                throw CommandFailure(
+                    .failure,
+                    "\(file.name) in \(path) was not written by `kindred generate`, and would be lost; move it away or "
+                        + "rename what is in it. Nothing was written.")
+            }
             changes.append(Change(name: file.name, old: old, new: file.text))
         }
         guard mayRemove else { return changes }
@@ -96,15 +105,7 @@ struct LineDifference {
 
     /// A header with the file's name, then lines with `-`, `+` or a blank; unchanged lines only near changes.
     func text(name: String, isNew: Bool, isGone: Bool) -> String {
-        let difference = new.difference(from: old)
-        var removed: Set<Int> = []
-        var inserted: Set<Int> = []
-        for change in difference {
-            switch change {
-            case .remove(let offset, _, _): removed.insert(offset)
-            case .insert(let offset, _, _): inserted.insert(offset)
-            }
-        }
+        let (removed, inserted) = changedLines()
         var lines: [(text: String, isChange: Bool)] = []
         var (left, right) = (0, 0)
         while left < old.count || right < new.count {
@@ -128,5 +129,28 @@ struct LineDifference {
             isSkipping = !isNear
         }
         return text
+    }
+
+    /// So many lines are compared with so many others; what takes longer is shown as a whole.
+    private static let maximumLines = 4_000
+
+    /// The places of the lines that are only in the old text, and of those that are only in the new one.
+    private func changedLines() -> (removed: Set<Int>, inserted: Set<Int>) {
+        // The time that it takes to compare grows with the square of what differs.
+        let start = zip(old, new).prefix { $0 == $1 }.count
+        let rest = min(old.count, new.count) - start
+        let end = zip(old.reversed(), new.reversed()).prefix(rest).prefix { $0 == $1 }.count
+        let (left, right) = (start..<old.count - end, start..<new.count - end)
+        let isSimple = left.isEmpty || right.isEmpty
+        if isSimple || max(left.count, right.count) > Self.maximumLines { return (Set(left), Set(right)) }
+        var removed: Set<Int> = []
+        var inserted: Set<Int> = []
+        for change in Array(new[right]).difference(from: Array(old[left])) {
+            switch change {
+            case .remove(let offset, _, _): removed.insert(start + offset)
+            case .insert(let offset, _, _): inserted.insert(start + offset)
+            }
+        }
+        return (removed, inserted)
     }
 }

@@ -16,6 +16,27 @@ struct DatabaseTraitTests {
         return try result.first?[0]?.description
     }
 
+    @Test func databasesOfRunsThatHaveEndedAreDropped() async throws {
+        try await withClient { client in
+            let own = try TestDatabase.current.name
+            let (dead, alive) = (Int32.random(in: 1...Int32.max), Int32.random(in: 1...Int32.max))
+            let names =
+                [dead, alive].map { "kindred_template_\(String($0, radix: 36))_1" } + ["kindred_template_mine_x"]
+            for name in names { try await client.query("CREATE DATABASE \(identifier: name) TEMPLATE template0") }
+            func left() async throws -> Set<String> {
+                Set(try await client.query("SELECT datname::text FROM pg_database").map { try $0.decode(0) ?? "" })
+            }
+            try await client.withConnection { connection in
+                try await connection.query("SELECT pg_advisory_lock(\(TestRun.lockClass)::int4, \(alive)::int4)")
+                await TestRun.dropDatabasesOfEndedRuns(over: client)
+                #expect(try await left().intersection(names + [own]) == [names[1], names[2], own])
+            }
+            await TestRun.dropDatabasesOfEndedRuns(over: client)
+            #expect(try await left().intersection(names + [own]) == [names[2], own])
+            try await client.query("DROP DATABASE \(identifier: names[2])")
+        }
+    }
+
     @Test func theSuitesFixtureIsThere() async throws {
         #expect(try await run("SELECT id FROM note") == "1")
     }
