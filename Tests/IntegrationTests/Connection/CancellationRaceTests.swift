@@ -76,8 +76,8 @@ import Testing
                 try await Task.sleep(for: .milliseconds(50))
                 quick.cancel()
                 _ = await quick.result
-                try await slow.value
-                try await victim.value
+                _ = try await slow.value
+                _ = try await victim.value
             }
         }
     }
