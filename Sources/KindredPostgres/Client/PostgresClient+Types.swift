@@ -52,9 +52,7 @@ extension PostgresClient {
                 SELECT t.oid::pg_catalog.int8 AS oid, t.typname::pg_catalog.text AS name, t.typtype::pg_catalog.text AS kind,
                     t.typcategory::pg_catalog.text AS category, t.typelem::pg_catalog.int8 AS element, t.typbasetype::pg_catalog.int8 AS base,
                     r.rngsubtype::pg_catalog.int8 AS bound, m.rngtypid::pg_catalog.int8 AS range, x.extname::pg_catalog.text AS extension,
-                    f.names, f.types,
-                    o.prosrc IN ('textsend', 'varcharsend', 'bpcharsend') AND i.prosrc IN ('textrecv', 'varcharrecv', 'bpcharrecv')
-                        AS "isText"
+                    o.prosrc AS send, i.prosrc AS receive, f.names, f.types
                 FROM pg_catalog.pg_type AS t
                 LEFT JOIN pg_catalog.pg_class AS c ON c.oid = t.typrelid
                 LEFT JOIN pg_catalog.pg_range AS r ON r.rngtypid = t.oid
@@ -123,7 +121,11 @@ extension PostgresClient {
             case ("vector", "vector"): return .vector
             case ("ltree", "ltree"), ("ltree", "lquery"), ("ltree", "ltxtquery"): return .versionedText
             // Others, such as semver, are no text on the wire, or have no binary form at all.
-            default: return try row.decode("isText", as: Bool.self) == true ? .textLike : nil
+            default:
+                let send = try row.decode("send", as: String.self) ?? ""
+                let receive = try row.decode("receive", as: String.self) ?? ""
+                let isText = ["textsend", "varcharsend", "bpcharsend"].contains(send)
+                return isText && ["textrecv", "varcharrecv", "bpcharrecv"].contains(receive) ? .textLike : nil
             }
         default: return nil
         }
