@@ -6,30 +6,34 @@ extension DatabaseContext {
         if members.count == 0 { return [] }
         var objects: [DatabaseObject] = []
         objects.reserveCapacity(members.count)
-        var made = MadeObjects()
+        var made = MadeObjects(isInTransaction: TransactionJournal.current != nil)
         let (isAwaking, group) = (mayAwake(entity), members.group)
         withMap { map in
             let hasNotes = map.hasNotes(entity.index)
             members.forEach { member in
                 let (object, isNew) = self.object(member, entity, group, &map)
-                if isNew, isAwaking || hasNotes { made.add(object, member.key, &map, isAwaking) }
+                if isNew, isAwaking || hasNotes || made.isInTransaction {
+                    made.add(object, member.key, &map, isAwaking)
+                }
                 objects.append(object)
             }
         }
-        if isAwaking || !made.newer.isEmpty { finish(made, entity) }
+        if isAwaking || !made.undoable.isEmpty { finish(made, entity) }
         return objects
     }
 
     /// The object of a loaded member, made from its row if nobody holds it.
     func object(_ member: Member, of entity: EntityRuntime, _ group: LoadGroup?) -> DatabaseObject {
-        var made = MadeObjects()
+        var made = MadeObjects(isInTransaction: TransactionJournal.current != nil)
         let isAwaking = mayAwake(entity)
         let object = withMap { map in
             let (object, isNew) = self.object(member, entity, group, &map)
-            if isNew, isAwaking || map.hasNotes(entity.index) { made.add(object, member.key, &map, isAwaking) }
+            if isNew, isAwaking || made.isInTransaction || map.hasNotes(entity.index) {
+                made.add(object, member.key, &map, isAwaking)
+            }
             return object
         }
-        if isAwaking || !made.newer.isEmpty { finish(made, entity) }
+        if isAwaking || !made.undoable.isEmpty { finish(made, entity) }
         return object
     }
 
@@ -47,7 +51,7 @@ extension DatabaseContext {
     }
 
     private func finish(_ made: MadeObjects, _ entity: EntityRuntime) {
-        if !made.newer.isEmpty { TransactionJournal.current?.recordFetched(made.newer) }
+        if !made.undoable.isEmpty { TransactionJournal.current?.recordFetched(made.undoable) }
         if !made.awaking.isEmpty { awake(made.awaking, of: entity) }
     }
 }
@@ -56,16 +60,21 @@ extension DatabaseContext {
 private struct MadeObjects {
     /// Those that have something to be called.
     var awaking: [DatabaseObject] = []
-    /// Those that got a row that another object has left, which may be undone.
-    var newer: [DatabaseObject] = []
+    /// Those whose rows may be undone: all that are first seen inside a transaction.
+    var undoable: [DatabaseObject] = []
+    let isInTransaction: Bool
+
+    init(isInTransaction: Bool) {
+        self.isInTransaction = isInTransaction
+    }
 
     mutating func add(_ object: DatabaseObject, _ key: ObjectKey, _ map: inout IdentityMap, _ isAwaking: Bool) {
         if isAwaking { awaking.append(object) }
+        if isInTransaction { undoable.append(object) }
         let entity = object.runtime.index
         guard map.hasNotes(entity) else { return }
         if let latest = map.latestRow(entity, key) {
             object.withState { $0.show(latest) }
-            newer.append(object)
         }
         if map.isDeleting(entity, key) { DeletionRun.mark(object) }
     }

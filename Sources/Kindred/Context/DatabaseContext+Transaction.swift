@@ -108,16 +108,12 @@ extension Database {
         try await TransactionJournal.$current.withValue(nil) {
             let fetched = try journal.undo()
             outer?.recordFetched(fetched)
-            for object in fetched where !object.isDeleted && object.key != nil {
-                do {
-                    try await object.refresh()
-                } catch let error as KindredError where error.code == .objectDeleted {
-                    continue
-                }
-            }
-            for (_, objects) in Dictionary(grouping: changed, by: { ObjectIdentifier($0.context) }) {
-                try await objects[0].context.readAgain(objects)
-            }
+            let outdated = Dictionary(grouping: fetched + changed) { ObjectIdentifier($0.context) }.values
+            if outdated.isEmpty { return }
+            // A task of its own: that the caller's was cancelled may be why there is something to undo.
+            try await Task {
+                for objects in outdated { try await objects[0].context.readAgain(objects) }
+            }.value
         }
     }
 }

@@ -168,12 +168,17 @@ extension DatabaseContext {
             let group = LoadGroup(.objects(objects.map { LoadGroup.WeakObject(object: $0) }))
             for (position, object) in objects.enumerated() { object.join(group, at: Int32(clamping: position)) }
         }
-        TransactionJournal.current?.recordFetched(objects)
-        if let first = objects.first, known.count < objects.count, awakes(entity, first) {
-            let old = Set(known)
-            awake(objects.indices.filter { !old.contains($0) }.map { objects[$0] }, of: entity)
-        }
+        guard let first = objects.first, known.count < objects.count else { return objects }
+        TransactionJournal.current?.recordFetched(Self.new(among: objects, known))
+        if awakes(entity, first) { awake(Self.new(among: objects, known), of: entity) }
         return objects
+    }
+
+    /// The objects that were not known before.
+    private static func new(among objects: [DatabaseObject], _ known: [Int]) -> [DatabaseObject] {
+        if known.isEmpty { return objects }
+        let old = Set(known)
+        return objects.indices.filter { !old.contains($0) }.map { objects[$0] }
     }
 
     /// The object of one row of a result, as `objects` gives them: look-ups by key are what most programs do most.
@@ -192,7 +197,7 @@ extension DatabaseContext {
         } else {
             (object, isNew) = (make(entity, row, nil, 0), true)
         }
-        TransactionJournal.current?.recordFetched([object])
+        if isNew { TransactionJournal.current?.recordFetched([object]) }
         if isNew, awakes(entity, object) { awake([object], of: entity) }
         return object
     }

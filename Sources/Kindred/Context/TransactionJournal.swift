@@ -173,7 +173,8 @@ final class TransactionJournal: Sendable {
         for context in contexts.values { context.staged.withLock { $0.sortNew() } }
         var seen = Set<DatabaseObject>()
         return entries.fetched.compactMap(\.object).filter { object in
-            entries.before[ObjectIdentifier(object)] == nil && !created.contains(object) && seen.insert(object).inserted
+            // Also those of which a state is remembered: it is one that they had inside.
+            !created.contains(object) && seen.insert(object).inserted
         }
     }
 }

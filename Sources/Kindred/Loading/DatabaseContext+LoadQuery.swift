@@ -19,7 +19,7 @@ extension DatabaseContext {
         // Where no object is in memory that foreign keys could lead to, there is none to look for.
         let mayBeKnown = relationship.holdsForeignKey && withMap { $0.holdsObjects(of: relationship.destination) }
         let found = try await group.load(
-            relationship.slot, key, from: source.position, isFoundByKey: isFoundByKey
+            relationship.slot, key, from: source.position, in: client.transactionScope, isFoundByKey: isFoundByKey
         ) { element in
             try candidate(element, of: entity, relationship, mayBeKnown, lostAt)
         } load: { keys in
@@ -72,7 +72,11 @@ extension DatabaseContext {
         var places = KeyNumbers()
         try add(result, query, to: &found, &places)
         var batch = found.build(askedAt: askedAt)
-        if batch.hasStrangers { batch = try await queryEach(query, keys, askedAt) }
+        // Of two forms of one key the answer names one, and a foreign key always leads somewhere.
+        let isLoose = relationship.isComparedByServer && relationship.holdsForeignKey
+        if batch.hasStrangers || isLoose && keys.keys.contains(where: { batch.members(of: $0)?.count == 0 }) {
+            batch = try await queryEach(query, keys, askedAt)
+        }
         noteRead(batch, of: query.destination)
         return batch
     }

@@ -74,10 +74,13 @@ package final class LoadGroup: Sendable {
 
     private final class Running: Sendable {
         let keys: KeyNumbers
+        /// The transaction or savepoint that it is part of.
+        let scope: ObjectIdentifier?
         let waiters = Mutex<(isDone: Bool, continuations: [CheckedContinuation<Void, Never>])>((false, []))
 
-        init(keys: KeyNumbers) {
+        init(keys: KeyNumbers, scope: ObjectIdentifier?) {
             self.keys = keys
+            self.scope = scope
         }
 
         func wait() async {
@@ -151,8 +154,11 @@ package final class LoadGroup: Sendable {
 
     /// Loads a slot for the owner with the given key and for others of the group, once however many tasks ask.
     ///
+    /// Nobody waits for a load in another scope, which may wait for the end of his own, and may see what he must not.
+    ///
     /// - Parameters:
     ///   - position: the owner's place in the group, where the slice begins.
+    ///   - scope: the transaction or savepoint that the task is in.
     ///   - isFoundByKey: whether elements ask by their own keys.
     ///   - candidate: the key by which an element's relationship is found; nil if there is nothing to load.
     ///   - load: reads the members of the given owners with one query.
@@ -160,6 +166,7 @@ package final class LoadGroup: Sendable {
         _ slot: Int,
         _ key: ObjectKey,
         from position: Int,
+        in scope: ObjectIdentifier?,
         isFoundByKey: Bool,
         candidate: (Element) throws -> ObjectKey?,
         load: (KeyNumbers) async throws -> LoadedBatch
@@ -169,19 +176,24 @@ package final class LoadGroup: Sendable {
                 case known(Found)
                 case wait(Running)
                 case load(Running)
+                case loadAlone
             }
             let step: Step = try withSlot(slot) { state in
                 if let known = state.found(key) { return .known(known) }
                 if let running = state.running.first(where: { $0.keys.number(of: key) != nil }) {
-                    return .wait(running)
+                    return running.scope == scope ? .wait(running) : .loadAlone
                 }
-                let running = Running(keys: try slice(key, from: position, &state, isFoundByKey, candidate))
+                let running = Running(
+                    keys: try slice(key, from: position, &state, isFoundByKey, candidate), scope: scope)
                 state.running.append(running)
                 return .load(running)
             }
             switch step {
             case .known(let found): return found
             case .wait(let running): await running.wait()
+            case .loadAlone:
+                let batch = try await load(KeyNumbers([key]))
+                return batch.members(of: key).map { Found(members: $0, askedAt: batch.askedAt) }
             case .load(let running):
                 defer {
                     withSlot(slot) { $0.running.removeAll { $0 === running } }

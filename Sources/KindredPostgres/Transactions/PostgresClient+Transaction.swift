@@ -48,6 +48,9 @@ extension PostgresClient {
     /// Whether the task is in a transaction of this client.
     package var isInTransaction: Bool { currentTransaction != nil }
 
+    /// Tells apart the transactions and savepoints that are under way at one time; nil outside of one.
+    package var transactionScope: ObjectIdentifier? { currentTransaction.map { ObjectIdentifier($0) } }
+
     private static func begin(_ isolation: IsolationLevel?, _ readOnly: Bool?, _ deferrable: Bool?) -> String {
         var text = "BEGIN"
         if let isolation { text += " ISOLATION LEVEL \(isolation.rawValue)" }

@@ -49,6 +49,21 @@ import Testing
         }
     }
 
+    @Test("what was upserted since is not turned back", .database(.sql(rows)))
+    func laterPortionsDoNotUndoAnUpsert() async throws {
+        try await withDatabase { database, context, other in
+            var upserted: DatabaseObject?
+            for try await item in try context.fetch("item").sorted("id").stream()
+            where upserted == nil && item["id"] == 1 {
+                let values: [String: (any PropertyValue)?] = ["id": 1000, "filler": "x", "number": 7]
+                upserted = try await context.create("item", [values], onConflict: .update("id")).first
+            }
+            #expect(upserted?["number"] == 7 && upserted?["filler"] == "x")
+            let stored = try await other.value("SELECT number FROM item WHERE id = 1000")
+            #expect(stored == 7)
+        }
+    }
+
     @Test("objects that were deleted since are left out, also if they are more than are noted", .database(.sql(rows)))
     func leavesOutMoreDeletionsThanAreNoted() async throws {
         try await withDatabase { database, context, other in

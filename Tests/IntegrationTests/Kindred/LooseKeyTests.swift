@@ -44,6 +44,26 @@ import Testing
         return isAdded
     }
 
+    @Test(.database) func formsOfOneKeyThatAreAskedForTogetherLeadToTheSameObject() async throws {
+        guard try await addFolded() else { return }
+        try await withDatabase { database, _, other in
+            try await other.query("INSERT INTO folded_row VALUES (5, 'abc')")
+            for ids in ["1, 5", "3, 5", "1, 3, 5", "5, 2", "2, 4, 5"] {
+                for isPrefetched in [false, true] {
+                    let context = database.makeContext()
+                    var request = try context.fetch("folded_row").where("id IN {\(ids)}").sorted("id")
+                    if isPrefetched { request = try request.prefetch("folded") }
+                    let rows = try await request.all()
+                    for row in rows {
+                        let owner = try await row.object(forKey: "folded")
+                        let expected: PostgresValue? = row["id"] == 4 ? nil : row["id"] == 2 ? "B" : "A"
+                        #expect(owner?["name"] == expected, "\(ids) \(row)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test(.database(.sql(schema)), arguments: ["folded", "padded", "counted", "dated"])
     func bothSidesStayRight(owner name: String) async throws {
         if name == "folded" { guard try await addFolded() else { return } }

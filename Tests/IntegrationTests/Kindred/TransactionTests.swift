@@ -1,5 +1,6 @@
 import Kindred
 import KindredTesting
+import Synchronization
 import Testing
 
 /// On failure rows and objects are back where they were, at every depth.
@@ -91,6 +92,59 @@ import Testing
             }
             #expect(ann?["surname"] == "Smith")
             #expect(created?.isDeleted == true)
+        }
+    }
+
+    @Test(.database(.sql(referenceSchema)), arguments: [false, true])
+    func membersFirstSeenInsideShowTheirRowsAfterwards(isCancelled: Bool) async throws {
+        try await withDatabase { database, context, other in
+            let ann = try await context.fetch("person").where("id = 1").one()
+            let held = Mutex<[DatabaseObject]>([])
+            let task = Task {
+                try await context.transaction {
+                    try await context.query("UPDATE email SET address = 'undone'")
+                    try await context.query("INSERT INTO email (id, address, person_id) VALUES (77, 'never', 1)")
+                    let emails = try await ann.set(forKey: "emailSet").objects
+                    let person = try await context.fetch("email").sorted("id").all().last?.object(forKey: "person")
+                    held.withLock { $0 = emails + [person].compactMap(\.self) }
+                    if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
+                    try Task.checkCancellation()
+                    throw Failure()
+                }
+            }
+            #expect(await (try? task.value) == nil)
+            let objects = held.withLock { $0 }
+            #expect(objects.count >= 3)
+            for object in objects where object.entity.name.name == "email" {
+                let stored = try await other.value("SELECT address FROM email WHERE id = \(object["id"] ?? 0)")
+                #expect(object.isDeleted ? object["id"] == 77 : object["address"] == stored && object["id"] != 77)
+            }
+        }
+    }
+
+    @Test(.database(.sql(referenceSchema)), .timeLimit(.minutes(1)))
+    func aLoadDoesNotWaitForOneThatWaitsForItsSavepoint() async throws {
+        try await withDatabase { database, context, other in
+            let people = try await context.fetch("person").sorted("id").all()
+            let (isInside, inside) = AsyncStream.makeStream(of: Void.self)
+            try await context.transaction {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask {
+                        try await context.transaction {
+                            try await people[1].setValue("Inside", forKey: "firstname")
+                            inside.finish()
+                            // The other one asks meanwhile, for both.
+                            try await Task.sleep(for: .milliseconds(100))
+                            _ = try await people[1].set(forKey: "emailSet").objects
+                        }
+                    }
+                    group.addTask {
+                        for await _ in isInside {}
+                        _ = try await people[0].set(forKey: "emailSet").objects
+                    }
+                    try await group.waitForAll()
+                }
+            }
         }
     }
 
