@@ -10,13 +10,17 @@ extension DatabaseContext {
     ///   - askedAt: when the row was asked for by a read; nil for the outcome of a write, which always counts.
     ///   - known: the row as it was stored, if the object does not tell any more.
     func apply(_ row: Row, to object: DatabaseObject, askedAt: UInt64? = nil, stored known: Row? = nil) throws {
-        TransactionJournal.current?.record(object)
+        journal?.record(object)
         let change: (stored: Row, old: VisibleLinks, new: VisibleLinks, wasStaged: Bool)? = object.withState { state in
             let stored = known ?? state.storedRow
-            if let askedAt, state.changedAt > askedAt || stored.hasSameBytes(as: row) { return nil }
+            if let askedAt {
+                if state.seenAt > askedAt { return nil }
+                state.seenAt = askedAt
+                if stored.hasSameBytes(as: row) { return nil }
+            }
             let (old, wasStaged) = (VisibleLinks(state), state.stagingBox != nil)
             state.rebase(on: row, keepsBase: askedAt != nil && object.runtime.version != nil)
-            state.changedAt = tick()
+            state.changed(at: askedAt ?? tick())
             return (stored, old, VisibleLinks(state), wasStaged)
         }
         guard let change else { return }
@@ -86,12 +90,12 @@ extension DatabaseContext {
     ///
     /// - Parameter isUndone: whether the row was stored by what is being undone, which puts all sets back itself.
     func applyDelete(_ object: DatabaseObject, isUndone: Bool = false) throws {
-        TransactionJournal.current?.record(object)
+        journal?.record(object)
         if object.hasChanges || staged.withLock({ $0.hasPairs(of: object) }) { rollback([object]) }
         let wasLive = object.withState { state in
             guard state.status == .persistent || state.status == .deleting else { return false }
             state.status = .deleted
-            state.changedAt = tick()
+            state.seenAt = tick()
             return true
         }
         guard wasLive else { return }
@@ -151,7 +155,7 @@ extension DatabaseContext {
     func link(_ object: DatabaseObject, to owner: DatabaseObject, slot: Int) {
         guard let key = object.key else { return }
         takeFromGroup(slot, of: owner)
-        TransactionJournal.current?.record(owner)
+        journal?.record(owner)
         let member = Member(key: key, row: object.storedRow)
         owner.withState { state in
             state.linksChangedAt = tick()
@@ -178,7 +182,7 @@ extension DatabaseContext {
     /// Notes that rows are no longer members of the owner's relationship.
     func unlink(_ keys: Set<ObjectKey>, from owner: DatabaseObject, slot: Int) {
         takeFromGroup(slot, of: owner)
-        TransactionJournal.current?.record(owner)
+        journal?.record(owner)
         owner.withState { state in
             state.linksChangedAt = tick()
             switch state.relationships[slot] {
@@ -205,7 +209,7 @@ extension DatabaseContext {
 
     /// Forgets a loaded relationship of an object, so that the next use reads it again.
     func unload(_ slot: Int, of owner: DatabaseObject) {
-        TransactionJournal.current?.record(owner)
+        journal?.record(owner)
         owner.withState { state in
             state.linksChangedAt = tick()
             state.relationships[slot] = nil

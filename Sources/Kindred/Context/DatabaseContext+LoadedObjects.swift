@@ -6,12 +6,12 @@ extension DatabaseContext {
         if members.count == 0 { return [] }
         var objects: [DatabaseObject] = []
         objects.reserveCapacity(members.count)
-        var made = MadeObjects(isInTransaction: TransactionJournal.current != nil)
+        var made = MadeObjects(isInTransaction: journal != nil)
         let (isAwaking, group) = (mayAwake(entity), members.group)
         withMap { map in
             let hasNotes = map.hasNotes(entity.index)
             members.forEach { member in
-                let (object, isNew) = self.object(member, entity, group, &map)
+                let (object, isNew) = self.object(member, entity, group, members.validAt, &map)
                 if isNew, isAwaking || hasNotes || made.isInTransaction {
                     made.add(object, member.key, &map, isAwaking)
                 }
@@ -23,11 +23,15 @@ extension DatabaseContext {
     }
 
     /// The object of a loaded member, made from its row if nobody holds it.
-    func object(_ member: Member, of entity: EntityRuntime, _ group: LoadGroup?) -> DatabaseObject {
-        var made = MadeObjects(isInTransaction: TransactionJournal.current != nil)
+    ///
+    /// - Parameter seenAt: the context's clock when the row was asked for.
+    func object(
+        _ member: Member, of entity: EntityRuntime, _ group: LoadGroup?, seenAt: UInt64
+    ) -> DatabaseObject {
+        var made = MadeObjects(isInTransaction: journal != nil)
         let isAwaking = mayAwake(entity)
         let object = withMap { map in
-            let (object, isNew) = self.object(member, entity, group, &map)
+            let (object, isNew) = self.object(member, entity, group, seenAt, &map)
             if isNew, isAwaking || made.isInTransaction || map.hasNotes(entity.index) {
                 made.add(object, member.key, &map, isAwaking)
             }
@@ -41,17 +45,18 @@ extension DatabaseContext {
         _ member: Member,
         _ entity: EntityRuntime,
         _ group: LoadGroup?,
+        _ seenAt: UInt64,
         _ map: inout IdentityMap
     ) -> (object: DatabaseObject, isNew: Bool) {
-        if entity.key.isEmpty { return (make(entity, member.row, group, member.position), false) }
+        if entity.key.isEmpty { return (make(entity, member.row, group, member.position, seenAt: seenAt), false) }
         if let known = map.object(entity.index, member.key) { return (known, false) }
-        let made = make(entity, member.row, group, member.position)
+        let made = make(entity, member.row, group, member.position, seenAt: seenAt)
         map.insert(made, entity.index, member.key)
         return (made, true)
     }
 
     private func finish(_ made: MadeObjects, _ entity: EntityRuntime) {
-        if !made.undoable.isEmpty { TransactionJournal.current?.recordFetched(made.undoable) }
+        if !made.undoable.isEmpty { journal?.recordFetched(made.undoable) }
         if !made.awaking.isEmpty { awake(made.awaking, of: entity) }
     }
 }

@@ -43,7 +43,7 @@ extension DatabaseContext {
                         entity: entity.name.description
                     )
                 }
-                TransactionJournal.current?.recordCreated(object)
+                journal?.recordCreated(object)
                 try applyInsert(object)
                 return object
             }

@@ -51,7 +51,7 @@ extension Database {
         _ body: () async throws -> T
     ) async throws -> T {
         let place = SourcePlace(fileID: fileID, line: line)
-        guard client.isInTransaction, let outer = TransactionJournal.current else {
+        guard client.isInTransaction, let outer = TransactionJournal.current(of: self) else {
             return try await transaction(
                 within: nil, at: place, isolation, readOnly, deferrable, tracksCommit, retry, body)
         }
@@ -71,17 +71,17 @@ extension Database {
         _ retry: RetryPolicy,
         _ body: () async throws -> T
     ) async throws -> T {
-        var journal = TransactionJournal()
+        var journal = TransactionJournal(self)
         do {
             let result = try await client.withTransaction(
                 isolation: isolation, readOnly: readOnly, deferrable: deferrable, tracksCommit: tracksCommit,
                 retry: retry, fileID: place.fileID, line: place.line
             ) { _ in
                 // A second attempt begins with the objects as they were before the first.
-                let attempt = TransactionJournal()
+                let attempt = TransactionJournal(self)
                 try await client.called(at: place) { try await Self.undo(journal, within: outer) }
                 journal = attempt
-                return try await TransactionJournal.$current.withValue(attempt, operation: body)
+                return try await TransactionJournal.with(attempt, body)
             }
             if let outer { journal.merge(into: outer) }
             return result
@@ -105,7 +105,7 @@ extension Database {
         isUnknown: Bool = false
     ) async throws {
         let changed = isUnknown ? journal.changedObjects : []
-        try await TransactionJournal.$current.withValue(nil) {
+        try await TransactionJournal.with(nil) {
             let fetched = try journal.undo()
             outer?.recordFetched(fetched)
             let outdated = Dictionary(grouping: fetched + changed) { ObjectIdentifier($0.context) }.values

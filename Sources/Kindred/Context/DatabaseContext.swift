@@ -43,6 +43,9 @@ public final class DatabaseContext: Sendable {
 
     var client: PostgresClient { database.client }
 
+    /// What remembers changes while the task is in a transaction.
+    var journal: TransactionJournal? { TransactionJournal.current(of: database) }
+
     /// Lets one write at a time through; made with the first one, as many contexts only read.
     var writeLock: AsyncGate {
         gate.withLock { gate in
@@ -56,6 +59,9 @@ public final class DatabaseContext: Sendable {
     /// The time of asking, to be given to `apply` with the answer.
     var now: UInt64 { clock.load(ordering: .acquiring) }
 
+    /// The time of asking for what may take long to arrive, earlier than every asking after it.
+    func beginReading() -> UInt64 { clock.add(1, ordering: .acquiringAndReleasing).oldValue }
+
     /// The time of a change, later than every asking before it.
     func tick() -> UInt64 { clock.add(1, ordering: .acquiringAndReleasing).newValue }
 
@@ -66,7 +72,7 @@ public final class DatabaseContext: Sendable {
     func noteLostRows(of entity: Int, areInDoubt: Bool = false) {
         let time = tick()
         let before = withMap { $0.noteLostRows(entity, at: time, areInDoubt: areInDoubt) }
-        TransactionJournal.current?.recordLostRows(before, entity, at: time, in: self)
+        journal?.recordLostRows(before, entity, at: time, in: self)
         hasLosses.store(true, ordering: .relaxed)
     }
 
@@ -103,7 +109,7 @@ public final class DatabaseContext: Sendable {
             defer { map.setLatestRow(latest, entity.index, key) }
             return map.latestRow(entity.index, key)
         }
-        TransactionJournal.current?.recordLatestRow(before, entity.index, key, in: self)
+        journal?.recordLatestRow(before, entity.index, key, in: self)
     }
 
     /// The live object of a key, without I/O.
@@ -127,7 +133,7 @@ extension DatabaseContext {
         let keys = try entity.keys(of: result)
         let group = result.count == 0 ? nil : keys.map(LoadGroup.init)
         func make(_ position: Int) throws -> DatabaseObject {
-            self.make(entity, try rows[position], group, Int32(clamping: position))
+            self.make(entity, try rows[position], group, Int32(clamping: position), seenAt: askedAt)
         }
         let (objects, known) = try withMap { map in
             switch keys {
@@ -169,7 +175,7 @@ extension DatabaseContext {
             for (position, object) in objects.enumerated() { object.join(group, at: Int32(clamping: position)) }
         }
         guard let first = objects.first, known.count < objects.count else { return objects }
-        TransactionJournal.current?.recordFetched(Self.new(among: objects, known))
+        journal?.recordFetched(Self.new(among: objects, known))
         if awakes(entity, first) { awake(Self.new(among: objects, known), of: entity) }
         return objects
     }
@@ -189,15 +195,15 @@ extension DatabaseContext {
         var (object, isNew): (DatabaseObject, Bool)
         if !entity.key.isEmpty, let key = try ObjectKey(row, entity.key) {
             (object, isNew) = withMap { map in
-                let found = map.object(entity.index, key) { make(entity, row, nil, 0) }
+                let found = map.object(entity.index, key) { make(entity, row, nil, 0, seenAt: askedAt) }
                 if found.isNew { tellNotes(to: found.object, key, askedAt: askedAt, &map) }
                 return found
             }
             if !isNew { try apply(row, to: object, askedAt: askedAt) }
         } else {
-            (object, isNew) = (make(entity, row, nil, 0), true)
+            (object, isNew) = (make(entity, row, nil, 0, seenAt: askedAt), true)
         }
-        if isNew { TransactionJournal.current?.recordFetched([object]) }
+        if isNew { journal?.recordFetched([object]) }
         if isNew, awakes(entity, object) { awake([object], of: entity) }
         return object
     }
@@ -205,7 +211,7 @@ extension DatabaseContext {
     /// Tells an object that was made from an answer what was noted of its row, which a transaction may put back.
     private func tellNotes(to object: DatabaseObject, _ key: ObjectKey, askedAt: UInt64, _ map: inout IdentityMap) {
         guard let replaced = map.tellNotes(to: object, key, askedAt: askedAt) else { return }
-        TransactionJournal.current?.recordLatestRow(replaced, object.runtime.index, key, in: self)
+        journal?.recordLatestRow(replaced, object.runtime.index, key, in: self)
     }
 
     func make(_ seed: ObjectSeed) -> DatabaseObject {
@@ -213,9 +219,12 @@ extension DatabaseContext {
         return DatabaseObject(seed)
     }
 
-    func make(_ entity: EntityRuntime, _ row: Row, _ group: LoadGroup?, _ position: Int32) -> DatabaseObject {
-        if entity.layout == nil { return DatabaseObject(plain: self, entity, row, group, position) }
-        return make(ObjectSeed(context: self, runtime: entity, row: row, group: group, position: position))
+    func make(
+        _ entity: EntityRuntime, _ row: Row, _ group: LoadGroup?, _ position: Int32, seenAt: UInt64
+    ) -> DatabaseObject {
+        if entity.layout == nil { return DatabaseObject(plain: self, entity, row, group, position, seenAt: seenAt) }
+        return make(
+            ObjectSeed(context: self, runtime: entity, row: row, group: group, position: position, seenAt: seenAt))
     }
 }
 

@@ -2,9 +2,30 @@ import Synchronization
 
 /// What the objects were before a transaction, or a savepoint's scope, changed them.
 ///
-/// Bound to the task like the transaction itself, so that objects of every context that is used inside are covered.
+/// Bound to the task like the transaction itself, so that objects of every context of the database that is used inside
+/// are covered. A task may be in transactions of several databases, of which each has its own.
 final class TransactionJournal: Sendable {
-    @TaskLocal static var current: TransactionJournal?
+    @TaskLocal private static var innermost: TransactionJournal?
+
+    private let database: Database
+    private let outer: TransactionJournal?
+
+    init(_ database: Database) {
+        self.database = database
+        outer = Self.innermost
+    }
+
+    /// The journal of the task's transaction on a database, if there is one that has to remember anything.
+    static func current(of database: Database) -> TransactionJournal? {
+        var journal = innermost
+        while let found = journal, found.database !== database { journal = found.outer }
+        return journal
+    }
+
+    /// Runs `body` with a journal, or with none of any database.
+    static func with<T>(_ journal: TransactionJournal?, _ body: () async throws -> T) async rethrows -> T {
+        try await $innermost.withValue(journal, operation: body)
+    }
 
     private struct Entries {
         var before: [ObjectIdentifier: (object: DatabaseObject, state: ObjectState)] = [:]
@@ -187,8 +208,8 @@ extension DatabaseContext {
             let undone = current
             current = state
             // Answers that were asked for inside the failed transaction count no more.
-            current.changedAt = tick()
-            current.linksChangedAt = current.changedAt
+            current.changed(at: tick())
+            current.linksChangedAt = current.seenAt
             return undone
         }
         let undoneKey = undone.key(entity)

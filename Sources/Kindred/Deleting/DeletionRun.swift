@@ -38,7 +38,7 @@ final class DeletionRun: Sendable {
 
     /// Shows an object as being on its way out.
     static func mark(_ object: DatabaseObject) {
-        TransactionJournal.current?.record(object)
+        object.context.journal?.record(object)
         object.withState { if $0.status == .persistent { $0.status = .deleting } }
     }
 }
@@ -87,7 +87,7 @@ extension DeletionSearch {
                     found.rows[key].map { Member(key: key, row: $0, position: Int32(clamping: position)) }
                 }
                 let group = LoadGroup(.members(members))
-                fresh += members.map { context.object($0, of: entity, group) }
+                fresh += members.map { context.object($0, of: entity, group, seenAt: context.now) }
             }
             for key in keys {
                 if let object = context.liveObject(entity, key) { DeletionRun.mark(object) }

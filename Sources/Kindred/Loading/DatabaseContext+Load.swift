@@ -34,7 +34,9 @@ extension DatabaseContext {
             if !isForeignKey { apply(stagedChange(relationship, of: object), to: &found) }
             keep(.one(found), relationship.slot, of: object, askedAt: loaded.askedAt)
         }
-        return found.member.map { self.object($0, of: runtime.entities[relationship.destination], found.group) }
+        return found.member.map {
+            self.object($0, of: runtime.entities[relationship.destination], found.group, seenAt: found.validAt)
+        }
     }
 
     /// The object at the other end of a to-one relationship, if it is in memory.
@@ -53,14 +55,17 @@ extension DatabaseContext {
         }
         var member: Member?
         var group: LoadGroup?
+        var seenAt: UInt64 = 0
         if case .one(let one) = source.loaded, one.foreignKey == nil || one.foreignKey == key,
             isCurrent(source.loaded, relationship, of: object)
         {
-            (member, group) = (one.member, one.group)
+            (member, group, seenAt) = (one.member, one.group, one.validAt)
         } else if let found = foundByGroup(relationship, key, source) {
-            (member, group) = (found.members.first, found.members.group)
+            (member, group, seenAt) = (found.members.first, found.members.group, found.askedAt)
         }
-        return member.map { self.object($0, of: runtime.entities[relationship.destination], group) }
+        return member.map {
+            self.object($0, of: runtime.entities[relationship.destination], group, seenAt: seenAt)
+        }
     }
 
     /// The object in memory that a foreign key of a row leads to, if any.
@@ -98,7 +103,9 @@ extension DatabaseContext {
             apply(change, to: &found)
             keep(.one(found), relationship.slot, of: object, askedAt: loaded.askedAt)
         }
-        return found.member.map { self.object($0, of: runtime.entities[relationship.destination], found.group) }
+        return found.member.map {
+            self.object($0, of: runtime.entities[relationship.destination], found.group, seenAt: found.validAt)
+        }
     }
 
     /// What was read, with what staged changes make of it.
@@ -269,7 +276,7 @@ extension DatabaseContext {
     }
 
     func keep(_ loaded: LoadedRelationship, _ slot: Int, of owner: DatabaseObject, askedAt: UInt64) {
-        TransactionJournal.current?.record(owner)
+        journal?.record(owner)
         owner.withState { state in
             guard state.linksChangedAt <= askedAt, state.status != .deleted else { return }
             state.relationships[slot] = loaded

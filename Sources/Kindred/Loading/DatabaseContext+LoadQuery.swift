@@ -10,7 +10,7 @@ extension DatabaseContext {
         _ source: LinkSource
     ) async throws -> LoadGroup.Found {
         guard faulting == .batch, let group = source.group else { return try await loadAlone(relationship, key) }
-        TransactionJournal.current?.recordLoad(group)
+        journal?.recordLoad(group)
         group.forget(relationship.slot, before: withMap { $0.lostRows(of: relationship) })
         // Whoever is asked for by its own key need not be looked at to know that it is loaded.
         let entity = runtime.entities[relationship.source]
@@ -90,7 +90,7 @@ extension DatabaseContext {
             }
         }
         for (key, latest) in replaced {
-            TransactionJournal.current?.recordLatestRow(latest, entity.index, key, in: self)
+            journal?.recordLatestRow(latest, entity.index, key, in: self)
         }
     }
 

@@ -45,7 +45,7 @@ extension DatabaseContext {
         guard !owners.isEmpty else { return }
         let batch = try await query(relationship, keys)
         for group in groups.values {
-            TransactionJournal.current?.recordLoad(group)
+            journal?.recordLoad(group)
             group.keep(batch, relationship.slot)
         }
         for owner in owners { try await take(relationship, owner.key, for: owner.object) }

@@ -33,10 +33,10 @@ extension DatabaseContext {
         var concerned: [DatabaseObject] = []
         var attempt = 1
         while true {
-            var journal: TransactionJournal?
+            var attempted: TransactionJournal?
             do {
                 return try await transaction(isolation: isolation, fileID: fileID, line: line) {
-                    journal = TransactionJournal.current
+                    attempted = journal
                     try await client.called(at: fileID, line) { try await refreshAndLock(concerned) }
                     let result = try await body()
                     try await save(fileID: fileID, line: line)
@@ -45,7 +45,7 @@ extension DatabaseContext {
             } catch  where attempt < retry.attempts && Self.mayRetry(error, isNested: isNested) {
                 let conflicts = (error as? KindredError)?.conflicts ?? []
                 var seen = Set<DatabaseObject>()
-                concerned = (concerned + conflicts.map(\.object) + (journal?.changedObjects ?? []))
+                concerned = (concerned + conflicts.map(\.object) + (attempted?.changedObjects ?? []))
                     .filter { $0.context === self && seen.insert($0).inserted }
                 try await Task.sleep(for: RetryPolicy.pause(after: attempt))
                 attempt += 1

@@ -28,14 +28,18 @@ open class DatabaseObject: @unchecked Sendable {
         context = seed.context
         runtime = seed.runtime
         state = Mutex(
-            ObjectState(row: seed.row, group: seed.group, position: seed.position, staging: seed.staging))
+            ObjectState(
+                row: seed.row, group: seed.group, position: seed.position, staging: seed.staging, seenAt: seed.seenAt))
     }
 
     /// Made as an object without a class of its own: what it is made of is handed on, where a seed would be copied.
-    init(plain context: DatabaseContext, _ runtime: EntityRuntime, _ row: Row, _ group: LoadGroup?, _ position: Int32) {
+    init(
+        plain context: DatabaseContext, _ runtime: EntityRuntime, _ row: Row, _ group: LoadGroup?, _ position: Int32,
+        seenAt: UInt64
+    ) {
         self.context = context
         self.runtime = runtime
-        state = Mutex(ObjectState(row: row, group: group, position: position))
+        state = Mutex(ObjectState(row: row, group: group, position: position, seenAt: seenAt))
     }
 
     /// Whether ``prepareForDeletion()`` has to be called for objects of this class.
@@ -73,8 +77,8 @@ open class DatabaseObject: @unchecked Sendable {
     deinit {
         // Loaded relationships may hold this row as it was before: leave them the newer one.
         let latest = state.withLock { state in
-            guard state.changedAt > 0, state.status == .persistent else { return LatestRow?.none }
-            return LatestRow(row: state.storedRow, changedAt: state.changedAt)
+            guard state.isNewer, state.status == .persistent else { return LatestRow?.none }
+            return LatestRow(row: state.storedRow, changedAt: state.seenAt)
         }
         if let latest, !runtime.key.isEmpty, let key = try? ObjectKey(latest.row, runtime.key) {
             context.leave(LeftRow(entity: runtime.index, key: key, latest: latest))
@@ -135,6 +139,8 @@ public struct ObjectSeed: Sendable {
     var position: Int32 = 0
     /// What is staged on a new object; nil for one that stands for a stored row.
     var staging: StagingBox?
+    /// The context's clock when the row was asked for.
+    var seenAt: UInt64
 }
 
 extension DatabaseObject: TableObject {

@@ -19,18 +19,21 @@ package struct ObjectState: Sendable {
     /// The place among the rows of `group`.
     package var position: Int32
     package var status: Status
+    /// Whether loaded relationships may hold an older row than this object.
+    package var isNewer = false
     /// What is staged and not saved yet.
     package var stagingBox: StagingBox?
-    /// The context's clock when the row was last changed; an answer that was asked for earlier does not overwrite it.
-    package var changedAt: UInt64 = 0
+    /// The context's clock when the row was asked for or changed; an answer that was asked for earlier does not overwrite it.
+    package var seenAt: UInt64
     /// The rows that this one was read with.
     package var group: LoadGroup?
     /// Loaded relationships by slot; empty until the first is loaded.
     package var relationships = LoadedRelationships()
 
     /// What a new object knows if something is staged, and else that of a stored row.
-    init(row: Row, group: LoadGroup? = nil, position: Int32 = 0, staging: StagingBox? = nil) {
+    init(row: Row, group: LoadGroup? = nil, position: Int32 = 0, staging: StagingBox? = nil, seenAt: UInt64 = 0) {
         self.row = row
+        self.seenAt = seenAt
         self.position = position
         status = staging == nil ? .persistent : .inserted
         stagingBox = staging
@@ -45,7 +48,13 @@ package struct ObjectState: Sendable {
     /// Shows the row that another object of the same row has left.
     mutating func show(_ latest: LatestRow) {
         row = latest.row
-        changedAt = latest.changedAt
+        changed(at: latest.changedAt)
+    }
+
+    /// Says that the row stands there since a time of the context's clock, and not as it was read with others.
+    mutating func changed(at time: UInt64) {
+        seenAt = time
+        isNewer = true
     }
 
     /// The context's clock when a relationship was last changed; an answer asked for earlier is not kept.

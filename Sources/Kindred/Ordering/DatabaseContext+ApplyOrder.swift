@@ -109,7 +109,7 @@ extension DatabaseContext {
             let joined = update.joining.map(\.place.key).filter { !known.contains($0) }
             loaded.reorder(loaded.members + joined.compactMap { members[$0] })
         }
-        TransactionJournal.current?.record(owner)
+        journal?.record(owner)
         owner.withState { state in
             state.linksChangedAt = tick()
             state.relationships[relationship.slot] = .many(loaded)
@@ -135,7 +135,7 @@ extension DatabaseContext {
             return try noteLinkChange(entity: relationship.destination, slot: inverse.slot, new.row, columns)
         }
         takeFromGroup(inverse.slot, of: owner)
-        TransactionJournal.current?.record(owner)
+        journal?.record(owner)
         owner.withState { state in
             state.linksChangedAt = tick()
             guard case .many(var members) = state.relationships[inverse.slot] else { return }

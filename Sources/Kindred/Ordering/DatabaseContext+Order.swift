@@ -12,7 +12,7 @@ extension DatabaseContext {
         payload: Assignments? = nil
     ) async throws {
         func run() async throws { try await self.run(owner, relationship, change, objects, payload) }
-        if TransactionJournal.current == nil {
+        if journal == nil {
             try await write { try await transaction { try await run() } }
         } else {
             try await transaction { try await write { try await run() } }

@@ -46,7 +46,7 @@ extension DatabaseContext {
 
     /// Puts a staged pair behind all others.
     private func restage(_ pair: StagedPair) {
-        TransactionJournal.current?.record(pair, in: self)
+        journal?.record(pair, in: self)
         staged.withLock { staged in
             guard staged.contains(pair) else { return }
             let payload = staged.entry(of: pair)?.payload

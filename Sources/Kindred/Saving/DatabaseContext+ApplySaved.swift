@@ -26,7 +26,7 @@ extension DatabaseContext {
                 entity: entity.name.description
             )
         }
-        TransactionJournal.current?.record(stored: saved)
+        journal?.record(stored: saved)
         let before = objects.map { object in object.withState { (key: $0.key(entity), links: VisibleLinks($0)) } }
         staged.withLock { staged in
             var unstaged: [DatabaseObject] = []
@@ -73,7 +73,7 @@ extension DatabaseContext {
     /// A new object has got its key: a loaded relationship that holds it under the temporary one follows.
     func rekey(_ temporaryKey: ObjectKey, to object: DatabaseObject, in owner: DatabaseObject, _ slot: Int) {
         guard let key = object.key else { return }
-        TransactionJournal.current?.record(owner)
+        journal?.record(owner)
         let member = Member(key: key, row: object.storedRow)
         owner.withState { state in
             switch state.relationships[slot] {

@@ -68,7 +68,7 @@ extension DatabaseContext {
         guard !objects.isEmpty || !pairs.isEmpty else { return }
         if let error = KindredError(try await problems(of: objects)) { throw error }
         // Saves of the context that are not in a transaction already follow each other.
-        if TransactionJournal.current == nil {
+        if journal == nil {
             try await write { try await transaction { try await run(objects, pairs) } }
         } else {
             try await transaction { try await run(objects, pairs) }

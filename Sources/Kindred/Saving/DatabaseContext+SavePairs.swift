@@ -51,7 +51,7 @@ extension DatabaseContext {
 
     /// A pair has been stored: it is staged no longer, and both ends show it.
     private func applySaved(_ pair: StagedPair) throws {
-        TransactionJournal.current?.record(pair, in: self)
+        journal?.record(pair, in: self)
         staged.withLock { $0.remove(pair) }
         let relationship = pair.relationship
         guard case .helper(let helper) = relationship.link else { return }

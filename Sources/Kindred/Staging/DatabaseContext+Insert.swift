@@ -42,13 +42,14 @@ extension DatabaseContext {
         let isCalled = mayAwake(entity)
         let staging = Staging(stored: empty, columns: isCalled ? [] : cells.columns, temporaryKey: number)
         let row = isCalled ? empty : cells.row(empty.columns)
-        let object = make(ObjectSeed(context: self, runtime: entity, row: row, staging: StagingBox(staging)))
+        let object = make(
+            ObjectSeed(context: self, runtime: entity, row: row, staging: StagingBox(staging), seenAt: now))
         let isLinked = withMap { map in
             map.insert(object, entity.index, .temporary(number))
             return map.knowsAny(of: entity.linkedEntities)
         }
         staged.withLock { $0.insert(object) }
-        TransactionJournal.current?.recordCreated(object)
+        journal?.recordCreated(object)
         if isCalled {
             awakeFromInsert(object)
             object.stage(cells)

@@ -105,7 +105,7 @@ extension DatabaseContext {
 
     /// Stages a pair of a many-to-many relationship; both sides show it.
     func stage(_ pair: StagedPair, payload: Assignments?) {
-        TransactionJournal.current?.record(pair, in: self)
+        journal?.record(pair, in: self)
         let isNew = staged.withLock { staged in
             let isNew = !staged.contains(pair)
             staged.insert(pair, payload: payload ?? staged.entry(of: pair)?.payload)
@@ -118,7 +118,7 @@ extension DatabaseContext {
 
     /// Takes a staged pair back; both sides have lost it.
     func unstage(_ pair: StagedPair) {
-        TransactionJournal.current?.record(pair, in: self)
+        journal?.record(pair, in: self)
         let wasStaged = staged.withLock { staged in
             defer { staged.remove(pair) }
             return staged.contains(pair)

@@ -68,7 +68,7 @@ extension DatabaseContext {
     /// The lock of the staged changes is taken around the object's, always in this order, so that an object is held
     /// exactly if something is staged on it.
     func changeStaging(of object: DatabaseObject, _ change: (inout ObjectState) -> Void) {
-        TransactionJournal.current?.record(object)
+        journal?.record(object)
         let (old, new) = staged.withLock { staged in
             let (old, new, wasStaged, isStaged) = object.withState { state in
                 let (old, wasStaged) = (VisibleLinks(state), state.stagingBox != nil)

@@ -5,7 +5,7 @@ import KindredSchema
 extension DatabaseContext {
     /// Runs a write and what it does to memory before the next write of the same scope.
     func write<T>(_ body: () async throws -> T) async throws -> T {
-        try await (TransactionJournal.current?.writeLock ?? writeLock).withLock(body)
+        try await (journal?.writeLock ?? writeLock).withLock(body)
     }
 
     /// Sends statements as one: outside a transaction they are one implicit transaction.

@@ -9,6 +9,13 @@ import Testing
         CREATE TABLE item (id integer PRIMARY KEY, filler text NOT NULL, number integer NOT NULL DEFAULT 0);
         INSERT INTO item SELECT i, repeat('x', 1000), 0 FROM generate_series(1, 1000) i;
         """
+    private static let linkedRows =
+        rows + """
+            CREATE TABLE shelf (id integer PRIMARY KEY);
+            INSERT INTO shelf VALUES (1);
+            ALTER TABLE item ADD COLUMN shelf_id integer REFERENCES shelf;
+            UPDATE item SET shelf_id = 1 WHERE id = 1000;
+            """
 
     @Test(
         "D9: rows of an earlier moment do not undo what was written since", .database(.sql(rows)),
@@ -61,6 +68,24 @@ import Testing
             #expect(upserted?["number"] == 7 && upserted?["filler"] == "x")
             let stored = try await other.value("SELECT number FROM item WHERE id = 1000")
             #expect(stored == 7)
+        }
+    }
+
+    @Test("what was read since, by key, by condition or through a set, is not turned back", .database(.sql(linkedRows)))
+    func laterPortionsDoNotTurnBackWhatWasRead() async throws {
+        try await withDatabase { database, context, other in
+            let held = try await context.find("item", 997)
+            var read: [DatabaseObject?] = [held]
+            for try await item in try context.fetch("item").sorted("id").stream() where read.count == 1 {
+                _ = item
+                try await other.query("UPDATE item SET number = 7 WHERE id > 996")
+                _ = try await context.find("item", 997)
+                read.append(try await context.find("item", 998))
+                read += try await context.fetch("item").where("id = 999").all()
+                read += try await context.find("shelf", 1)?.set(forKey: "itemSet").objects ?? []
+            }
+            #expect(read.map { $0?["id"] } == [997, 998, 999, 1000])
+            #expect(read.allSatisfy { $0?["number"] == 7 })
         }
     }
 

@@ -64,6 +64,31 @@ import Testing
         }
     }
 
+    @Test(.database(.sql(referenceSchema))) func transactionsOfTwoDatabasesPutBackTheirOwnObjectsOnly() async throws {
+        try await withDatabase { _, context, other in
+            try await withDatabase { _, elsewhere, _ in
+                let ann = try await context.find("person", 1)
+                let bob = try await elsewhere.find("person", 2)
+                await #expect(throws: Failure.self) {
+                    try await context.transaction {
+                        try await ann?.setValue("Undone", forKey: "surname")
+                        // This is no part of the other's transaction, and stays.
+                        try await elsewhere.transaction {
+                            try await bob?.setValue("Kept", forKey: "surname")
+                            try await context.transaction { try await ann?.setValue("Undone", forKey: "firstname") }
+                        }
+                        throw Failure()
+                    }
+                }
+                #expect(ann?["surname"] == "Smith" && ann?["firstname"] != "Undone")
+                #expect(bob?["surname"] == "Kept")
+                #expect(
+                    try await other.value("SELECT string_agg(surname, ' ' ORDER BY id) FROM person WHERE id < 3")
+                        == "Smith Kept")
+            }
+        }
+    }
+
     @Test(.database(.sql(referenceSchema))) func anInnerScopeThatSucceededIsUndoneWithTheOuterOne() async throws {
         try await withDatabase { database, context, other in
             let ann = try await context.fetch("person").where("id = 1").one()
@@ -122,7 +147,7 @@ import Testing
         }
     }
 
-    @Test(.database(.sql(referenceSchema)), .timeLimit(.minutes(1)))
+    @Test(.database(.sql(referenceSchema)), .timeLimit(.minutes(15)))
     func aLoadDoesNotWaitForOneThatWaitsForItsSavepoint() async throws {
         try await withDatabase { database, context, other in
             let people = try await context.fetch("person").sorted("id").all()

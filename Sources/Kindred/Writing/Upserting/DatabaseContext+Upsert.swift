@@ -92,8 +92,6 @@ extension DatabaseContext {
         let objects = try objects(from: result, of: entity, askedAt: tick())
         // What was not held may be new, or may have come from another owner.
         for position in new {
-            // A row that was there before may come in answers that were asked for earlier, such as a stream's.
-            objects[position].withState { $0.changedAt = tick() }
             try applyInsert(objects[position])
         }
         return objects
