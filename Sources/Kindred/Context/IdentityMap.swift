@@ -270,6 +270,11 @@ struct IdentityMap {
         tables.place(relationship.destination).map { tables[$0].lostRows.doubtedAt > loaded.validAt } ?? false
     }
 
+    /// When anything was last changed in what an owner's relationship leads to, as far as the owner's object does not know.
+    func changedAt(_ relationship: RelationshipRuntime, _ key: ObjectKey) -> UInt64 {
+        max(lostRows(of: relationship), linkChange(relationship.source, slot: relationship.slot, key))
+    }
+
     /// When the relationship of an owner that nobody held was changed; 0 for never.
     func linkChange(_ entity: Int, slot: Int, _ owner: ObjectKey) -> UInt64 {
         guard isNoted, let place = tables.place(entity) else { return 0 }

@@ -237,11 +237,9 @@ extension DatabaseContext {
         ownerChangedAt: UInt64
     ) -> LoadGroup.Found? {
         let (changedAt, hasNotes) = withMap { map in
-            let lostAt = map.lostRows(of: relationship)
-            let linkedAt = map.linkChange(relationship.source, slot: relationship.slot, key)
-            return (max(ownerChangedAt, lostAt, linkedAt), map.hasNotes(relationship.destination))
+            (map.changedAt(relationship, key), map.hasNotes(relationship.destination))
         }
-        guard changedAt <= found.askedAt else { return nil }
+        guard max(ownerChangedAt, changedAt) <= found.askedAt else { return nil }
         guard hasNotes else { return found }
         let keys = found.members.members.map(\.key)
         let gone = withMap { map in keys.filter { map.isDeleted(relationship.destination, $0, since: found.askedAt) } }
@@ -260,6 +258,14 @@ extension DatabaseContext {
         at place: SourcePlace?
     ) async throws -> LoadGroup.Found {
         if let current = foundByGroup(relationship, key, source) { return current }
+        try requireFaulting(relationship, at: place)
+        return try await client.called(at: place) {
+            try await load(relationship, key, source)
+        }
+    }
+
+    /// Refuses to ask the database about a relationship that should have been prefetched.
+    func requireFaulting(_ relationship: RelationshipRuntime, at place: SourcePlace?) throws {
         guard faulting != .forbidden else {
             let path = "\(runtime.entities[relationship.source].name).\(relationship.model.name)"
             throw KindredError(
@@ -269,9 +275,6 @@ extension DatabaseContext {
                 entity: runtime.entities[relationship.source].name.description,
                 key: relationship.model.name
             )
-        }
-        return try await client.called(at: place) {
-            try await load(relationship, key, source)
         }
     }
 

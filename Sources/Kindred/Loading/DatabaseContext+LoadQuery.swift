@@ -18,30 +18,28 @@ extension DatabaseContext {
         let lostAt = mayBeOutdated ? withMap { $0.lostRows(of: relationship) } : 0
         // Where no object is in memory that foreign keys could lead to, there is none to look for.
         let mayBeKnown = relationship.holdsForeignKey && withMap { $0.holdsObjects(of: relationship.destination) }
-        let found = try await group.load(
+        let batch = try await group.load(
             relationship.slot, key, from: source.position, in: client.transactionScope, isFoundByKey: isFoundByKey
         ) { element in
-            try candidate(element, of: entity, relationship, mayBeKnown, lostAt)
+            try candidate(element, of: entity, relationship, mayBeKnown: mayBeKnown, lostAt)
         } load: { keys in
             try await query(relationship, keys)
         }
-        if let found, let current = current(found, relationship, key, ownerChangedAt: source.linksChangedAt) {
-            return current
-        }
+        let found = batch.found(for: key)
+        if let current = current(found, relationship, key, ownerChangedAt: source.linksChangedAt) { return current }
         return try await loadAlone(relationship, key)
     }
 
     private func loadAlone(_ relationship: RelationshipRuntime, _ key: ObjectKey) async throws -> LoadGroup.Found {
-        let batch = try await query(relationship, KeyNumbers([key]))
-        return LoadGroup.Found(members: batch.members(of: key) ?? LoadedMembers(), askedAt: batch.askedAt)
+        try await query(relationship, KeyNumbers([key])).found(for: key)
     }
 
     /// The key by which another element of the group asks for the relationship; nil if it has nothing to ask for.
-    private func candidate(
+    func candidate(
         _ element: LoadGroup.Element,
         of entity: EntityRuntime,
         _ relationship: RelationshipRuntime,
-        _ mayBeKnown: Bool,
+        mayBeKnown: Bool,
         _ lostAt: UInt64
     ) throws -> ObjectKey? {
         let row: Row?

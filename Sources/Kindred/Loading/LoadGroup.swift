@@ -58,11 +58,15 @@ package final class LoadGroup: Sendable {
             return nil
         }
 
+        /// The latest batch that an owner was asked for with.
+        func batch(of key: ObjectKey) -> LoadedBatch? {
+            for place in batches.indices.reversed() where batches[place].contains(key) { return batches[place] }
+            return nil
+        }
+
         /// Whether somebody has asked for a key, or is doing so.
         func isAskedFor(_ key: ObjectKey) -> Bool {
-            // The latest have the most.
-            for place in batches.indices.reversed() where batches[place].contains(key) { return true }
-            return running.contains { $0.keys.number(of: key) != nil }
+            batch(of: key) != nil || running.contains { $0.keys.number(of: key) != nil }
         }
     }
 
@@ -128,6 +132,14 @@ package final class LoadGroup: Sendable {
         }
     }
 
+    /// The latest batch of a slot that the owner with the given key was asked for with.
+    func batch(_ slot: Int, _ key: ObjectKey) -> LoadedBatch? {
+        slots.withLock { slots in
+            for place in slots.indices where slots[place].slot == slot { return slots[place].batch(of: key) }
+            return nil
+        }
+    }
+
     /// Forgets what a slot was told before a time, so that it is loaded anew for the whole group.
     func forget(_ slot: Int, before time: UInt64) {
         slots.withLock { slots in
@@ -161,7 +173,7 @@ package final class LoadGroup: Sendable {
     ///   - scope: the transaction or savepoint that the task is in.
     ///   - isFoundByKey: whether elements ask by their own keys.
     ///   - candidate: the key by which an element's relationship is found; nil if there is nothing to load.
-    ///   - load: reads the members of the given owners with one query.
+    ///   - load: reads what the slot is for of the given owners with one query.
     func load(
         _ slot: Int,
         _ key: ObjectKey,
@@ -170,16 +182,16 @@ package final class LoadGroup: Sendable {
         isFoundByKey: Bool,
         candidate: (Element) throws -> ObjectKey?,
         load: (KeyNumbers) async throws -> LoadedBatch
-    ) async throws -> Found? {
+    ) async throws -> LoadedBatch {
         while true {
             enum Step {
-                case known(Found)
+                case known(LoadedBatch)
                 case wait(Running)
                 case load(Running)
                 case loadAlone
             }
             let step: Step = try withSlot(slot) { state in
-                if let known = state.found(key) { return .known(known) }
+                if let known = state.batch(of: key) { return .known(known) }
                 if let running = state.running.first(where: { $0.keys.number(of: key) != nil }) {
                     return running.scope == scope ? .wait(running) : .loadAlone
                 }
@@ -189,11 +201,9 @@ package final class LoadGroup: Sendable {
                 return .load(running)
             }
             switch step {
-            case .known(let found): return found
+            case .known(let batch): return batch
             case .wait(let running): await running.wait()
-            case .loadAlone:
-                let batch = try await load(KeyNumbers([key]))
-                return batch.members(of: key).map { Found(members: $0, askedAt: batch.askedAt) }
+            case .loadAlone: return try await load(KeyNumbers([key]))
             case .load(let running):
                 defer {
                     withSlot(slot) { $0.running.removeAll { $0 === running } }
@@ -201,7 +211,7 @@ package final class LoadGroup: Sendable {
                 }
                 let batch = try await load(running.keys)
                 keep(batch, slot)
-                return batch.members(of: key).map { Found(members: $0, askedAt: batch.askedAt) }
+                return batch
             }
         }
     }

@@ -1,4 +1,5 @@
-/// The rows that one query found for many owners of a relationship: each row once, however many owners share it.
+/// The rows that one query found for many owners of a relationship: each row once, however many owners share it; or how
+/// many there are.
 final class LoadedBatch: Sendable {
     /// The group that the rows form.
     let group: LoadGroup
@@ -11,6 +12,8 @@ final class LoadedBatch: Sendable {
     private let places: [Int32]
     /// Where each owner's places end.
     private let ends: [Int32]
+    /// How many members each owner has, where they were only counted.
+    private let counts: [Int]
 
     /// Whether rows came for owners that were not asked for: the server holds keys equal that differ here.
     let hasStrangers: Bool
@@ -72,13 +75,32 @@ final class LoadedBatch: Sendable {
         self.places = places
         self.ends = ends
         self.askedAt = askedAt
+        counts = []
         group = LoadGroup(.members(rows))
+    }
+
+    /// The numbers of members, by the owners' numbers.
+    init(counts: [Int], of owners: KeyNumbers, askedAt: UInt64) {
+        (self.counts, self.owners, self.askedAt) = (counts, owners, askedAt)
+        (rows, places, ends, hasStrangers) = ([], [], [], false)
+        group = LoadGroup(.members([]))
+    }
+
+    /// How many members an owner has; nil if that was not asked for.
+    func count(of owner: ObjectKey) -> Int? {
+        guard let number = owners.number(of: owner), number < counts.count else { return nil }
+        return counts[number]
     }
 
     /// The members of an owner; nil if it was not asked for.
     func members(of owner: ObjectKey) -> LoadedMembers? {
-        guard let number = owners.number(of: owner) else { return nil }
+        guard let number = owners.number(of: owner), number < ends.count else { return nil }
         return LoadedMembers(self, Int(number == 0 ? 0 : ends[number - 1])..<Int(ends[number]))
+    }
+
+    /// What is found for an owner that was asked for.
+    func found(for owner: ObjectKey) -> LoadGroup.Found {
+        LoadGroup.Found(members: members(of: owner) ?? LoadedMembers(), askedAt: askedAt)
     }
 
     /// Whether an owner was asked for.

@@ -31,14 +31,20 @@ extension DatabaseContext {
         let joining = Set(members)
         let entity = runtime.entities[relationship.destination]
         var last: Int64 = 0
-        for member in loadedMembers(of: relationship, owner: owner)?.members ?? [] {
-            let object = liveObject(entity, member.key)
-            if let object, joining.contains(object) { continue }
-            if case .integer(let value) = (object?.row ?? member.row).valueOrRaw(at: position) {
-                last = max(last, value)
+        var unplaced: [DatabaseObject] = []
+        if let loaded = loadedMembers(of: relationship, owner: owner) {
+            for member in loaded.members {
+                let object = liveObject(entity, member.key)
+                if let object, joining.contains(object) { continue }
+                if case .integer(let value) = (object?.row ?? member.row).valueOrRaw(at: position) {
+                    last = max(last, value)
+                } else {
+                    unplaced.append(object ?? self.object(member, of: entity, loaded.group, seenAt: loaded.validAt))
+                }
             }
         }
-        for member in members {
+        // Those without a position stand last, and get one so that there is a place behind them.
+        for member in unplaced + members {
             last += 1
             try member.stageOrThrow(.integer(last), at: position)
         }

@@ -54,26 +54,25 @@ extension ToMany {
     }
 
     /// The number of members: from memory if they are loaded, else by one `SELECT count(*)`.
+    ///
+    /// As with the members themselves, one statement counts for all objects that were read together, and its answer is kept
+    /// for each of them until something changes it or the owner is refreshed. An owner that was read alone asks each time.
     public var count: Int {
         get async throws {
             try context.requireLive(owner)
             if let loaded = context.loadedMembers(of: relationship, owner: owner) { return loaded.count }
             if context.stagedChange(relationship, of: owner) != nil { return try await objects.count }
-            return try await context.client.called(at: place) {
-                try await context.countMembers(of: relationship, owner: owner)
-            }
+            return try await context.countMembers(of: relationship, owner: owner, at: place)
         }
     }
 
-    /// Whether there are no members: from memory if they are loaded, else by one small query.
+    /// Whether there are no members: from memory if they are loaded, else by one small query, as ``count`` asks it.
     public var isEmpty: Bool {
         get async throws {
             try context.requireLive(owner)
             if let loaded = context.loadedMembers(of: relationship, owner: owner) { return loaded.count == 0 }
             if context.stagedChange(relationship, of: owner) != nil { return try await objects.isEmpty }
-            return try await context.client.called(at: place) {
-                try await !context.hasMember(of: relationship, owner: owner, member: nil)
-            }
+            return try await !context.hasMembers(of: relationship, owner: owner, at: place)
         }
     }
 
@@ -91,7 +90,8 @@ extension ToMany {
                 if change.left.contains(key) { return false }
             }
             if object.isInserted { return false }
-            return try await context.hasMember(of: relationship, owner: owner, member: object)
+            try context.requireFaulting(relationship, at: SourcePlace(fileID: fileID, line: line))
+            return try await context.hasMember(object, of: relationship, owner: owner)
         }
     }
 }

@@ -34,7 +34,7 @@ struct DemoCommand: ToolCommand {
                 await database.close()
             }
         } catch let error as EmbeddedPostgresError {
-            throw CommandFailure(.unavailable, error.message)
+            throw CommandFailure(.unavailable, error.description)
         }
     }
 }

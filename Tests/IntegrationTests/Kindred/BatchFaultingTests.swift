@@ -4,7 +4,7 @@ import Testing
 
 /// Objects that were fetched together load their relationships together: what a walk costs, exactly.
 @Suite struct BatchFaultingTests {
-    private static let library = """
+    static let library = """
         CREATE TABLE author (id integer PRIMARY KEY, name text NOT NULL);
         CREATE TABLE book (id integer PRIMARY KEY, title text NOT NULL, author_id integer NOT NULL REFERENCES author);
         CREATE TABLE tag (id integer PRIMARY KEY, name text NOT NULL);

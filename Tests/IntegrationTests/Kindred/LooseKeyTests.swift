@@ -4,7 +4,7 @@ import Testing
 
 /// Foreign keys that the server holds equal to keys of another form.
 @Suite struct LooseKeyTests {
-    private static let schema = """
+    static let schema = """
         CREATE TABLE padded (key char(5) PRIMARY KEY, name text);
         CREATE TABLE counted (key numeric PRIMARY KEY, name text);
         CREATE TABLE dated (key timestamp PRIMARY KEY, name text);

@@ -52,6 +52,21 @@ import Testing
         }
     }
 
+    @Test(.database(.sql(OrderedKind.schema)), arguments: OrderedKind.allCases.filter { !$0.isHelper })
+    func newMembersComeBehindThoseWithoutAPosition(_ kind: OrderedKind) async throws {
+        try await withDatabase { database, context, other in
+            try await other.query("UPDATE \(identifier: kind.rawValue).item SET position = NULL WHERE id IN (7, 8)")
+            let set = try await kind.list(2, context).set(forKey: "items")
+            #expect(try await set.numbers == [6, 7, 8])
+            try await set.append(try context.insert("\(kind.rawValue).item", ["id": 5011]))
+            try await set.append(try context.insert("\(kind.rawValue).item", ["id": 11]))
+            #expect(try await set.numbers == [6, 7, 8, 5011, 11])
+            try await context.save()
+            #expect(try await kind.positions(2, other) == [10, 11, 12, 13, 14])
+            #expect(try await kind.stored(2, other) == [6, 7, 8, 5011, 11])
+        }
+    }
+
     @Test(.database(.sql(OrderedKind.schema)), arguments: [OrderedKind.manyToMany, .manyToManyUnique])
     func joiningFromTheOtherSideComesToTheEnd(_ kind: OrderedKind) async throws {
         try await withDatabase { database, context, other in
