@@ -158,7 +158,7 @@ extension DatabaseContext {
         journal?.record(owner)
         let member = Member(key: key, row: object.storedRow)
         owner.withState { state in
-            state.linksChangedAt = tick()
+            state.relationships.noteChange(of: slot, at: tick())
             switch state.relationships[slot] {
             case .many(var members):
                 state.relationships[slot] = nil
@@ -184,7 +184,7 @@ extension DatabaseContext {
         takeFromGroup(slot, of: owner)
         journal?.record(owner)
         owner.withState { state in
-            state.linksChangedAt = tick()
+            state.relationships.noteChange(of: slot, at: tick())
             switch state.relationships[slot] {
             case .many(var members):
                 state.relationships[slot] = nil
@@ -211,7 +211,7 @@ extension DatabaseContext {
     func unload(_ slot: Int, of owner: DatabaseObject) {
         journal?.record(owner)
         owner.withState { state in
-            state.linksChangedAt = tick()
+            state.relationships.noteChange(of: slot, at: tick())
             state.relationships[slot] = nil
         }
     }

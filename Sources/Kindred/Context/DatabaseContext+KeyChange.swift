@@ -45,7 +45,7 @@ extension DatabaseContext {
         let isTaken = object.key.flatMap { isLoadedMember($0, of: owner.runtime.relationships[slot], owner: owner) }
         if isTaken == true { return unload(slot, of: owner) }
         rekey(oldKey, to: object, in: owner, slot)
-        owner.withState { $0.linksChangedAt = tick() }
+        owner.withState { $0.relationships.noteChange(of: slot, at: tick()) }
     }
 
     /// Gives the objects that referred to a row what the database's action has made of them.

@@ -88,11 +88,7 @@ extension DatabaseContext {
     func refresh(_ object: DatabaseObject) async throws {
         try requireLive(object)
         let key = try requireKey(object)
-        object.withState { state in
-            state.relationships = LoadedRelationships()
-            // An answer of before is as good as the one that is being asked for.
-            state.linksChangedAt = tick()
-        }
+        object.withState { $0.forgetRelationships(at: tick()) }
         guard try await fetch(object.runtime, key) === object else {
             try applyDelete(object)
             throw gone([object])

@@ -209,7 +209,7 @@ extension DatabaseContext {
             current = state
             // Answers that were asked for inside the failed transaction count no more.
             current.changed(at: tick())
-            current.linksChangedAt = current.seenAt
+            current.relationships.noteChange(at: current.seenAt)
             return undone
         }
         let undoneKey = undone.key(entity)

@@ -64,7 +64,8 @@ extension DatabaseContext {
         let result = try await client.execute(statement, for: entity.name)
         var counts = Array(repeating: 0, count: keys.count)
         for row in 0..<result.count {
-            guard let number = try result.integer(row: row, column: 0) else { continue }
+            guard let number = try result.integer(row: row, column: 0), 1 <= number, number <= counts.count
+            else { continue }
             counts[Int(number) - 1] = tally == .count ? Int(try result.integer(row: row, column: 1) ?? 0) : 1
         }
         return LoadedBatch(counts: counts, of: keys, askedAt: askedAt)

@@ -169,7 +169,7 @@ extension DatabaseContext {
         _ source: LinkSource
     ) -> LoadedMembers? {
         if case .many(let members) = source.loaded, isCurrent(source.loaded, relationship, of: owner) {
-            return sorted(members, relationship, of: owner)
+            return sorted(members, relationship, of: owner, changedAt: source.linksChangedAt)
         }
         if source.status == .inserted {
             let askedAt = now
@@ -178,7 +178,7 @@ extension DatabaseContext {
             members.isUnsorted = true
             members.validAt = askedAt
             keep(.many(members), relationship.slot, of: owner, askedAt: askedAt)
-            return sorted(members, relationship, of: owner)
+            return sorted(members, relationship, of: owner, changedAt: source.linksChangedAt)
         }
         guard let key = try? ObjectKey(source.storedRow, relationship.ownColumns),
             var found = foundByGroup(relationship, key, source)
@@ -281,7 +281,7 @@ extension DatabaseContext {
     func keep(_ loaded: LoadedRelationship, _ slot: Int, of owner: DatabaseObject, askedAt: UInt64) {
         journal?.record(owner)
         owner.withState { state in
-            guard state.linksChangedAt <= askedAt, state.status != .deleted else { return }
+            guard state.relationships.changedAt(slot) <= askedAt, state.status != .deleted else { return }
             state.relationships[slot] = loaded
         }
     }

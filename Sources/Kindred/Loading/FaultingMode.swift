@@ -5,5 +5,6 @@ public enum FaultingMode: Sendable, Hashable {
     /// Loads it for that object alone.
     case off
     /// Is an error, `KindredError` `.faultingForbidden` naming entity and relationship: what is needed has to be prefetched.
+    /// So are `count`, `isEmpty` and `contains` of a set that is not loaded.
     case forbidden
 }

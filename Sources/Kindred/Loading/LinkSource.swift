@@ -11,6 +11,7 @@ struct LinkSource: Sendable {
     /// The rows that the object was read with, and its place among them.
     let group: LoadGroup?
     let position: Int
+    /// The context's clock when the relationship was last changed.
     let linksChangedAt: UInt64
 
     init(_ state: ObjectState, _ slot: Int) {
@@ -20,7 +21,7 @@ struct LinkSource: Sendable {
         loaded = state.relationships[slot]
         group = state.group
         position = Int(state.position)
-        linksChangedAt = state.linksChangedAt
+        linksChangedAt = state.relationships.changedAt(slot)
     }
 
     /// The row as the database has it.

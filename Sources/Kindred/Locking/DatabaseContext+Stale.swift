@@ -68,10 +68,7 @@ extension DatabaseContext {
                     try applyDelete(object)
                     continue
                 }
-                object.withState { state in
-                    state.relationships = LoadedRelationships()
-                    state.linksChangedAt = tick()
-                }
+                object.withState { $0.forgetRelationships(at: tick()) }
                 try apply(row, to: object, askedAt: askedAt)
                 found.append(object)
             }

@@ -57,10 +57,10 @@ package struct ObjectState: Sendable {
         isNewer = true
     }
 
-    /// The context's clock when a relationship was last changed; an answer asked for earlier is not kept.
-    package var linksChangedAt: UInt64 {
-        get { relationships.changedAt }
-        set { relationships.changedAt = newValue }
+    /// Forgets every loaded relationship, and answers that were asked for before a time of the context's clock.
+    mutating func forgetRelationships(at time: UInt64) {
+        relationships = LoadedRelationships()
+        relationships.noteChange(at: time)
     }
 }
 
@@ -69,15 +69,17 @@ package struct LoadedRelationships: Sendable {
     private enum Entry {
         // In this order the slot fills a gap.
         case loaded(LoadedRelationship, slot: Int32)
+        /// When a relationship was last changed, or all of them were where there is no slot.
+        ///
         /// Stands here because few objects have it: each word of an object counts.
-        case changedAt(UInt64)
+        case changedAt(UInt64, slot: Int32?)
 
         func isLoaded(_ slot: Int) -> Bool {
             if case .loaded(_, let own) = self { own == slot } else { false }
         }
 
-        var isTime: Bool {
-            if case .changedAt = self { true } else { false }
+        func isTime(of slot: Int32?) -> Bool {
+            if case .changedAt(_, slot) = self { true } else { false }
         }
     }
 
@@ -114,22 +116,24 @@ package struct LoadedRelationships: Sendable {
         entries.contains { $0.isLoaded(slot) }
     }
 
-    /// The context's clock when one of them was last changed; 0 for never.
-    package var changedAt: UInt64 {
-        get {
-            if entries.isEmpty { return 0 }
-            guard let place = entries.firstIndex(where: { $0.isTime }), case .changedAt(let time) = entries[place]
-            else {
-                return 0
+    /// The context's clock when a relationship was last changed; 0 for never. An answer asked for earlier is not kept.
+    func changedAt(_ slot: Int) -> UInt64 {
+        var latest: UInt64 = 0
+        for entry in entries {
+            if case .changedAt(let time, let own) = entry, own == nil || own == Int32(slot) {
+                latest = max(latest, time)
             }
-            return time
         }
-        set {
-            if let place = entries.firstIndex(where: { $0.isTime }) {
-                entries[place] = .changedAt(newValue)
-            } else {
-                entries.append(.changedAt(newValue))
-            }
+        return latest
+    }
+
+    /// Notes that a relationship was changed, or all of them if none is named.
+    mutating func noteChange(of slot: Int? = nil, at time: UInt64) {
+        let slot = slot.map { Int32($0) }
+        if let place = entries.firstIndex(where: { $0.isTime(of: slot) }) {
+            entries[place] = .changedAt(time, slot: slot)
+        } else {
+            entries.append(.changedAt(time, slot: slot))
         }
     }
 }

@@ -111,7 +111,7 @@ extension DatabaseContext {
         }
         journal?.record(owner)
         owner.withState { state in
-            state.linksChangedAt = tick()
+            state.relationships.noteChange(of: relationship.slot, at: tick())
             state.relationships[relationship.slot] = .many(loaded)
         }
     }
@@ -137,7 +137,7 @@ extension DatabaseContext {
         takeFromGroup(inverse.slot, of: owner)
         journal?.record(owner)
         owner.withState { state in
-            state.linksChangedAt = tick()
+            state.relationships.noteChange(of: inverse.slot, at: tick())
             guard case .many(var members) = state.relationships[inverse.slot] else { return }
             state.relationships[inverse.slot] = nil
             members.isUnsorted = true
@@ -148,10 +148,13 @@ extension DatabaseContext {
     /// Loaded members in the order of their positions, which are sorted where one of them changed or came.
     ///
     /// Positions of many-to-many relationships are in the helper's rows: those sets are read again instead.
+    ///
+    /// - Parameter changedAt: when the members were last changed; the owner keeps the order unless they were again.
     func sorted(
         _ members: LoadedMembers,
         _ relationship: RelationshipRuntime,
-        of owner: DatabaseObject
+        of owner: DatabaseObject,
+        changedAt: UInt64
     ) -> LoadedMembers {
         guard members.isUnsorted, let position = relationship.position, case .referenced = relationship.link
         else { return members }
@@ -185,9 +188,9 @@ extension DatabaseContext {
         }
         var sorted = members
         sorted.reorder(elements.map(\.member))
-        let changedAt = owner.withState { $0.linksChangedAt }
         owner.withState { state in
-            guard state.linksChangedAt == changedAt, case .many(let now) = state.relationships[relationship.slot],
+            guard state.relationships.changedAt(relationship.slot) == changedAt,
+                case .many(let now) = state.relationships[relationship.slot],
                 now.isUnsorted, now.count == sorted.count
             else { return }
             state.relationships[relationship.slot] = .many(sorted)

@@ -85,6 +85,21 @@ import Testing
         }
     }
 
+    @Test(.database(.sql(library))) func changesOfOneRelationshipLeaveTheOthersTogether() async throws {
+        try await withDatabase { database, context, other in
+            let books = try await context.fetch("book").sorted("id").limit(50).all()
+            let tag = try #require(try await context.find("tag", 20))
+            for book in books { try await book.set(forKey: "tagSet").formUnion([tag]) }
+            try await expectStatements(["SELECT", "SELECT"]) { () async throws in
+                for book in books {
+                    #expect(try await book.set(forKey: "reviewSet").objects.count == 1)
+                    #expect(try await book.set(forKey: "reviewSet").count == 1)
+                    #expect(try await book.object(forKey: "author")?["name"] != nil)
+                }
+            }
+        }
+    }
+
     @Test(.database(.sql(library))) func tasksThatAskAtOnceShareOneStatement() async throws {
         try await withDatabase { database, context, other in
             let authors = try await context.fetch("author").limit(200).all()
