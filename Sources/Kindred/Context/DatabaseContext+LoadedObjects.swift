@@ -11,7 +11,7 @@ extension DatabaseContext {
         withMap { map in
             let hasNotes = map.hasNotes(entity.index)
             members.forEach { member in
-                let (object, isNew) = self.object(member, entity, group, members.validAt, &map)
+                let (object, isNew) = self.object(member, entity, group, &map)
                 if isNew, isAwaking || hasNotes || made.isInTransaction {
                     made.add(object, member.key, &map, isAwaking)
                 }
@@ -23,15 +23,11 @@ extension DatabaseContext {
     }
 
     /// The object of a loaded member, made from its row if nobody holds it.
-    ///
-    /// - Parameter seenAt: the context's clock when the row was asked for.
-    func object(
-        _ member: Member, of entity: EntityRuntime, _ group: LoadGroup?, seenAt: UInt64
-    ) -> DatabaseObject {
+    func object(_ member: Member, of entity: EntityRuntime, _ group: LoadGroup?) -> DatabaseObject {
         var made = MadeObjects(isInTransaction: journal != nil)
         let isAwaking = mayAwake(entity)
         let object = withMap { map in
-            let (object, isNew) = self.object(member, entity, group, seenAt, &map)
+            let (object, isNew) = self.object(member, entity, group, &map)
             if isNew, isAwaking || made.isInTransaction || map.hasNotes(entity.index) {
                 made.add(object, member.key, &map, isAwaking)
             }
@@ -45,12 +41,11 @@ extension DatabaseContext {
         _ member: Member,
         _ entity: EntityRuntime,
         _ group: LoadGroup?,
-        _ seenAt: UInt64,
         _ map: inout IdentityMap
     ) -> (object: DatabaseObject, isNew: Bool) {
-        if entity.key.isEmpty { return (make(entity, member.row, group, member.position, seenAt: seenAt), false) }
+        if entity.key.isEmpty { return (make(entity, member.row, group, member.position), false) }
         if let known = map.object(entity.index, member.key) { return (known, false) }
-        let made = make(entity, member.row, group, member.position, seenAt: seenAt)
+        let made = make(entity, member.row, group, member.position)
         map.insert(made, entity.index, member.key)
         return (made, true)
     }

@@ -131,9 +131,9 @@ extension DatabaseContext {
         // What follows the attributes belongs to the request.
         let rows = try EntityRows(result, of: entity)
         let keys = try entity.keys(of: result)
-        let group = result.count == 0 ? nil : keys.map(LoadGroup.init)
+        let group = result.count == 0 ? nil : keys.map { LoadGroup($0, askedAt: askedAt) }
         func make(_ position: Int) throws -> DatabaseObject {
-            self.make(entity, try rows[position], group, Int32(clamping: position), seenAt: askedAt)
+            self.make(entity, try rows[position], group, Int32(clamping: position))
         }
         let (objects, known) = try withMap { map in
             switch keys {
@@ -171,7 +171,8 @@ extension DatabaseContext {
             if let group { objects[position].join(group, at: Int32(clamping: position)) }
         }
         if keys == nil, objects.count > 1 {
-            let group = LoadGroup(.objects(objects.map { LoadGroup.WeakObject(object: $0) }))
+            let group = LoadGroup(
+                .objects(objects.map { LoadGroup.WeakObject(object: $0) }), askedAt: askedAt)
             for (position, object) in objects.enumerated() { object.join(group, at: Int32(clamping: position)) }
         }
         guard let first = objects.first, known.count < objects.count else { return objects }
@@ -192,16 +193,21 @@ extension DatabaseContext {
         from result: QueryResult, row position: Int, of entity: EntityRuntime, askedAt: UInt64
     ) throws -> DatabaseObject {
         let row = try EntityRows(result, of: entity)[position]
+        func makeAlone() -> DatabaseObject {
+            let object = make(entity, row, nil, 0)
+            object.withState { $0.seenAt = askedAt }
+            return object
+        }
         var (object, isNew): (DatabaseObject, Bool)
         if !entity.key.isEmpty, let key = try ObjectKey(row, entity.key) {
             (object, isNew) = withMap { map in
-                let found = map.object(entity.index, key) { make(entity, row, nil, 0, seenAt: askedAt) }
+                let found = map.object(entity.index, key) { makeAlone() }
                 if found.isNew { tellNotes(to: found.object, key, askedAt: askedAt, &map) }
                 return found
             }
             if !isNew { try apply(row, to: object, askedAt: askedAt) }
         } else {
-            (object, isNew) = (make(entity, row, nil, 0, seenAt: askedAt), true)
+            (object, isNew) = (makeAlone(), true)
         }
         if isNew { journal?.recordFetched([object]) }
         if isNew, awakes(entity, object) { awake([object], of: entity) }
@@ -219,12 +225,9 @@ extension DatabaseContext {
         return DatabaseObject(seed)
     }
 
-    func make(
-        _ entity: EntityRuntime, _ row: Row, _ group: LoadGroup?, _ position: Int32, seenAt: UInt64
-    ) -> DatabaseObject {
-        if entity.layout == nil { return DatabaseObject(plain: self, entity, row, group, position, seenAt: seenAt) }
-        return make(
-            ObjectSeed(context: self, runtime: entity, row: row, group: group, position: position, seenAt: seenAt))
+    func make(_ entity: EntityRuntime, _ row: Row, _ group: LoadGroup?, _ position: Int32) -> DatabaseObject {
+        if entity.layout == nil { return DatabaseObject(plain: self, entity, row, group, position) }
+        return make(ObjectSeed(context: self, runtime: entity, row: row, group: group, position: position))
     }
 }
 

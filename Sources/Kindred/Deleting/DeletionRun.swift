@@ -86,8 +86,8 @@ extension DeletionSearch {
                 let members = keys.enumerated().compactMap { position, key in
                     found.rows[key].map { Member(key: key, row: $0, position: Int32(clamping: position)) }
                 }
-                let group = LoadGroup(.members(members))
-                fresh += members.map { context.object($0, of: entity, group, seenAt: context.now) }
+                let group = LoadGroup(.members(members), askedAt: context.now)
+                fresh += members.map { context.object($0, of: entity, group) }
             }
             for key in keys {
                 if let object = context.liveObject(entity, key) { DeletionRun.mark(object) }

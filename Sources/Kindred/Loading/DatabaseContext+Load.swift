@@ -34,9 +34,7 @@ extension DatabaseContext {
             if !isForeignKey { apply(stagedChange(relationship, of: object), to: &found) }
             keep(.one(found), relationship.slot, of: object, askedAt: loaded.askedAt)
         }
-        return found.member.map {
-            self.object($0, of: runtime.entities[relationship.destination], found.group, seenAt: found.validAt)
-        }
+        return found.member.map { self.object($0, of: runtime.entities[relationship.destination], found.group) }
     }
 
     /// The object at the other end of a to-one relationship, if it is in memory.
@@ -55,17 +53,14 @@ extension DatabaseContext {
         }
         var member: Member?
         var group: LoadGroup?
-        var seenAt: UInt64 = 0
         if case .one(let one) = source.loaded, one.foreignKey == nil || one.foreignKey == key,
             isCurrent(source.loaded, relationship, of: object)
         {
-            (member, group, seenAt) = (one.member, one.group, one.validAt)
+            (member, group) = (one.member, one.group)
         } else if let found = foundByGroup(relationship, key, source) {
-            (member, group, seenAt) = (found.members.first, found.members.group, found.askedAt)
+            (member, group) = (found.members.first, found.members.group)
         }
-        return member.map {
-            self.object($0, of: runtime.entities[relationship.destination], group, seenAt: seenAt)
-        }
+        return member.map { self.object($0, of: runtime.entities[relationship.destination], group) }
     }
 
     /// The object in memory that a foreign key of a row leads to, if any.
@@ -103,9 +98,7 @@ extension DatabaseContext {
             apply(change, to: &found)
             keep(.one(found), relationship.slot, of: object, askedAt: loaded.askedAt)
         }
-        return found.member.map {
-            self.object($0, of: runtime.entities[relationship.destination], found.group, seenAt: found.validAt)
-        }
+        return found.member.map { self.object($0, of: runtime.entities[relationship.destination], found.group) }
     }
 
     /// What was read, with what staged changes make of it.

@@ -93,7 +93,7 @@ extension DatabaseObject {
     fileprivate var groupOfItsOwn: LoadGroup {
         withState { state in
             if let group = state.group { return group }
-            let made = LoadGroup(.members([]))
+            let made = LoadGroup(.members([]), askedAt: 0)
             state.group = made
             state.position = 0
             return made

@@ -108,11 +108,14 @@ package final class LoadGroup: Sendable {
     }
 
     let elements: Elements
+    /// The context's clock when the rows were asked for.
+    let askedAt: UInt64
     /// Those that anything is known of: few, so that a list is quicker than a dictionary.
     private let slots = Mutex<[Slot]>([])
 
-    init(_ elements: Elements) {
+    init(_ elements: Elements, askedAt: UInt64) {
         self.elements = elements
+        self.askedAt = askedAt
     }
 
     var count: Int {

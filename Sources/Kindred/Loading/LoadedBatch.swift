@@ -76,14 +76,14 @@ final class LoadedBatch: Sendable {
         self.ends = ends
         self.askedAt = askedAt
         counts = []
-        group = LoadGroup(.members(rows))
+        group = LoadGroup(.members(rows), askedAt: askedAt)
     }
 
     /// The numbers of members, by the owners' numbers.
     init(counts: [Int], of owners: KeyNumbers, askedAt: UInt64) {
         (self.counts, self.owners, self.askedAt) = (counts, owners, askedAt)
         (rows, places, ends, hasStrangers) = ([], [], [], false)
-        group = LoadGroup(.members([]))
+        group = LoadGroup(.members([]), askedAt: askedAt)
     }
 
     /// How many members an owner has; nil if that was not asked for.

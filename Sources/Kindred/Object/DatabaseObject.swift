@@ -28,18 +28,14 @@ open class DatabaseObject: @unchecked Sendable {
         context = seed.context
         runtime = seed.runtime
         state = Mutex(
-            ObjectState(
-                row: seed.row, group: seed.group, position: seed.position, staging: seed.staging, seenAt: seed.seenAt))
+            ObjectState(row: seed.row, group: seed.group, position: seed.position, staging: seed.staging))
     }
 
     /// Made as an object without a class of its own: what it is made of is handed on, where a seed would be copied.
-    init(
-        plain context: DatabaseContext, _ runtime: EntityRuntime, _ row: Row, _ group: LoadGroup?, _ position: Int32,
-        seenAt: UInt64
-    ) {
+    init(plain context: DatabaseContext, _ runtime: EntityRuntime, _ row: Row, _ group: LoadGroup?, _ position: Int32) {
         self.context = context
         self.runtime = runtime
-        state = Mutex(ObjectState(row: row, group: group, position: position, seenAt: seenAt))
+        state = Mutex(ObjectState(row: row, group: group, position: position))
     }
 
     /// Whether ``prepareForDeletion()`` has to be called for objects of this class.
@@ -139,8 +135,6 @@ public struct ObjectSeed: Sendable {
     var position: Int32 = 0
     /// What is staged on a new object; nil for one that stands for a stored row.
     var staging: StagingBox?
-    /// The context's clock when the row was asked for.
-    var seenAt: UInt64
 }
 
 extension DatabaseObject: TableObject {

@@ -19,21 +19,19 @@ package struct ObjectState: Sendable {
     /// The place among the rows of `group`.
     package var position: Int32
     package var status: Status
-    /// Whether loaded relationships may hold an older row than this object.
-    package var isNewer = false
     /// What is staged and not saved yet.
     package var stagingBox: StagingBox?
-    /// The context's clock when the row was asked for or changed; an answer that was asked for earlier does not overwrite it.
-    package var seenAt: UInt64
+    /// The context's clock when the row was asked for or changed by itself, 0 for one that is as its group was read, and in
+    /// the lowest bit whether it was changed: a field more is one too many for objects to be made without being copied.
+    private var ownTime: UInt64 = 0
     /// The rows that this one was read with.
     package var group: LoadGroup?
     /// Loaded relationships by slot; empty until the first is loaded.
     package var relationships = LoadedRelationships()
 
     /// What a new object knows if something is staged, and else that of a stored row.
-    init(row: Row, group: LoadGroup? = nil, position: Int32 = 0, staging: StagingBox? = nil, seenAt: UInt64 = 0) {
+    init(row: Row, group: LoadGroup? = nil, position: Int32 = 0, staging: StagingBox? = nil) {
         self.row = row
-        self.seenAt = seenAt
         self.position = position
         status = staging == nil ? .persistent : .inserted
         stagingBox = staging
@@ -51,10 +49,18 @@ package struct ObjectState: Sendable {
         changed(at: latest.changedAt)
     }
 
+    /// The context's clock when the row was asked for or changed; an answer that was asked for earlier does not overwrite it.
+    package var seenAt: UInt64 {
+        get { ownTime > 1 ? ownTime >> 1 : group?.askedAt ?? 0 }
+        set { ownTime = newValue << 1 | ownTime & 1 }
+    }
+
+    /// Whether loaded relationships may hold an older row than this object.
+    package var isNewer: Bool { ownTime & 1 == 1 }
+
     /// Says that the row stands there since a time of the context's clock, and not as it was read with others.
     mutating func changed(at time: UInt64) {
-        seenAt = time
-        isNewer = true
+        ownTime = time << 1 | 1
     }
 
     /// Forgets every loaded relationship, and answers that were asked for before a time of the context's clock.
@@ -116,7 +122,9 @@ package struct LoadedRelationships: Sendable {
         entries.contains { $0.isLoaded(slot) }
     }
 
-    /// The context's clock when a relationship was last changed; 0 for never. An answer asked for earlier is not kept.
+    /// The context's clock when a relationship was last changed; 0 for never.
+    ///
+    /// An answer that was asked for earlier is not kept.
     func changedAt(_ slot: Int) -> UInt64 {
         var latest: UInt64 = 0
         for entry in entries {

@@ -39,7 +39,7 @@ extension DatabaseContext {
                 if case .integer(let value) = (object?.row ?? member.row).valueOrRaw(at: position) {
                     last = max(last, value)
                 } else {
-                    unplaced.append(object ?? self.object(member, of: entity, loaded.group, seenAt: loaded.validAt))
+                    unplaced.append(object ?? self.object(member, of: entity, loaded.group))
                 }
             }
         }
