@@ -135,14 +135,6 @@ package final class LoadGroup: Sendable {
         }
     }
 
-    /// The latest batch of a slot that the owner with the given key was asked for with.
-    func batch(_ slot: Int, _ key: ObjectKey) -> LoadedBatch? {
-        slots.withLock { slots in
-            for place in slots.indices where slots[place].slot == slot { return slots[place].batch(of: key) }
-            return nil
-        }
-    }
-
     /// Forgets what a slot was told before a time, so that it is loaded anew for the whole group.
     func forget(_ slot: Int, before time: UInt64) {
         slots.withLock { slots in
