@@ -110,8 +110,11 @@ extension DatabaseContext {
         for relationship in entity.relationships {
             switch relationship.link {
             case .foreignKey(let columns, let referenced):
-                try owner(entity, row, columns, referenced, relationship).map {
-                    unlink(object, from: $0, slot: relationship.inverseSlot)
+                guard withMap({ $0.knows(relationship.destination) }) else { continue }
+                if let owner = try owner(entity, row, columns, referenced, relationship) {
+                    unlink(object, from: owner, slot: relationship.inverseSlot)
+                } else if !isUndone {
+                    try noteLinkChange(relationship, row, columns)
                 }
             case .helper(let link):
                 // The other ends are not in the row: whoever has loaded the inverse may hold it.

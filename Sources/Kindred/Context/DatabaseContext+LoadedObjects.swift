@@ -1,14 +1,16 @@
 import KindredPostgres
 
 extension DatabaseContext {
-    /// The objects of loaded members, made from their rows where nobody holds them.
-    func objects(_ members: LoadedMembers, of entity: EntityRuntime) -> [DatabaseObject] {
+    /// The objects of loaded members, made from their rows where nobody holds them; nil where what was noted of newer rows
+    /// has been given up meanwhile, so that the members have to be read again.
+    func objects(_ members: LoadedMembers, of entity: EntityRuntime) -> [DatabaseObject]? {
         if members.count == 0 { return [] }
         var objects: [DatabaseObject] = []
         objects.reserveCapacity(members.count)
         var made = MadeObjects(isInTransaction: journal != nil)
         let (isAwaking, group) = (mayAwake(entity), members.group)
-        withMap { map in
+        let isCurrent = withMap { map in
+            guard !map.hasForgotten(entity.index, since: members.validAt) else { return false }
             let hasNotes = map.hasNotes(entity.index)
             members.forEach { member in
                 let (object, isNew) = self.object(member, entity, group, &map)
@@ -17,16 +19,20 @@ extension DatabaseContext {
                 }
                 objects.append(object)
             }
+            return true
         }
         if isAwaking || !made.undoable.isEmpty { finish(made, entity) }
-        return objects
+        return isCurrent ? objects : nil
     }
 
-    /// The object of a loaded member, made from its row if nobody holds it.
-    func object(_ member: Member, of entity: EntityRuntime, _ group: LoadGroup?) -> DatabaseObject {
+    /// The object of a member that was right at a time, made from its row if nobody holds it; nil as for many.
+    func object(
+        _ member: Member, of entity: EntityRuntime, _ group: LoadGroup?, validAt: UInt64
+    ) -> DatabaseObject? {
         var made = MadeObjects(isInTransaction: journal != nil)
         let isAwaking = mayAwake(entity)
-        let object = withMap { map in
+        let object = withMap { map -> DatabaseObject? in
+            guard !map.hasForgotten(entity.index, since: validAt) else { return nil }
             let (object, isNew) = self.object(member, entity, group, &map)
             if isNew, isAwaking || made.isInTransaction || map.hasNotes(entity.index) {
                 made.add(object, member.key, &map, isAwaking)

@@ -18,8 +18,8 @@ public final class DatabaseContext: Sendable {
     /// Rows of changed objects that went out of memory and that the map has not taken in yet.
     ///
     /// A leaf lock: an object's `deinit` may run anywhere, also under the map's lock.
-    private let leftRows = Mutex<[LeftRow]>([])
-    private let hasLeftRows = Atomic(false)
+    private let leftObjects = Mutex<[LeftObject]>([])
+    private let hasLeftObjects = Atomic(false)
     /// Counts changes: an answer that was asked for before a change does not overwrite it.
     private let clock = Atomic<UInt64>(1)
     /// Whether rows ever went without being named, so that what is loaded may be outdated.
@@ -76,27 +76,26 @@ public final class DatabaseContext: Sendable {
         hasLosses.store(true, ordering: .relaxed)
     }
 
-    func leave(_ row: LeftRow) {
-        leftRows.withLock { $0.append(row) }
-        hasLeftRows.store(true, ordering: .releasing)
+    func leave(_ object: LeftObject) {
+        leftObjects.withLock { $0.append(object) }
+        hasLeftObjects.store(true, ordering: .releasing)
     }
 
     /// Runs `body` on the identity map, with what vanished objects left behind taken in first.
     func withMap<T: Sendable>(_ body: (inout IdentityMap) throws -> T) rethrows -> T {
         try map.withLock { map in
             // Read before it is changed: an exchange costs as much as a lock.
-            if hasLeftRows.load(ordering: .acquiring), hasLeftRows.exchange(false, ordering: .acquiringAndReleasing) {
-                let left = leftRows.withLock { rows in
-                    defer { rows = [] }
-                    return rows
+            if hasLeftObjects.load(ordering: .acquiring), hasLeftObjects.exchange(false, ordering: .acquiringAndReleasing) {
+                let left = leftObjects.withLock { objects in
+                    defer { objects = [] }
+                    return objects
                 }
-                for row in left { map.setLatestRow(row.latest, row.entity, row.key) }
+                for object in left { map.take(object) }
             }
-            defer {
-                if let entity = map.overfullEntity {
-                    map.forgetNotes(of: entity, at: tick())
-                    hasLosses.store(true, ordering: .relaxed)
-                }
+            // First, so that what `body` looks up is all that it can know.
+            if let entity = map.overfullEntity {
+                map.forgetNotes(of: entity, at: tick())
+                hasLosses.store(true, ordering: .relaxed)
             }
             return try body(&map)
         }

@@ -7,10 +7,22 @@ struct LatestRow: Sendable {
 }
 
 /// What a changed object leaves behind when it goes out of memory.
-struct LeftRow: Sendable {
-    let entity: Int
-    let key: ObjectKey
-    let latest: LatestRow
+struct LeftObject: Sendable {
+    let entity: EntityRuntime
+    let row: Row
+    /// When the row became newer than loaded relationships may hold it; nil if it did not.
+    let rowChangedAt: UInt64?
+    /// When relationships were changed, by slot, or all of them where there is none.
+    let linkChanges: [(slot: Int?, time: UInt64)]
+
+    /// Nothing where there is no row any more, or none yet.
+    init?(_ entity: EntityRuntime, _ state: ObjectState) {
+        guard state.status == .persistent else { return nil }
+        self.entity = entity
+        row = state.storedRow
+        rowChangedAt = state.isNewer ? state.seenAt : nil
+        linkChanges = state.relationships.changes
+    }
 }
 
 /// When rows of an entity that nobody held last went without being named; 0 for never.
@@ -222,6 +234,11 @@ struct IdentityMap {
         tables[place(entity)].deleted[key] = nil
     }
 
+    /// Whether notes of an entity's rows were given up after a time: rows that were read before may be older than known.
+    func hasForgotten(_ entity: Int, since time: UInt64) -> Bool {
+        isNoted && read(entity, orNone: false) { $0.forgottenAt > time }
+    }
+
     func isDeleting(_ entity: Int, _ key: ObjectKey) -> Bool {
         read(entity, orNone: false) { !$0.deleting.isEmpty && $0.deleting.contains(key) }
     }
@@ -285,7 +302,7 @@ struct IdentityMap {
 
     mutating func noteLinkChange(_ entity: Int, slot: Int, _ owner: ObjectKey, at time: UInt64) {
         let place = placeToNote(entity)
-        tables[place].linkChanges[slot, default: [:]][owner] = time
+        tables[place].linkChanges[slot, default: [:]][owner] = max(time, linkChange(entity, slot: slot, owner))
         if tables[place].linkChanges[slot, default: [:]].count > maximumNotes { overfullEntity = entity }
     }
 
@@ -300,6 +317,20 @@ struct IdentityMap {
         let place = placeToNote(entity)
         tables[place].latestRows[key] = latest
         if tables[place].latestRows.count > maximumNotes { overfullEntity = entity }
+    }
+
+    /// Notes what an object knew that is gone.
+    mutating func take(_ left: LeftObject) {
+        let entity = left.entity
+        if let time = left.rowChangedAt, !entity.key.isEmpty, let key = try? ObjectKey(left.row, entity.key) {
+            setLatestRow(LatestRow(row: left.row, changedAt: time), entity.index, key)
+        }
+        for change in left.linkChanges {
+            for relationship in change.slot.map({ [entity.relationships[$0]] }) ?? entity.relationships {
+                guard let key = try? ObjectKey(left.row, relationship.ownColumns) else { continue }
+                noteLinkChange(entity.index, slot: relationship.slot, key, at: change.time)
+            }
+        }
     }
 
     /// Gives up what is noted of each row and relationship of an entity, for one note: whatever was loaded before is

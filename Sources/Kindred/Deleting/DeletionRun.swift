@@ -87,7 +87,8 @@ extension DeletionSearch {
                     found.rows[key].map { Member(key: key, row: $0, position: Int32(clamping: position)) }
                 }
                 let group = LoadGroup(.members(members), askedAt: context.now)
-                fresh += members.map { context.object($0, of: entity, group) }
+                // The rows are locked: nothing is newer.
+                fresh += members.compactMap { context.object($0, of: entity, group, validAt: .max) }
             }
             for key in keys {
                 if let object = context.liveObject(entity, key) { DeletionRun.mark(object) }

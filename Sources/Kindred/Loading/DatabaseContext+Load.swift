@@ -34,7 +34,10 @@ extension DatabaseContext {
             if !isForeignKey { apply(stagedChange(relationship, of: object), to: &found) }
             keep(.one(found), relationship.slot, of: object, askedAt: loaded.askedAt)
         }
-        return found.member.map { self.object($0, of: runtime.entities[relationship.destination], found.group) }
+        guard let member = found.member else { return nil }
+        let entity = runtime.entities[relationship.destination]
+        if let partner = self.object(member, of: entity, found.group, validAt: found.validAt) { return partner }
+        return try await destination(of: relationship, from: object, at: place)
     }
 
     /// The object at the other end of a to-one relationship, if it is in memory.
@@ -51,16 +54,14 @@ extension DatabaseContext {
         if relationship.holdsForeignKey, let known = try? liveDestination(of: relationship, key, source.row) {
             return known
         }
-        var member: Member?
-        var group: LoadGroup?
+        let entity = runtime.entities[relationship.destination]
         if case .one(let one) = source.loaded, one.foreignKey == nil || one.foreignKey == key,
             isCurrent(source.loaded, relationship, of: object)
         {
-            (member, group) = (one.member, one.group)
-        } else if let found = foundByGroup(relationship, key, source) {
-            (member, group) = (found.members.first, found.members.group)
+            return one.member.flatMap { self.object($0, of: entity, one.group, validAt: one.validAt) }
         }
-        return member.map { self.object($0, of: runtime.entities[relationship.destination], group) }
+        guard let found = foundByGroup(relationship, key, source), let member = found.members.first else { return nil }
+        return self.object(member, of: entity, found.members.group, validAt: found.askedAt)
     }
 
     /// The object in memory that a foreign key of a row leads to, if any.
@@ -98,7 +99,10 @@ extension DatabaseContext {
             apply(change, to: &found)
             keep(.one(found), relationship.slot, of: object, askedAt: loaded.askedAt)
         }
-        return found.member.map { self.object($0, of: runtime.entities[relationship.destination], found.group) }
+        guard let member = found.member else { return nil }
+        let entity = runtime.entities[relationship.destination]
+        if let partner = self.object(member, of: entity, found.group, validAt: found.validAt) { return partner }
+        return try await stagedPartner(of: relationship, object, at: place)
     }
 
     /// What was read, with what staged changes make of it.
@@ -135,7 +139,8 @@ extension DatabaseContext {
             found = loaded.members
         }
         guard let found else { return [] }
-        return objects(found, of: runtime.entities[relationship.destination])
+        if let objects = objects(found, of: runtime.entities[relationship.destination]) { return objects }
+        return try await members(of: relationship, owner: owner, at: place)
     }
 
     /// The members that are in memory, the owner's own or those that its group has loaded for it.

@@ -71,14 +71,9 @@ open class DatabaseObject: @unchecked Sendable {
     open func validate() throws {}
 
     deinit {
-        // Loaded relationships may hold this row as it was before: leave them the newer one.
-        let latest = state.withLock { state in
-            guard state.isNewer, state.status == .persistent else { return LatestRow?.none }
-            return LatestRow(row: state.storedRow, changedAt: state.seenAt)
-        }
-        if let latest, !runtime.key.isEmpty, let key = try? ObjectKey(latest.row, runtime.key) {
-            context.leave(LeftRow(entity: runtime.index, key: key, latest: latest))
-        }
+        // What was read with the row may hold it, and what its relationships lead to, as they were before.
+        let isLeft = state.withLock { $0.isNewer || $0.relationships.areChanged }
+        if isLeft, let left = state.withLock({ LeftObject(runtime, $0) }) { context.leave(left) }
         // Who looks for the object after this does not find it any more, but the row that it has left.
         let place = tablePlace
         if place >= 0 { context.references.remove(runtime.index, at: place) }

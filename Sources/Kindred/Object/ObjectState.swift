@@ -135,6 +135,17 @@ package struct LoadedRelationships: Sendable {
         return latest
     }
 
+    /// Whether the time of any change is known.
+    var areChanged: Bool {
+        if entries.isEmpty { return false }
+        return entries.contains { if case .changedAt = $0 { true } else { false } }
+    }
+
+    /// The times of the changes, by slot, or of all relationships where there is none.
+    var changes: [(slot: Int?, time: UInt64)] {
+        entries.compactMap { if case .changedAt(let time, let slot) = $0 { (slot.map(Int.init), time) } else { nil } }
+    }
+
     /// Notes that a relationship was changed, or all of them if none is named.
     mutating func noteChange(of slot: Int? = nil, at time: UInt64) {
         let slot = slot.map { Int32($0) }

@@ -38,8 +38,10 @@ extension DatabaseContext {
                 if let object, joining.contains(object) { continue }
                 if case .integer(let value) = (object?.row ?? member.row).valueOrRaw(at: position) {
                     last = max(last, value)
-                } else {
-                    unplaced.append(object ?? self.object(member, of: entity, loaded.group))
+                } else if let object =
+                    object ?? self.object(member, of: entity, loaded.group, validAt: loaded.validAt)
+                {
+                    unplaced.append(object)
                 }
             }
         }

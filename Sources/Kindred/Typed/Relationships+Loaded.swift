@@ -6,8 +6,10 @@ extension ToMany {
     ///
     /// Sends nothing. Within `#Predicate` it stands for all members in the database.
     public var loaded: [Member] {
-        guard !owner.isDeleted, let members = context.loadedMembers(of: relationship, owner: owner) else { return [] }
-        return (try? typed(context.objects(members, of: destination))) ?? []
+        guard !owner.isDeleted, let members = context.loadedMembers(of: relationship, owner: owner),
+            let objects = context.objects(members, of: destination)
+        else { return [] }
+        return (try? typed(objects)) ?? []
     }
 }
 
