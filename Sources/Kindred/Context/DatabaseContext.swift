@@ -85,7 +85,9 @@ public final class DatabaseContext: Sendable {
     func withMap<T: Sendable>(_ body: (inout IdentityMap) throws -> T) rethrows -> T {
         try map.withLock { map in
             // Read before it is changed: an exchange costs as much as a lock.
-            if hasLeftObjects.load(ordering: .acquiring), hasLeftObjects.exchange(false, ordering: .acquiringAndReleasing) {
+            if hasLeftObjects.load(ordering: .acquiring),
+                hasLeftObjects.exchange(false, ordering: .acquiringAndReleasing)
+            {
                 let left = leftObjects.withLock { objects in
                     defer { objects = [] }
                     return objects

@@ -34,15 +34,16 @@ extension DatabaseContext {
             journal?.recordLoad(group)
             group.forget(slot, before: lostAt)
             let batch = try await group.load(
-                slot, key, from: source.position, in: client.transactionScope,
-                isFoundByKey: relationship.ownColumns == entity.key
+                slot, key, changedAt: changedAt(relationship, key, source), from: source.position,
+                in: client.transactionScope, isFoundByKey: relationship.ownColumns == entity.key
             ) { element in
                 try candidate(element, of: entity, relationship, mayBeKnown: false, lostAt)
+            } change: { element, key in
+                changedAt(relationship, key, element, of: entity)
             } load: { keys in
                 try await query(tally, relationship, keys)
             }
-            let changedAt = withMap { $0.changedAt(relationship, key) }
-            if let count = batch.count(of: key), max(changedAt, source.linksChangedAt) <= batch.askedAt { return count }
+            if let count = batch.count(of: key), changedAt(relationship, key, source) <= batch.askedAt { return count }
             return try await queryAlone(tally, relationship, owner)
         }
     }

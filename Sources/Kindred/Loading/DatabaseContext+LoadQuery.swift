@@ -19,9 +19,12 @@ extension DatabaseContext {
         // Where no object is in memory that foreign keys could lead to, there is none to look for.
         let mayBeKnown = relationship.holdsForeignKey && withMap { $0.holdsObjects(of: relationship.destination) }
         let batch = try await group.load(
-            relationship.slot, key, from: source.position, in: client.transactionScope, isFoundByKey: isFoundByKey
+            relationship.slot, key, changedAt: changedAt(relationship, key, source), from: source.position,
+            in: client.transactionScope, isFoundByKey: isFoundByKey
         ) { element in
             try candidate(element, of: entity, relationship, mayBeKnown: mayBeKnown, lostAt)
+        } change: { element, key in
+            changedAt(relationship, key, element, of: entity)
         } load: { keys in
             try await query(relationship, keys)
         }
@@ -54,6 +57,25 @@ extension DatabaseContext {
         guard let row, let key = try ObjectKey(row, relationship.ownColumns) else { return nil }
         guard mayBeKnown, try liveDestination(of: relationship, key, row) != nil else { return key }
         return nil
+    }
+
+    /// When an owner's relationship was last changed, as far as is known.
+    func changedAt(_ relationship: RelationshipRuntime, _ key: ObjectKey, _ source: LinkSource) -> UInt64 {
+        max(source.linksChangedAt, withMap { $0.changedAt(relationship, key) })
+    }
+
+    /// When the relationship of an element of a group was last changed, as far as is known.
+    func changedAt(
+        _ relationship: RelationshipRuntime, _ key: ObjectKey, _ element: LoadGroup.Element, of entity: EntityRuntime
+    ) -> UInt64 {
+        let object: DatabaseObject? =
+            switch element {
+            case .key(let key): liveObject(entity, key)
+            case .object(let object): object
+            case .member(let member): liveObject(entity, member.key)
+            }
+        let known = object?.withState { $0.relationships.changedAt(relationship.slot) } ?? 0
+        return max(known, withMap { $0.changedAt(relationship, key) })
     }
 
     /// One query for the members of all owners with the given keys.

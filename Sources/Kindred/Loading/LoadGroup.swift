@@ -40,6 +40,9 @@ package final class LoadGroup: Sendable {
     /// More are never kept, so that a group whose objects are prefetched one by one stays quick.
     private static let maximumBatches = 32
 
+    /// How many owners that need nothing are passed over in search of one that has to be asked for again.
+    private static let patience = 64
+
     /// What is known of one relationship.
     private struct Slot {
         let slot: Int
@@ -64,9 +67,10 @@ package final class LoadGroup: Sendable {
             return nil
         }
 
-        /// Whether somebody has asked for a key, or is doing so.
-        func isAskedFor(_ key: ObjectKey) -> Bool {
-            batch(of: key) != nil || running.contains { $0.keys.number(of: key) != nil }
+        /// Whether somebody has asked for a key since a time, or is doing so.
+        func isAskedFor(_ key: ObjectKey, since time: UInt64 = 0) -> Bool {
+            if let batch = batch(of: key), batch.askedAt >= time { return true }
+            return running.contains { $0.keys.number(of: key) != nil }
         }
     }
 
@@ -164,18 +168,22 @@ package final class LoadGroup: Sendable {
     /// Nobody waits for a load in another scope, which may wait for the end of his own, and may see what he must not.
     ///
     /// - Parameters:
+    ///   - changedAt: when the owner's relationship was changed: what was asked for before is outdated.
     ///   - position: the owner's place in the group, where the slice begins.
     ///   - scope: the transaction or savepoint that the task is in.
     ///   - isFoundByKey: whether elements ask by their own keys.
     ///   - candidate: the key by which an element's relationship is found; nil if there is nothing to load.
+    ///   - change: when the relationship of an element with such a key was changed.
     ///   - load: reads what the slot is for of the given owners with one query.
     func load(
         _ slot: Int,
         _ key: ObjectKey,
+        changedAt: UInt64,
         from position: Int,
         in scope: ObjectIdentifier?,
         isFoundByKey: Bool,
         candidate: (Element) throws -> ObjectKey?,
+        change: (Element, ObjectKey) -> UInt64,
         load: (KeyNumbers) async throws -> LoadedBatch
     ) async throws -> LoadedBatch {
         while true {
@@ -186,12 +194,16 @@ package final class LoadGroup: Sendable {
                 case loadAlone
             }
             let step: Step = try withSlot(slot) { state in
-                if let known = state.batch(of: key) { return .known(known) }
+                let known = state.batch(of: key)
+                if let known, known.askedAt >= changedAt { return .known(known) }
                 if let running = state.running.first(where: { $0.keys.number(of: key) != nil }) {
                     return running.scope == scope ? .wait(running) : .loadAlone
                 }
-                let running = Running(
-                    keys: try slice(key, from: position, &state, isFoundByKey, candidate), scope: scope)
+                let keys =
+                    known == nil
+                    ? try slice(key, from: position, &state, isFoundByKey, candidate)
+                    : try outdated(key, from: position, state, candidate, change)
+                let running = Running(keys: keys, scope: scope)
                 state.running.append(running)
                 return .load(running)
             }
@@ -260,5 +272,32 @@ package final class LoadGroup: Sendable {
         if isFirst && keys.count <= Self.wholeGroup { return keys }
         defer { state.nextSlice *= 2 }
         return KeyNumbers(keys.keys.prefix(state.nextSlice))
+    }
+    /// The keys of owners that have to be asked for again, as the one with the given key has.
+    ///
+    /// They are looked for behind it, and no further than where most are as they were: one owner that is changed and read
+    /// again and again must not cost a look at all others each time.
+    private func outdated(
+        _ key: ObjectKey,
+        from position: Int,
+        _ state: Slot,
+        _ candidate: (Element) throws -> ObjectKey?,
+        _ change: (Element, ObjectKey) -> UInt64
+    ) throws -> KeyNumbers {
+        let count = count
+        var keys = KeyNumbers()
+        keys.insert(key)
+        var passed = 0
+        for step in 0..<count where keys.count < Self.wholeGroup {
+            guard passed <= Self.patience + keys.count else { break }
+            if let element = element(at: (position + step) % count), let other = try candidate(element),
+                !state.isAskedFor(other, since: change(element, other))
+            {
+                keys.insert(other)
+            } else {
+                passed += 1
+            }
+        }
+        return keys
     }
 }
