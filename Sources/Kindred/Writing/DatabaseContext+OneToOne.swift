@@ -20,6 +20,7 @@ extension DatabaseContext {
                 try requireLive(object)
                 try await claim(object, try memberStatements(partner, inverse, referenced, columns))
             }
+            try stageLeave(stagedMembers(of: inverse, partner).filter { $0 !== object }, from: partner, inverse)
         case .referenced(let referenced, let columns):
             try await write {
                 try requireLive(object)
@@ -30,6 +31,8 @@ extension DatabaseContext {
                     try await detachAll(statements)
                 }
             }
+            try stageLeave(
+                stagedMembers(of: relationship, object).filter { $0 !== partner }, from: object, relationship)
         case .helper:
             // A one-to-one relationship never goes through a helper; the model has no such value.
             return
