@@ -20,6 +20,7 @@ extension DatabaseContext {
         case .helper(let statements):
             if update.hasLeavers, let answer = update.answers.first { try applyDeletedPairs(answer, statements) }
             try applyPlacedPairs(update, rows)
+            if let pairs = update.pairs { try applyWrittenPairs(pairs, statements.helper) }
             // The set of helper rows has the same order.
             for end in statements.helper.foreignKeys where end.ownColumns == statements.link.sourceColumns {
                 unload(end.inverseSlot, of: owner)

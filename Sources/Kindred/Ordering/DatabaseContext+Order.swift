@@ -114,7 +114,7 @@ extension DatabaseContext {
             }
             guard !batch.isEmpty else { return }
             update.answers = try await sendToHelper(batch, statements)
-            if !inserted.isEmpty { update.answers.removeLast() }
+            if !inserted.isEmpty { update.pairs = update.answers.removeLast() }
         }
     }
 }

@@ -147,7 +147,8 @@ struct OrderStatements {
                 INSERT INTO \(try rows.quotedName) AS h (\(quoted.joined(separator: ", "))) \
                 SELECT \((values + ends).joined(separator: ", ")) \
                 FROM unnest(\(parameters.joined(separator: ", "))) AS new(\(names.joined(separator: ", "))) \
-                ON CONFLICT (\(pair)) DO UPDATE SET \(update.joined(separator: ", "))\(try rows.versionAssignment(alias: "h"))
+                ON CONFLICT (\(pair)) DO UPDATE SET \(update.joined(separator: ", "))\(try rows.versionAssignment(alias: "h")) \
+                RETURNING \(try rows.selectList(alias: "h"))
                 """
         }
         return Statement(text: text, bindings: bindings, resultFormat: .binary)

@@ -19,6 +19,8 @@ struct OrderUpdate {
     private let stored: [ObjectKey: Int64?]
     /// The server's answers, without that to an INSERT.
     var answers: [QueryResult] = []
+    /// The rows of pairs that were inserted or got their payload.
+    var pairs: QueryResult?
     var hasLeavers = false
     var hasPlaces = false
 

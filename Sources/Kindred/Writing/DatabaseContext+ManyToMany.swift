@@ -33,7 +33,8 @@ extension DatabaseContext {
             try memberKeys(members, statements),
             payload: try self.payload(payload, of: statements.relationship, statements.link)
         )
-        try await sendToHelper([statement], statements)
+        let results = try await sendToHelper([statement], statements)
+        try applyWrittenPairs(results[0], statements.helper)
         for member in members { join(member, statements) }
         // Positions that were given with the pairs: the order is read again.
         if statements.relationship.position != nil { unload(statements.relationship.slot, of: statements.owner) }
@@ -162,6 +163,21 @@ extension DatabaseContext {
         for end in statements.helper.foreignKeys {
             if end.ownColumns == statements.link.sourceColumns { unload(end.inverseSlot, of: statements.owner) }
             if end.ownColumns == statements.link.destinationColumns { unload(end.inverseSlot, of: member) }
+        }
+    }
+
+    /// Helper rows that were inserted or changed, where somebody holds objects of them or may have loaded them.
+    func applyWrittenPairs(_ result: QueryResult, _ helper: EntityRuntime) throws {
+        guard result.count > 0, !helper.key.isEmpty, withMap({ $0.knows(helper.index) }) else { return }
+        let rows = try EntityRows(result, of: helper)
+        for position in 0..<rows.count {
+            let row = try rows[position]
+            guard let key = try ObjectKey(row, helper.key) else { continue }
+            if let object = liveObject(helper, key) {
+                try apply(row, to: object)
+            } else {
+                keepLatestRow(row, helper, key)
+            }
         }
     }
 

@@ -22,7 +22,8 @@ struct HelperStatements {
         ObjectKey(memberPositions.map { values[$0] })
     }
 
-    /// `INSERT INTO helper … ON CONFLICT DO NOTHING`, or, with payload, setting it where the pair is there already.
+    /// `INSERT INTO helper … ON CONFLICT DO NOTHING`, or, with payload, setting it where the pair is there already; the rows
+    /// are returned then.
     func insert(_ keys: [ObjectKey], payload: Assignments?) throws -> Statement {
         let columns = payload?.columns ?? []
         let text = try helper.text("insert \(relationship.source).\(relationship.slot) \(columns)") {
@@ -51,7 +52,7 @@ struct HelperStatements {
                 INSERT INTO \(try helper.quotedName) AS h (\(names.joined(separator: ", "))) \
                 SELECT \(values.joined(separator: ", ")) \
                 FROM \(KeySet.rows(memberAttributes, firstParameter: firstKey)) AS member(\(aliases)) \
-                ON CONFLICT (\(pair)) DO \(conflict)
+                ON CONFLICT (\(pair)) DO \(conflict)\(update.isEmpty ? "" : " RETURNING \(try helper.selectList(alias: "h"))")
                 """
         }
         var bindings = Bindings()

@@ -181,4 +181,26 @@ import Testing
             #expect(try await one.object(forKey: "home")?["owner_id"] == 1)
         }
     }
+
+    private static let versionedLines = """
+        ALTER TABLE line ADD version int NOT NULL DEFAULT 1;
+        COMMENT ON COLUMN line.version IS '@kindred {"version": true}';
+        """
+
+    @Test(.database(.sql(shopSchema + versionedLines)))
+    func payloadOfAPairThatIsThereReachesItsObject() async throws {
+        try await withDatabase { database, context, other in
+            let purchase = try await context.fetch("purchase").where("tenant = 1 AND id = 1").one()
+            let pen = try #require(try await context.find("product", 1))
+            let line = try await context.fetch("line").where("product_id = 1").one()
+            let products = try await purchase.set(forKey: "productSet")
+            try await products.insert(pen, through: ["quantity": 7])
+            #expect(line["quantity"] == 7)
+            try await line.setValue("x", forKey: "note")
+            let paper = try #require(try await context.find("product", 3))
+            try await products.insert(paper, through: ["quantity": 2])
+            let lines = try await purchase.set(forKey: "lineSet").objects
+            #expect(Set(lines.map { $0["quantity"] }) == [7, 1, 2])
+        }
+    }
 }

@@ -90,8 +90,10 @@ import Testing
         try await withDatabase { database, context, other in
             let items = try await kind.items(context)
             let set = try await kind.list(2, context).set(forKey: "items")
+            let pair = try await context.fetch("\(kind.rawValue).entry").where("item_id = 6").one()
             try await set.insert(items[0], through: ["note": "new"])
             try await set.insert(items[5], through: ["note": "known"])
+            #expect(pair["note"] == "known")
             #expect(try await set.numbers == [6, 7, 8, 1])
             #expect(try await kind.positions(2, other) == [10, 20, 30, 31])
             let notes = try await other.values(
