@@ -36,6 +36,8 @@ package final class EntityRuntime: Sendable {
     let findingColumns: [Int]
     /// Positions of the attributes that a new row may leave out.
     let columnsWithDefault: ColumnSet
+    /// The columns whose values the database computes from others.
+    let generatedColumns: ColumnSet
     /// The sets of columns that are unique together at every moment, but for the key; foreign keys of one-to-one
     /// relationships too.
     let uniqueColumns: [[Int]]
@@ -98,6 +100,7 @@ package final class EntityRuntime: Sendable {
             let attribute = entity.attributes[position]
             return attribute.isNotNull && !attribute.isGenerated && attribute.identity != .always
         }
+        generatedColumns = ColumnSet(entity.attributes.indices.filter { entity.attributes[$0].isGenerated })
         columnsWithDefault = ColumnSet(entity.attributes.indices.filter { entity.attributes[$0].hasDefault })
         limits = entity.attributes.enumerated().compactMap { AttributeLimits($1, column: $0) }
         var names: [String: Int] = [:]

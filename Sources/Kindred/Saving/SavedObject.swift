@@ -88,7 +88,7 @@ struct SavedObject: Sendable {
         let relationship = entity.relationships[slot]
         guard case .foreignKey(let foreignKey, let referenced) = relationship.link else { return }
         let values = destination.row
-        let written = isNew ? foreignKey : entity.ownColumns(of: foreignKey)
+        let written = entity.writtenColumns(of: foreignKey, isNew: isNew)
         var cells = RowCells()
         for (column, referenced) in zip(foreignKey, referenced) {
             guard let value = try values[referenced] else {
@@ -98,6 +98,8 @@ struct SavedObject: Sendable {
         }
         let wanted = row.replacing(cells)
         for column in foreignKey where !row.hasSameBytes(as: wanted, at: column) {
+            // What a new row's generated columns will be is not known.
+            if isNew, entity.generatedColumns.contains(column) { continue }
             // A column shared with another key, such as a tenant's, has to agree already.
             let isShared = columns.contains(column) || !written.contains(column)
             guard !isShared else { throw object.disagrees(column, relationship.model.name) }

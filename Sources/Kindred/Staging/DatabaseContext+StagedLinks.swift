@@ -16,8 +16,10 @@ extension DatabaseContext {
         try source.requireStageable()
         let entity = source.runtime
         let isNew = source.isInserted
-        let own = isNew ? columns : entity.ownColumns(of: columns)
-        for column in own { try entity.requireWritable(entity.entity.attributes[column], key: relationship.model.name) }
+        let written = entity.writtenColumns(of: columns, isNew: isNew)
+        for column in written {
+            try entity.requireWritable(entity.entity.attributes[column], key: relationship.model.name)
+        }
         var cells = RowCells()
         if let destination, !destination.isInserted {
             let values = destination.storedRow
@@ -25,10 +27,13 @@ extension DatabaseContext {
                 guard let value = try values[referenced] else {
                     throw destination.lacksReferencedValue(referenced, relationship.model.name)
                 }
-                if own.contains(column) { try cells.set(value, at: column, of: entity, client.types) }
+                // What a new row's generated columns will be is shown already.
+                guard isNew || written.contains(column) else { continue }
+                try cells.set(value, at: column, of: entity, client.types)
             }
+            try requireAgreement(of: source, with: cells, relationship, columns)
         } else {
-            let leaving = isNew ? entity.ownColumns(of: columns) : (entity.leavingColumns(of: columns) ?? own)
+            let leaving = isNew ? entity.ownColumns(of: columns) : (entity.leavingColumns(of: columns) ?? written)
             for column in leaving { cells.setNull(column) }
         }
         if let destination, relationship.model.kind == .oneToOne {
@@ -40,7 +45,8 @@ extension DatabaseContext {
         let new = destination.flatMap { $0.isInserted ? $0 : nil }
         changeStaging(of: source) { state in
             var staging = state.stagingToChange
-            staging.unlink(ColumnSet(own), in: entity)
+            staging.unlink(cells.columns, in: entity)
+            staging.destinations[relationship.slot] = nil
             if let new {
                 staging.destinations[relationship.slot] = new
                 // What the destination's key will be is not known yet.
@@ -48,9 +54,22 @@ extension DatabaseContext {
                 staging.columns.subtract(cells.columns)
             } else {
                 state.setCells(cells, &staging)
-                if isNew, destination == nil { staging.columns.subtract(cells.columns) }
+                staging.columns.subtract(isNew && destination == nil ? cells.columns : entity.generatedColumns)
             }
             state.staging = staging
+        }
+    }
+
+    /// A column that a new object's foreign key shares with its key or another foreign key has to agree already.
+    private func requireAgreement(
+        of source: DatabaseObject, with cells: RowCells, _ relationship: RelationshipRuntime, _ columns: [Int]
+    ) throws {
+        guard source.isInserted, columns.count > 1 else { return }
+        let (row, own) = (source.row, source.runtime.ownColumns(of: columns))
+        let wanted = row.replacing(cells)
+        for column in columns
+        where !own.contains(column) && !row.isNull(at: column) && !row.hasSameBytes(as: wanted, at: column) {
+            throw source.disagrees(column, relationship.model.name)
         }
     }
 

@@ -26,11 +26,14 @@ package struct Staging: Sendable {
         temporaryKey == nil && columns.isEmpty && destinations.isEmpty && problems.isEmpty && !isDeletion
     }
 
-    /// Forgets the links of relationships whose foreign key has one of the columns.
+    /// Forgets the links of relationships whose foreign key has one of the columns for itself.
+    ///
+    /// A column that keys share, such as a tenant's, ends no link: it has to agree when the link is saved.
     mutating func unlink(_ columns: ColumnSet, in entity: EntityRuntime) {
         guard !destinations.isEmpty else { return }
-        for slot in destinations.keys where entity.relationships[slot].ownColumns.contains(where: columns.contains) {
-            destinations[slot] = nil
+        for slot in destinations.keys {
+            let own = entity.ownColumns(of: entity.relationships[slot].ownColumns)
+            if own.contains(where: columns.contains) { destinations[slot] = nil }
         }
     }
 }

@@ -52,14 +52,14 @@ struct Assignments {
         }
         guard !object.isInserted else { throw object.notStored }
         let row = object.storedRow
-        let own = entity.ownColumns(of: columns)
+        let written = entity.writtenColumns(of: columns, isNew: self.object == nil)
         for (column, referenced) in zip(columns, referenced) {
             guard let value = try row[referenced] else { throw object.lacksReferencedValue(referenced, key) }
-            if let changed = self.object, !own.contains(column) {
-                // A column shared with another key, such as a tenant's, has to agree already.
-                guard try changed.storedRow[column] == value else { throw changed.disagrees(column, key) }
-            } else {
+            if written.contains(column) {
                 try assign(value, toColumn: column, key: key)
+            } else if let changed = self.object, try changed.storedRow[column] != value {
+                // A column shared with another key, such as a tenant's, has to agree already.
+                throw changed.disagrees(column, key)
             }
         }
     }

@@ -162,13 +162,27 @@ struct MemberStatements {
 }
 
 extension EntityRuntime {
-    /// The columns of a foreign key that neither the entity's key nor another foreign key shares; all of them if
+    /// The columns of a foreign key that a row writes when it joins: all that can be written for a new row, else the key's
+    /// own, since a shared or generated column has to agree already.
+    func writtenColumns(of columns: [Int], isNew: Bool) -> [Int] {
+        isNew ? writableColumns(of: columns) : ownColumns(of: columns)
+    }
+
+    /// The columns of a foreign key but for those that the database generates; all of them if it generates all.
+    private func writableColumns(of columns: [Int]) -> [Int] {
+        if generatedColumns.isEmpty { return columns }
+        let writable = columns.filter { !generatedColumns.contains($0) }
+        return writable.isEmpty ? columns : writable
+    }
+
+    /// The writable columns of a foreign key that neither the entity's key nor another foreign key shares; all of them if
     /// none is its own.
-    func ownColumns(of columns: [Int]) -> [Int] {
+    func ownColumns(of key: [Int]) -> [Int] {
+        let columns = writableColumns(of: key)
         let own = columns.filter { column in
-            !key.contains(column)
+            !self.key.contains(column)
                 && !foreignKeys.contains { other in
-                    other.ownColumns != columns && other.ownColumns.contains(column)
+                    other.ownColumns != key && other.ownColumns.contains(column)
                 }
         }
         return own.isEmpty ? columns : own

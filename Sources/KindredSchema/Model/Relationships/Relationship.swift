@@ -54,7 +54,8 @@ public final class Relationship: Sendable {
     public let maximumCount: Int?
     /// The foreign-key columns that become NULL when a member leaves the relationship.
     ///
-    /// They belong to the side that holds the foreign key. With a composite key these are the nullable ones alone.
+    /// They belong to the side that holds the foreign key. With a composite key these are the nullable ones alone,
+    /// of which those that other keys share only change where the database itself clears them.
     /// Empty where every column is required, and for many-to-many.
     public let clearedColumns: [String]
     /// Whether the database enforces the foreign key, and so carries out its actions.
