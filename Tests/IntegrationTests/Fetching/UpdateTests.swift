@@ -64,7 +64,7 @@ import Testing
             let cheap = try context.fetch("book").where("author.country == %@ AND price != nil", "FR")
                 .sorted("price").sorted("id").limit(5).offset(1)
             let expected = try await cheap.all()
-            try await expectStatements(["UPDATE"]) { () async throws in
+            try await expectStatements(["WITH"]) { () async throws in
                 #expect(try await cheap.update(["title": "Cheap", "price": Formula("price + author.id")]) == 5)
             }
             #expect(expected.allSatisfy { $0["title"] == "Cheap" })
@@ -81,6 +81,32 @@ import Testing
                 #expect(taken == 2)
             }
             #expect(try await other.values("SELECT id FROM book WHERE title = 'Taken' ORDER BY id") == [2, 3])
+        }
+    }
+
+    private static let queue = """
+        CREATE TABLE job (id int PRIMARY KEY, state text);
+        INSERT INTO job VALUES (0, 'new');
+        ANALYZE job;
+        """
+
+    @Test(.database(.sql(queue))) func aLimitHoldsWhateverTheServerPlans() async throws {
+        try await withDatabase { database, context, other in
+            // A nested loop that asks for the rows again each time, as the server may choose for tables that it thinks small.
+            for setting in ["enable_hashjoin", "enable_mergejoin", "enable_material"] {
+                let name = try #require(try await other.value("SELECT quote_ident(current_database())")?.description)
+                try await other.query(SQL(unsafeRaw: "ALTER DATABASE \(name) SET \(setting) = off"))
+            }
+            try await other.query("INSERT INTO job SELECT i, 'new' FROM generate_series(1, 49) AS i")
+        }
+        try await withDatabase { database, context, other in
+            let queue = try context.fetch("job").where("state == 'new'").sorted("id").limit(1)
+            for turn in 1...3 {
+                #expect(try await queue.lock(.forUpdate, .skipLocked).update(["state": "taken"]) == 1)
+                let taken = try await other.value("SELECT count(*) FROM job WHERE state = 'taken'")
+                #expect(taken == .integer(Int64(turn)))
+            }
+            #expect(try await queue.update(["state": "taken"]) == 1)
         }
     }
 

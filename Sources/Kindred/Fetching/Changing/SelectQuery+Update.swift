@@ -2,7 +2,8 @@ import KindredPostgres
 import KindredSchema
 
 extension SelectQuery {
-    /// `UPDATE … WHERE`, or `UPDATE … FROM (SELECT … FOR UPDATE)` where order, limit, joins or a lock matter.
+    /// `UPDATE … WHERE`, or `WITH … FOR UPDATE) UPDATE … FROM` where order, limit, joins or a lock matter: what is chosen
+    /// stands before anything is written, so that no plan can choose again for each row and pass over those it has written.
     func updateStatement(
         _ update: RequestUpdate,
         of runtime: EntityRuntime,
@@ -36,9 +37,10 @@ extension SelectQuery {
                 "\(try runtime.quoted(value.column)) = \(value.isParameter ? value.sql : "s.v\(value.column)")"
             }
             let same = keys.map { "t.\($0.name) = s.\($0.alias)" }.joined(separator: " AND ")
-            text =
-                "UPDATE \(try runtime.quotedName) AS t SET \(set.joined(separator: ", "))\(try runtime.versionAssignment(alias: "t")) "
-            text += "FROM (\(selection)) AS s WHERE \(same)"
+            text = """
+                WITH s AS MATERIALIZED (\(selection)) UPDATE \(try runtime.quotedName) AS t \
+                SET \(set.joined(separator: ", "))\(try runtime.versionAssignment(alias: "t")) FROM s WHERE \(same)
+                """
             if returnsRows { text += " RETURNING \(try runtime.selectList(alias: "t"))" }
         }
         return Statement(text: StatementText(text), bindings: renderer.bindings, resultFormat: .binary)
