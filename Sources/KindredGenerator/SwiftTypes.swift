@@ -75,7 +75,7 @@ struct SwiftTypes {
 
     private static func name(of structure: Attribute.Structure) -> String {
         switch structure {
-        case .text: "String"
+        case .text, .citext: "String"
         case .hstore: "PostgresHStore"
         case .vector: "PostgresVector"
         case .composite: "PostgresComposite"

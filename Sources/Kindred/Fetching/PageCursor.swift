@@ -25,12 +25,13 @@ extension ConditionRenderer {
             let term = order[position]
             let isNullLast = term.nulls == .last || term.nulls == .standard && term.ascending
             guard let value = values[position] else {
-                sql = "(\(isNullLast ? "" : "\(key.sql) IS NOT NULL OR ")\(key.sql) IS NULL AND \(sql))"
+                let others = isNullLast ? "" : "\(key.nullTest(isNegated: true)) OR "
+                sql = "(\(others)\(key.nullTest()) AND \(sql))"
                 continue
             }
             let parameter = try bind(value, as: key)
             let beyond = "\(key.sql) \(term.ascending ? ">" : "<") \(parameter)"
-            let nulls = isNullLast && key.mayBeNull ? " OR \(key.sql) IS NULL" : ""
+            let nulls = isNullLast && key.mayBeNull ? " OR \(key.nullTest())" : ""
             sql = "(\(beyond)\(nulls) OR \(key.sql) = \(parameter) AND \(sql))"
         }
         return sql

@@ -63,6 +63,9 @@ struct TypeResolver {
         }
     }
 
+    /// The name of a type that is not built in.
+    func name(of type: PostgresDataType) -> String? { rows[type.rawValue].map { catalog.types[$0].name } }
+
     private func elementType(of type: UInt32) -> UInt32? {
         if let known = PostgresDataType(rawValue: type).elementType { return known.rawValue }
         guard let index = rows[type], catalog.types[index].category == UInt8(ascii: "A") else { return nil }

@@ -3,8 +3,10 @@ package import KindredPostgres
 extension Attribute {
     /// What the values of a type that is not built in are made of, as far as the library reads them.
     package indirect enum Structure: Sendable, Hashable {
-        /// Text: `citext`, `ltree` and their like.
+        /// Text: `ltree` and its like.
         case text
+        /// Text that ignores case.
+        case citext
         case hstore
         case vector
         /// A composite type with the kinds of its fields.
@@ -16,7 +18,7 @@ extension Attribute {
 
         var kind: String {
             switch self {
-            case .text: "text"
+            case .text, .citext: "text"
             case .hstore: "hstore"
             case .vector: "vector"
             case .composite(let kinds): "composite(\(kinds))"
@@ -34,7 +36,7 @@ extension TypeResolver {
         // Types cannot be circular in PostgreSQL; the bound is for catalogs that are not its own.
         guard depth < 16, !type.isKnown, let registry, registry.isKnown(type) else { return nil }
         switch registry.kind(of: type) {
-        case .textLike, .versionedText: return .text
+        case .textLike, .versionedText: return name(of: type) == "citext" ? .citext : .text
         case .hstore: return .hstore
         case .vector: return .vector
         case .range(let bound): return kind(of: bound, depth).map { .range(bound, kind: $0) }

@@ -75,13 +75,14 @@ extension ConditionRenderer {
         switch (left, right) {
         case (.value(nil), .value(nil)): return isNegated ? .never : .always
         case (.value(nil), .scalar(let scalar)), (.scalar(let scalar), .value(nil)):
-            return Rendered(sql: "\(scalar.sql) IS \(isNegated ? "NOT " : "")NULL", isTwoValued: true)
+            return Rendered(sql: scalar.nullTest(isNegated: isNegated), isTwoValued: true)
         case (.row, _), (_, .row), (.object, _), (_, .object), (.objects, _), (_, .objects):
             let same = try sameRow(left, right)
             return isNegated ? negation(of: same) : same
         default: break
         }
         let (left, right) = try scalars(left, right, isNegated ? .notEqual : .equal)
+        guard try equality(left) == "=" else { return same(left, isNegated: isNegated, right) }
         switch (isNegated, left.mayBeNull && right.mayBeNull, left.mayBeNull || right.mayBeNull) {
         case (false, true, _):
             return Rendered(sql: "\(left.sql) IS NOT DISTINCT FROM \(right.sql)", isTwoValued: true)
@@ -89,6 +90,28 @@ extension ConditionRenderer {
         case (_, _, let isNullable):
             return Rendered(sql: "\(left.sql) \(isNegated ? "<>" : "=") \(right.sql)", isTwoValued: !isNullable)
         }
+    }
+
+    /// The operator that tells whether values of a type are the same; throws where there is none.
+    func equality(_ scalar: Scalar) throws -> String {
+        if let equality = scalar.type.equality { return equality }
+        throw KindredError(
+            .wrongType,
+            "\(scalar.label) is of the type \(scalar.type.typeName), which can only be compared with NULL",
+            key: scalar.label
+        )
+    }
+
+    /// `==` and `!=` of points, boxes, polygons and circles.
+    private func same(_ left: Scalar, isNegated: Bool, _ right: Scalar) -> Rendered {
+        let same = "\(left.sql) ~= \(right.sql)"
+        guard left.mayBeNull || right.mayBeNull else {
+            return Rendered(sql: isNegated ? "NOT \(same)" : same, isTwoValued: true)
+        }
+        // Without a function around it an index can be used.
+        if !isNegated, !left.mayBeNull || !right.mayBeNull { return Rendered(sql: same) }
+        let either = "coalesce(\(same), \(left.sql) IS NULL AND \(right.sql) IS NULL)"
+        return Rendered(sql: isNegated ? "NOT \(either)" : either, isTwoValued: true)
     }
 
     /// Both sides as SQL, a value bound as the type of the other side.

@@ -51,9 +51,10 @@ extension ConditionRenderer {
         if let number = scalar.number, values.allSatisfy({ $0?.isNumber ?? true }), !values.allSatisfy({ $0 == nil }) {
             compared = scalar.asNumber(number)
         }
-        let isIn = "\(compared.sql) = ANY(\(try bind(values.compactMap(\.self), asArrayOf: compared)))"
+        let list = try bind(values.compactMap(\.self), asArrayOf: compared)
+        let isIn = "\(compared.sql) \(try equality(compared)) ANY(\(list))"
         guard hasNull else { return Rendered(sql: isIn, isTwoValued: !compared.mayBeNull) }
-        return Rendered(sql: "\(isIn) OR \(scalar.sql) IS NULL", isClosed: false)
+        return Rendered(sql: "\(isIn) OR \(scalar.nullTest())", isClosed: false)
     }
 
     /// Whether an array has every one of some elements; a missing one, which equals nothing, among them makes it false.
@@ -63,6 +64,7 @@ extension ConditionRenderer {
         _ type: PostgresDataType
     ) throws -> Rendered {
         guard !values.contains(nil) else { return .never }
+        _ = try equality(array)
         let element = Scalar(
             sql: "",
             type: ValueType(elementOf: array.type, type),
@@ -121,7 +123,7 @@ extension ConditionRenderer {
             label: "an element of \(array.label)"
         )
         let (_, sought) = try scalars(.scalar(element), part, .contains)
-        return Rendered(sql: "\(sought.sql) = ANY(\(array.sql))")
+        return Rendered(sql: "\(sought.sql) \(try equality(sought)) ANY(\(array.sql))")
     }
 
     private func requireCase(_ ignoresCase: Bool) throws {

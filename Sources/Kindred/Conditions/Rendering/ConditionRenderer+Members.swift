@@ -91,10 +91,11 @@ extension ConditionRenderer {
                 label: "an element of \(array.label)"
             )
             let inner = try condition(&self, .scalar(element))
-            return Rendered(
-                sql: "EXISTS (SELECT 1 FROM unnest(\(array.sql)) AS t\(alias)(e) WHERE \(inner.sql))",
-                isTwoValued: true
-            )
+            // A function in FROM gives the fields of a row, and not the row.
+            let elements =
+                array.type.mayHoldRows
+                ? "(SELECT unnest(\(array.sql)) AS e) AS t\(alias)" : "unnest(\(array.sql)) AS t\(alias)(e)"
+            return Rendered(sql: "EXISTS (SELECT 1 FROM \(elements) WHERE \(inner.sql))", isTwoValued: true)
         case .row: return nil
         }
     }

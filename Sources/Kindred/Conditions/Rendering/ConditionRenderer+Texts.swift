@@ -127,32 +127,74 @@ struct TextPattern {
         case .like: text = Self.translated(value)
         // The whole text must match, as in NSPredicate.
         case .matches:
-            guard Self.isBalanced(value) else {
+            let (options, expression) = try Self.options(value)
+            guard Self.isBalanced(expression) else {
                 throw KindredError(.invalidCondition, "The regular expression's parentheses are not balanced")
             }
-            text = "^(?:\(value))$"
+            // With options `^` and `$` may stand for the ends of lines, and a comment may reach to the end of its line.
+            let end = options.contains("x") ? "\n" : ""
+            text = options.isEmpty ? "^(?:\(expression))$" : "\(options)\\A(?:\(expression)\(end))\\Z"
         default: text = value
         }
     }
 
+    /// The options that a regular expression begins with, such as `(?i)`, and the rest.
+    ///
+    /// Throws for those that make it another kind of expression.
+    private static func options(_ pattern: String) throws -> (options: Substring, expression: Substring) {
+        guard pattern.hasPrefix("(?"), let end = pattern.firstIndex(of: ")"),
+            case let letters = pattern[..<end].dropFirst(2), letters.allSatisfy({ ("a"..."z").contains($0) })
+        else { return ("", pattern[...]) }
+        guard letters.allSatisfy("cimnpstwx".contains) else {
+            throw KindredError(
+                .invalidCondition,
+                "MATCHES takes advanced regular expressions, which may begin with the options c, i, m, n, p, s, t, w and x"
+            )
+        }
+        return (pattern[...end], pattern[pattern.index(after: end)...])
+    }
+
     /// Whether each parenthesis of a regular expression has its partner, so that it cannot close the one around it.
-    private static func isBalanced(_ pattern: String) -> Bool {
+    private static func isBalanced(_ pattern: Substring) -> Bool {
         var depth = 0
-        var isInBrackets = false
-        var scalars = pattern.unicodeScalars.makeIterator()
-        while let scalar = scalars.next() {
+        var rest = pattern.unicodeScalars
+        while let scalar = rest.popFirst() {
             switch scalar {
-            case "\\": _ = scalars.next()
-            case "[": isInBrackets = true
-            case "]": isInBrackets = false
-            case "(" where !isInBrackets: depth += 1
-            case ")" where !isInBrackets:
+            case "\\": _ = rest.popFirst()
+            case "[": guard skipBrackets(&rest) else { return false }
+            case "(": depth += 1
+            case ")":
                 depth -= 1
                 if depth < 0 { return false }
             default: break
             }
         }
-        return depth == 0 && !isInBrackets
+        return depth == 0
+    }
+
+    /// Passes over a bracket expression behind its `[`; false if it has no end.
+    private static func skipBrackets(_ rest: inout Substring.UnicodeScalarView) -> Bool {
+        if rest.first == "^" { rest.removeFirst() }
+        // In the first place it stands for itself.
+        if rest.first == "]" { rest.removeFirst() }
+        while let scalar = rest.popFirst() {
+            switch scalar {
+            case "]": return true
+            case "\\": _ = rest.popFirst()
+            // A class such as [:alpha:], an element such as [.-.].
+            case "[":
+                guard let kind = rest.first, ":.=".unicodeScalars.contains(kind) else { continue }
+                rest.removeFirst()
+                var last: Unicode.Scalar?
+                while last != kind || rest.first != "]" {
+                    last = rest.popFirst()
+                    if last == nil { return false }
+                }
+                rest.removeFirst()
+            default: break
+            }
+        }
+        return false
     }
 
     private static func escaped(_ value: String) -> String {

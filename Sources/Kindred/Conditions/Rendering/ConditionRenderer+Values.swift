@@ -114,15 +114,19 @@ extension ConditionRenderer {
             return lastParameter
         }
         // A type that only the server knows: the array goes as text without a type, which it infers from the column.
-        for value in values {
-            guard case .string(let label) = value,
-                type.family == .enumeration || type.family == .other || type.family == .text
-            else { throw wrongType(value, for: target) }
-            if type.family == .enumeration { try check(label, for: target) }
+        var haveParts = false
+        let texts = try values.map { value in
+            if case .string(let label) = value, [.enumeration, .other, .text].contains(type.family) {
+                if type.family == .enumeration { try check(label, for: target) }
+                return value
+            }
+            guard type.family == .other, value.hasParts else { throw wrongType(value, for: target) }
+            haveParts = true
+            return .string(value.description)
         }
-        let array = PostgresArray(elementType: .text, elements: values)
+        let array = PostgresArray(elementType: .text, elements: texts)
         try bindings.append(.string(array.description), as: nil)
-        return lastParameter
+        return haveParts ? "\(lastParameter)::\(ColumnArrays.castName(type.typeName))[]" : lastParameter
     }
 
     func wrongType(_ value: PostgresValue, for target: Scalar) -> KindredError {
