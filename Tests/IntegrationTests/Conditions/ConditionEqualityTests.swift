@@ -7,11 +7,12 @@ private let fixture = """
     CREATE EXTENSION hstore;
     CREATE TYPE address AS (street text, zip text);
     CREATE DOMAIN home AS address;
+    CREATE DOMAIN homes AS address[];
     CREATE DOMAIN mail AS citext;
     CREATE TYPE span AS RANGE (subtype = float8);
     CREATE TABLE person (
-        id int PRIMARY KEY, home address, second home, homes address[], mail mail, mails citext[], tags hstore, span span);
-    INSERT INTO person VALUES
+        id int PRIMARY KEY, home address, second home, homes address[], more homes, mail mail, mails citext[], tags hstore, span span);
+    INSERT INTO person (id, home, second, homes, mail, mails, tags, span) VALUES
         (1, ('Main', '1'), ('Side', '2'), '{"(Main,1)","(Side,)"}', 'Ann@Example.org', '{A,b}', 'a=>1', '[1,2]'),
         (2, ('Main', NULL), (NULL, NULL), '{"(,)",NULL}', 'bob@example.org', '{}', 'b=>2', '[2,3]'),
         (3, (NULL, NULL), NULL, '{}', NULL, NULL, NULL, NULL),
@@ -67,6 +68,10 @@ private let fixture = """
             #expect(try await ids(context, "person", "ANY homes IN %@", [none, main]) == [1, 2])
             #expect(try await ids(context, "person", "homes CONTAINS %@", [main, address("Side", nil)]) == [1])
             #expect(try await ids(context, "person", "tags IN %@", [PostgresHStore(["a": "1"])]) == [1])
+            try await expectStatements([]) { () async throws in
+                await expectError(.wrongType) { _ = try await ids(context, "person", "ANY more == %@", main) }
+                await expectError(.wrongType) { _ = try await ids(context, "person", "ANY more IN %@", [main]) }
+            }
             let spans = try #require(try await context.find("person", 2)?["span"])
             #expect(try await ids(context, "person", "span IN %@", [spans]) == [2])
         }
@@ -139,7 +144,10 @@ private let fixture = """
             #expect(try await ids(context, "word", "text MATCHES %@", "[[:alpha:](]+[]]") == [2])
             #expect(try await ids(context, "word", "text MATCHES %@", "a[](]+") == [2])
             #expect(try await ids(context, "word", "text MATCHES %@", "(?:ABC)") == [1])
-            for pattern in ["a)|(b", "(?i)a)|(b", "[a", "[[:alpha:]", "(?q)a", "(?b)a"] {
+            #expect(try await ids(context, "word", "text MATCHES %@", "(?#:()ABC(?# [)") == [1])
+            #expect(try await ids(context, "word", "text MATCHES %@", "(?x)A #[(\nBC") == [1])
+            let open = ["a)|(b", "(?i)a)|(b", "[a", "[[:alpha:]", "(?#[)A)|(?:B(?:C])", "(?x)A #[\n)|(B]", "(?#"]
+            for pattern in open + ["(?q)a", "(?b)a"] {
                 await expectError(.invalidCondition) { _ = try await ids(context, "word", "text MATCHES %@", pattern) }
             }
         }

@@ -128,11 +128,12 @@ struct TextPattern {
         // The whole text must match, as in NSPredicate.
         case .matches:
             let (options, expression) = try Self.options(value)
-            guard Self.isBalanced(expression) else {
+            let isExpanded = options.contains("x")
+            guard Self.isBalanced(expression, isExpanded: isExpanded) else {
                 throw KindredError(.invalidCondition, "The regular expression's parentheses are not balanced")
             }
             // With options `^` and `$` may stand for the ends of lines, and a comment may reach to the end of its line.
-            let end = options.contains("x") ? "\n" : ""
+            let end = isExpanded ? "\n" : ""
             text = options.isEmpty ? "^(?:\(expression))$" : "\(options)\\A(?:\(expression)\(end))\\Z"
         default: text = value
         }
@@ -155,12 +156,18 @@ struct TextPattern {
     }
 
     /// Whether each parenthesis of a regular expression has its partner, so that it cannot close the one around it.
-    private static func isBalanced(_ pattern: Substring) -> Bool {
+    ///
+    /// - Parameter isExpanded: whether `#` begins a comment.
+    private static func isBalanced(_ pattern: Substring, isExpanded: Bool) -> Bool {
         var depth = 0
         var rest = pattern.unicodeScalars
         while let scalar = rest.popFirst() {
             switch scalar {
             case "\\": _ = rest.popFirst()
+            case "#" where isExpanded: rest = rest.drop { $0 != "\n" }
+            case "(" where rest.starts(with: "?#".unicodeScalars):
+                rest = rest.drop { $0 != ")" }
+                if rest.popFirst() == nil { return false }
             case "[": guard skipBrackets(&rest) else { return false }
             case "(": depth += 1
             case ")":

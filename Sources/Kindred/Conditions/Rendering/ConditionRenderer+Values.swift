@@ -37,7 +37,7 @@ extension ConditionRenderer {
                 } else if value.hasParts {
                     // As text, which the server is told to read as the type of the other side.
                     try bindings.append(.string(value.description), as: nil)
-                    return "\(lastParameter)::\(ColumnArrays.castName(type.typeName))"
+                    return "\(lastParameter)::\(try castName(target, value))"
                 } else {
                     throw wrongType(value, for: target)
                 }
@@ -121,12 +121,20 @@ extension ConditionRenderer {
                 return value
             }
             guard type.family == .other, value.hasParts else { throw wrongType(value, for: target) }
+            _ = try castName(target, value)
             haveParts = true
             return .string(value.description)
         }
         let array = PostgresArray(elementType: .text, elements: texts)
         try bindings.append(.string(array.description), as: nil)
         return haveParts ? "\(lastParameter)::\(ColumnArrays.castName(type.typeName))[]" : lastParameter
+    }
+
+    /// The type that the server is told to read a value as; an error for elements of a domain, whose own type has no name
+    /// here.
+    private func castName(_ target: Scalar, _ value: PostgresValue) throws -> String {
+        guard target.type.typeName != target.type.type.description else { throw wrongType(value, for: target) }
+        return ColumnArrays.castName(target.type.typeName)
     }
 
     func wrongType(_ value: PostgresValue, for target: Scalar) -> KindredError {
