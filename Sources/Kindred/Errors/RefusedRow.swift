@@ -16,7 +16,8 @@ struct RefusedRow {
             if names.count == 1 { key = names[0] }
             let values = detail[end.upperBound...]
             object = Self.only(objects) { object in
-                let row = object.row
+                // With the keys of new objects that it refers to.
+                let row = (try? SavedObject(object))?.row ?? object.row
                 let texts = names.map { name in
                     object.runtime.attributeIndex[name].flatMap { row.valueOrRaw(at: $0)?.description }
                 }
@@ -29,10 +30,15 @@ struct RefusedRow {
             object = Self.only(objects) { object in
                 let (row, columns) = object.withState { ($0.row, $0.staging?.columns ?? []) }
                 guard values.count == object.entity.attributes.count(where: { !$0.isHidden }) else { return false }
-                return columns.allSatisfy { row.valueOrRaw(at: $0)?.description ?? "null" == values[$0] }
+                return columns.allSatisfy { Self.shows(values[$0], row.valueOrRaw(at: $0)?.description ?? "null") }
             }
         }
         if object == nil, objects.count == 1 { object = objects[0] }
+    }
+
+    /// Whether the server shows a value like this, of which it prints 64 bytes.
+    private static func shows(_ shown: Substring, _ text: String) -> Bool {
+        shown == text || text.utf8.count > 64 && shown.hasSuffix("...") && text.hasPrefix(shown.dropLast(3))
     }
 
     /// The object that fits; of several the last one, since with equal keys the later row is refused.
