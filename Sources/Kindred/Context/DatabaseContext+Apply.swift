@@ -70,20 +70,23 @@ extension DatabaseContext {
         try unloadHelperEnds(of: entity, row)
     }
 
-    /// Puts a row that was just stored into its owners' loaded sets.
-    func applyInsert(_ object: DatabaseObject) throws {
-        let row = object.row
+    /// Puts a row that was just stored into its owners' loaded sets; those of a row without an object are read again.
+    func applyInsert(_ row: Row, of entity: EntityRuntime, _ object: DatabaseObject?) throws {
         // The foreign keys that are NULL lead nowhere.
-        for slot in object.runtime.moves(from: object.runtime.emptyRow(client.types), to: row) {
-            let relationship = object.runtime.relationships[slot]
+        for slot in entity.moves(from: entity.emptyRow(client.types), to: row) {
+            let relationship = entity.relationships[slot]
             guard case .foreignKey(let columns, let referenced) = relationship.link else { continue }
-            if let owner = try owner(object.runtime, row, columns, referenced, relationship) {
+            guard let owner = try owner(entity, row, columns, referenced, relationship) else {
+                try noteLinkChange(relationship, row, columns)
+                continue
+            }
+            if let object {
                 link(object, to: owner, slot: relationship.inverseSlot)
             } else {
-                try noteLinkChange(relationship, row, columns)
+                unload(relationship.inverseSlot, of: owner)
             }
         }
-        try unloadHelperEnds(of: object.runtime, row)
+        try unloadHelperEnds(of: entity, row)
     }
 
     /// Marks an object's row as deleted and takes it out of every loaded set that may hold it.

@@ -44,7 +44,7 @@ extension DatabaseContext {
                     )
                 }
                 journal?.recordCreated(object)
-                try applyInsert(object)
+                try applyInsert(object.row, of: object.runtime, object)
                 return object
             }
         }

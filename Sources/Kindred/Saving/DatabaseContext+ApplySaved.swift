@@ -28,23 +28,28 @@ extension DatabaseContext {
         }
         journal?.record(stored: saved)
         let before = objects.map { object in object.withState { (key: $0.key(entity), links: VisibleLinks($0)) } }
-        staged.withLock { staged in
+        // Rolled back while they were being stored: their rows are there, and get other objects when they are read.
+        let givenUp = staged.withLock { staged in
+            var givenUp: Set<DatabaseObject> = []
             var unstaged: [DatabaseObject] = []
             unstaged.reserveCapacity(objects.count)
             for (row, saved) in zip(rows, saved) {
-                let isStaged = saved.object.withState { state in
+                let (isStaged, isGivenUp) = saved.object.withState { state in
+                    if state.status == .deleted { return (false, true) }
                     state.becomeStored(row, saved)
-                    return state.stagingBox != nil
+                    return (state.stagingBox != nil, false)
                 }
+                if isGivenUp { givenUp.insert(saved.object) }
                 if isStaged { staged.insert(saved.object) } else { unstaged.append(saved.object) }
             }
             staged.remove(unstaged)
+            return givenUp
         }
         withMap { map in
             map.makeRoom(for: objects.count, of: entity)
             // The temporary keys stay valid until the save is over: loaded sets may still hold them.
             let hasNotes = map.hasNotes(entity.index)
-            for (object, key) in zip(objects, keys) {
+            for (object, key) in zip(objects, keys) where givenUp.isEmpty || !givenUp.contains(object) {
                 map.insert(object, entity.index, key)
                 guard hasNotes else { continue }
                 map.setLatestRow(nil, entity.index, key)
@@ -52,10 +57,14 @@ extension DatabaseContext {
             }
         }
         guard withMap({ map in map.knowsAny(of: entity.linkedEntities) }) else { return }
-        for (saved, before) in zip(saved, before) {
+        for (position, (saved, before)) in zip(saved, before).enumerated() {
+            if givenUp.contains(saved.object) {
+                try applyInsert(rows[position], of: entity, nil)
+                continue
+            }
             if let key = before.key { try rekey(key, to: saved, before.links) }
             try relink(saved.object, from: before.links, to: saved.object.withState { VisibleLinks($0) })
-            try applyInsert(saved.object)
+            try applyInsert(saved.object.row, of: entity, saved.object)
         }
     }
 

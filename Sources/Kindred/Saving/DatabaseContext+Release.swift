@@ -8,12 +8,11 @@ extension DatabaseContext {
     /// not be NULL nothing can be done: the save succeeds if the constraint is deferrable, and says so if it is not.
     ///
     /// Returns the objects as they were, with the columns that they are to be given again.
-    func release(_ objects: [DatabaseObject], _ run: SaveRun) async throws -> [DatabaseObject: SavedObject] {
-        let claims = try UniqueClaims(objects)
+    func release(_ claims: UniqueClaims, _ run: SaveRun) async throws -> [DatabaseObject: SavedObject] {
         var leaving: [SavedObject] = []
         var places: [DatabaseObject: Int] = [:]
-        for (object, columns) in claims.exchanged {
-            guard let columns = object.runtime.leavingColumns(of: columns) else { continue }
+        for (object, columns, _) in claims.exchanged {
+            guard let columns = object.runtime.releasableColumns(of: columns) else { continue }
             // A column that stays as it is, such as the room of a lesson that changes its hour, only if no other will do.
             let (row, stored) = object.withState { ($0.row, $0.storedRow) }
             let changing = columns.filter { !row.hasSameBytes(as: stored, at: $0) }

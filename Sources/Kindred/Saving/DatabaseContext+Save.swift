@@ -6,7 +6,7 @@ extension DatabaseContext {
     /// attributes; then pairs of many-to-many relationships; then deletions, with their delete rules.
     ///
     /// Deletions come first where a new or changed object takes a key or another unique value of one that is deleted, unless
-    /// an object leaves the deleted one in the same save.
+    /// an object leaves the deleted one in the same save. A change goes before the new object that takes its old value.
     ///
     /// One INSERT for each entity and set of given columns, one UPDATE for each entity and set of changed columns, one
     /// INSERT for each helper table; nothing if nothing is staged. Of 5,000 rows and more the last eighth goes with a
@@ -85,10 +85,11 @@ extension DatabaseContext {
             try requireLive(object)
             if object.isDeletionStaged { deleted.append(object) } else { kept.append(object) }
         }
-        let areInTheWay = try UniqueClaims.areHeld(by: deleted, against: kept)
-        if areInTheWay { try await deleteSaved(deleted) }
+        let first = try UniqueClaims.deletedFirst(deleted, kept)
+        try await deleteSaved(first)
         try await write { try await store(kept, pairs) }
-        if !areInTheWay { try await deleteSaved(deleted) }
+        // The first ones may have taken others along.
+        try await deleteSaved(first.isEmpty ? deleted : deleted.filter { !$0.isDeleted })
     }
 
     private func deleteSaved(_ objects: [DatabaseObject]) async throws {
@@ -104,10 +105,13 @@ extension DatabaseContext {
         _ objects: [DatabaseObject],
         _ pairs: [(pair: StagedPair, payload: Assignments?)]
     ) async throws {
-        let run = SaveRun(self)
+        let claims = try UniqueClaims(objects)
+        let run = SaveRun(self, claims)
         let new = objects.filter(\.isInserted)
         let temporaryKeys = new.map { object in object.withState { $0.stagingBox?.staging.temporaryKey ?? 0 } }
-        let released = try await release(objects, run)
+        let released = try await release(claims, run)
+        let early = claims.changedBeforeInserts
+        try update(early, released, run)
         try await insertNew(new, run)
         if !new.isEmpty {
             try await run.flush()
@@ -116,20 +120,32 @@ extension DatabaseContext {
                     Dictionary(zip(new, temporaryKeys.map(ObjectKey.temporary)), uniquingKeysWith: { $1 }))
             }
         }
-        let changed = try objects.filter { $0.hasChanges || released[$0] != nil && !$0.isDeleted }.map { object in
-            var saved = try SavedObject(object)
-            if let released = released[object] { saved.take(released) }
-            return saved
+        let written = Set(early)
+        let changed = objects.filter { object in
+            guard written.isEmpty || !written.contains(object) else { return false }
+            return object.hasChanges || released[object] != nil && !object.isDeleted
         }
-        for group in SavedGroup.groups(changed, columns: \.columns) where !group.columns.isEmpty {
-            try run.update(group)
-        }
+        try update(changed, released, run)
         try savePairs(pairs, run)
         try await run.flush()
         withMap { map in
             for (object, key) in zip(new, temporaryKeys) {
                 map.remove(object, object.runtime.index, .temporary(key))
             }
+        }
+    }
+
+    /// Writes what is staged on objects, and what they have lent to others.
+    private func update(
+        _ objects: [DatabaseObject], _ released: [DatabaseObject: SavedObject], _ run: SaveRun
+    ) throws {
+        let changed = try objects.map { object in
+            var saved = try SavedObject(object)
+            if let released = released[object] { saved.take(released) }
+            return saved
+        }
+        for group in SavedGroup.groups(changed, columns: \.columns) where !group.columns.isEmpty {
+            try run.update(group)
         }
     }
 

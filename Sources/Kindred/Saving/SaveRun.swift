@@ -13,10 +13,12 @@ final class SaveRun {
     }
 
     private let context: DatabaseContext
+    private let claims: UniqueClaims
     private var pending: [Pending] = []
 
-    init(_ context: DatabaseContext) {
+    init(_ context: DatabaseContext, _ claims: UniqueClaims) {
         self.context = context
+        self.claims = claims
     }
 
     /// Collects a statement; `apply` takes its answer to memory.
@@ -83,10 +85,9 @@ final class SaveRun {
             guard answered < batches.count,
                 let failed = batches[answered].first(where: { $0.statement.text.text == error.statement })
             else { throw error }
-            let objects = failed.objects()
-            let advice = try error.sqlState == .uniqueViolation ? UniqueClaims(objects).advice : ""
+            let advice = error.sqlState == .uniqueViolation ? claims.advice(for: failed.entity) : ""
             throw KindredError(
-                refused: error, entity: failed.entity, key: nil, among: objects, advice: advice) ?? error
+                refused: error, entity: failed.entity, key: nil, among: failed.objects(), advice: advice) ?? error
         }
         // All of them at once; what was taken to memory is put back with the transaction.
         if !unwritten.isEmpty { throw try await context.unwritten(unwritten) }

@@ -15,6 +15,8 @@ struct SavedObject: Sendable {
     private(set) var links: [Int: DatabaseObject] = [:]
     /// Whether something that is staged is left for later.
     let isPartial: Bool
+    /// The columns that are NULL for others only, and get their values back.
+    private var lent: ColumnSet = []
 
     var entity: EntityRuntime { object.runtime }
 
@@ -61,6 +63,7 @@ struct SavedObject: Sendable {
         row = stored.settingNull(columns)
         self.columns = ColumnSet(columns)
         isPartial = false
+        lent = self.columns.subtracting(box?.staging.columns ?? [])
     }
 
     private mutating func leave(_ columns: [Int]) {
@@ -72,13 +75,14 @@ struct SavedObject: Sendable {
     func leaving(_ other: SavedObject) -> SavedObject {
         var both = self
         both.columns.formUnion(other.columns)
+        both.lent.formUnion(other.lent)
         both.row = stored.settingNull(Array(both.columns))
         return both
     }
 
     /// Writes what was given up to others again, where no change of the object's own does: its values must not be lost.
     mutating func take(_ released: SavedObject) {
-        let missing = released.columns.subtracting(columns)
+        let missing = released.lent.subtracting(columns)
         knownStored = stored
         row = row.replacing(missing, from: released.stored)
         columns.formUnion(missing)

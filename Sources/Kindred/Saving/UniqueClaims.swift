@@ -14,8 +14,8 @@ struct UniqueClaims {
         }
     }
 
-    /// The objects whose stored values others take, with the columns.
-    private(set) var exchanged: [(object: DatabaseObject, columns: [Int])] = []
+    /// The objects whose stored values others take, with the columns, and who takes them.
+    private(set) var exchanged: [(object: DatabaseObject, columns: [Int], taker: DatabaseObject)] = []
 
     init(_ objects: [DatabaseObject]) throws {
         var claims: [Claim: DatabaseObject] = [:]
@@ -31,41 +31,70 @@ struct UniqueClaims {
             }
         }
         exchanged = holders.compactMap { object, claim in
-            claims[claim].map { $0 !== object } == true ? (object, claim.columns) : nil
+            claims[claim].flatMap { $0 === object ? nil : (object, claim.columns, $0) }
         }
     }
 
-    /// Whether new or changed objects take unique values that objects on their way out have until they are deleted.
+    /// Changed objects that cannot give a value up before their own change, which has to go before a new object takes it.
+    var changedBeforeInserts: [DatabaseObject] {
+        var seen = Set<DatabaseObject>()
+        return exchanged.filter { object, columns, taker in
+            taker.isInserted && !object.isInserted && object.runtime.releasableColumns(of: columns) == nil
+                && object.withState { $0.staging?.destinations.isEmpty ?? true } && seen.insert(object).inserted
+        }.map(\.object)
+    }
+
+    /// Those of some deleted objects that have to go first: all of them where a new or changed object takes a key or
+    /// another unique value of one.
     ///
-    /// False where one of those objects leaves a deleted one in the same save, by whose delete rules it would be taken along
-    /// or stand in the way if it still referred to it.
-    static func areHeld(by deleted: [DatabaseObject], against kept: [DatabaseObject]) throws -> Bool {
-        if deleted.isEmpty || kept.isEmpty { return false }
-        var held = Set<Claim>()
+    /// Where an object leaves a deleted one in the same save, by whose delete rules it would be taken along or stand in the way
+    /// if it still referred to it, only those whose values are taken, and that nobody leaves.
+    static func deletedFirst(_ deleted: [DatabaseObject], _ kept: [DatabaseObject]) throws -> [DatabaseObject] {
+        if deleted.isEmpty || kept.isEmpty { return [] }
+        var held: [Claim: DatabaseObject] = [:]
         for object in deleted {
             let (entity, stored) = (object.runtime, object.storedRow)
             for columns in entity.uniqueColumns + [entity.key] {
-                try Claim(entity, columns, stored).map { _ = held.insert($0) }
+                if let claim = try Claim(entity, columns, stored) { held[claim] = object }
             }
         }
-        let takes = try kept.contains { object in
+        var robbed = Set<DatabaseObject>()
+        for object in kept {
             let entity = object.runtime
             let (row, stored, isNew) = object.withState { ($0.row, $0.storedRow, $0.status == .inserted) }
-            return try (entity.uniqueColumns + [entity.key]).contains { columns in
-                guard isNew || columns.contains(where: { !row.hasSameBytes(as: stored, at: $0) }) else { return false }
-                return try Claim(entity, columns, row).map(held.contains) ?? false
+            for columns in entity.uniqueColumns + [entity.key]
+            where isNew || columns.contains(where: { !row.hasSameBytes(as: stored, at: $0) }) {
+                if let holder = try Claim(entity, columns, row).flatMap({ held[$0] }) { robbed.insert(holder) }
             }
         }
-        return try takes && !kept.contains { try $0.leaves(deleted) }
+        guard !robbed.isEmpty, try kept.contains(where: { try $0.leaves(deleted) }) else {
+            return robbed.isEmpty ? [] : deleted
+        }
+        return try robbed.filter { robbed in try !kept.contains { try $0.leaves([robbed]) } }
     }
 
-    /// What to do where a constraint refused an exchange that could not be taken apart; empty if there was none.
-    var advice: String {
-        guard exchanged.contains(where: { $0.object.runtime.leavingColumns(of: $0.columns) == nil }) else { return "" }
+    /// What to do where a constraint of an entity refused an exchange that could not be taken apart; empty if there was none.
+    func advice(for entity: EntityRuntime) -> String {
+        let isStuck = exchanged.contains { object, columns, _ in
+            object.runtime === entity && entity.releasableColumns(of: columns) == nil
+        }
+        guard isStuck else { return "" }
         return """
             ; objects of this save exchange unique values that may not be NULL: make the constraint DEFERRABLE, or save \
             in two steps
             """
+    }
+}
+
+extension EntityRuntime {
+    /// The columns of a unique key that can be NULL until its other value is written; nil if none can.
+    func releasableColumns(of columns: [Int]) -> [Int]? {
+        if let own = leavingColumns(of: columns) { return own }
+        let nullable = columns.filter { column in
+            let attribute = entity.attributes[column]
+            return !key.contains(column) && !attribute.isNotNull && !attribute.isGenerated
+        }
+        return nullable.isEmpty ? nil : nullable
     }
 }
 

@@ -83,6 +83,21 @@ import Testing
         }
     }
 
+    @Test(.database(.sql(schema))) func aDeletionGoesFirstThoughAnObjectLeavesAnotherOne() async throws {
+        try await withDatabase { database, context, other in
+            let teams = try await context.fetch("team").sorted("id").all()
+            let players = try await teams[0].set(forKey: "playerSet").objects
+            try context.stageDeletion(of: teams[0])
+            try context.stageDeletion(of: teams[1])
+            try context.insert("team", ["id": 9, "name": "blue"])
+            for player in players { player["team_id"] = 9 }
+            try await context.save()
+            #expect(try await other.values("SELECT name FROM team") == ["blue"])
+            #expect(try await other.value("SELECT count(*) FROM player WHERE team_id = 9") == 2)
+            #expect(teams.allSatisfy(\.isDeleted) && !context.hasChanges)
+        }
+    }
+
     private static let items =
         "CREATE TABLE item (id integer PRIMARY KEY, code text NOT NULL UNIQUE, slot integer UNIQUE)"
 

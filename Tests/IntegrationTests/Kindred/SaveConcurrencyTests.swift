@@ -56,4 +56,36 @@ import Testing
             #expect(try await other.value("SELECT count(*) FROM email WHERE person_id = 3") == 3)
         }
     }
+
+    @Test("what is given up while it is being stored has another object when it is read", .database(.sql(slowSchema)))
+    func whatIsRolledBackWhileItIsStoredIsReadAnew() async throws {
+        try await withDatabase { database, context, other in
+            let ann = try #require(try await context.find("owner", 1))
+            let emails = try await ann.set(forKey: "items")
+            #expect(try await emails.objects.isEmpty)
+            let new = try context.insert("item", ["id": 9, "owner": ann])
+            async let saved: Void = context.save()
+            while try await other.value("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 4711")
+                == 0
+            {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            new.rollback()
+            try await saved
+            #expect(new.isDeleted && !context.hasChanges)
+            let read = try #require(try await context.find("item", 9))
+            #expect(read !== new && !read.isDeleted)
+            #expect(try await emails.objects == [read])
+            try await read.setValue(nil, forKey: "owner")
+        }
+    }
+
+    private static let slowSchema = """
+        CREATE TABLE owner (id int PRIMARY KEY);
+        CREATE TABLE item (id int PRIMARY KEY, owner_id int CONSTRAINT owner__items REFERENCES owner);
+        INSERT INTO owner VALUES (1);
+        CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN PERFORM pg_advisory_xact_lock(4711), pg_sleep(0.5); RETURN NEW; END $$;
+        CREATE TRIGGER slow BEFORE INSERT ON item FOR EACH ROW EXECUTE FUNCTION wait();
+        """
 }

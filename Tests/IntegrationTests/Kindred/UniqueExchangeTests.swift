@@ -133,4 +133,66 @@ import Testing
             #expect(lessons.map { $0["room"] } == [1, 1, 2] && !context.hasChanges)
         }
     }
+
+    @Test(
+        "who gives up a value and loses it stays without", .database(.sql(lessons)),
+        arguments: ["", "COMMENT ON TABLE lesson IS '@kindred {\"optimisticLocking\": \"xmin\"}'"])
+    func aValueThatBecomesNullStaysSo(_ comment: String) async throws {
+        if !comment.isEmpty {
+            let client = try await PostgresClient.connect(PostgresConfiguration(uri: try TestDatabase.current.uri))
+            _ = try await client.query(SQL(unsafeRaw: comment))
+            await client.close()
+        }
+        try await withDatabase { database, context, other in
+            let lessons = try await context.fetch("lesson").sorted("id").all()
+            lessons[0]["room"] = nil
+            lessons[0]["hour"] = 10
+            lessons[1]["hour"] = 8
+            try await context.save()
+            let stored = try await other.values(
+                "SELECT concat_ws(' ', coalesce(room, 0), hour) FROM lesson ORDER BY id")
+            #expect(stored == ["0 10", "1 8", "2 8"])
+            #expect(lessons[0]["room"] == nil && !context.hasChanges)
+        }
+    }
+
+    @Test(.database(.sql(schema))) func aNewObjectTakesARequiredValueThatAChangeGivesUp() async throws {
+        try await withDatabase { database, context, other in
+            let seats = try await context.fetch("seat").sorted("id").all()
+            seats[0]["place"] = 7
+            seats[0]["name"] = "moved"
+            try context.insert("seat", ["id": 4, "name": "seat 1", "number": 4, "place": 1])
+            try await context.save()
+            #expect(try await other.values("SELECT place FROM seat ORDER BY id") == [7, 2, 3, 1])
+            #expect(!context.hasChanges && seats[0]["name"] == "moved")
+            // In a chain nobody can be first.
+            seats[1]["place"] = 3
+            seats[2]["place"] = 8
+            let new = try context.insert("seat", ["id": 5, "name": "new", "number": 5, "place": 2])
+            let error = await expectError(.constraintViolation) { try await context.save() }
+            #expect(error?.message.contains("DEFERRABLE") == true && new.isInserted)
+        }
+    }
+
+    @Test(
+        .database(
+            .sql(
+                """
+                CREATE TABLE team (id integer PRIMARY KEY);
+                CREATE TABLE player (
+                    id integer PRIMARY KEY, team_id integer REFERENCES team, shirt integer NOT NULL, UNIQUE (team_id, shirt));
+                INSERT INTO team VALUES (1);
+                INSERT INTO player VALUES (1, 1, 10), (2, 1, 11);
+                """)))
+    func aForeignKeyMakesWayForAnExchange() async throws {
+        try await withDatabase { database, context, other in
+            let players = try await context.fetch("player").sorted("id").all()
+            let team = try #require(try await players[0].object(forKey: "team"))
+            players[0]["shirt"] = 11
+            players[1]["shirt"] = 10
+            try await context.save()
+            #expect(try await other.values("SELECT shirt FROM player WHERE team_id = 1 ORDER BY id") == [11, 10])
+            #expect(try await Set(team.set(forKey: "playerSet").objects) == Set(players))
+        }
+    }
 }
