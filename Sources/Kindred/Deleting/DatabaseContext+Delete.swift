@@ -45,6 +45,8 @@ extension DatabaseContext {
             } catch let missing as MissingRows {
                 for object in missing.objects { try applyDelete(object) }
                 throw gone(missing.objects)
+            } catch let error as PostgresError {
+                throw refusedDeletion(error) ?? refusedAtEnd(error, among: [])
             }
         }
     }

@@ -70,3 +70,15 @@ extension EntityRuntime {
         return found.count == 1 ? found[0].name : nil
     }
 }
+
+extension DatabaseContext {
+    /// What a COMMIT was refused for, by a constraint that is looked at there, as an error like any other refusal.
+    func refusedAtEnd(_ error: PostgresError, among objects: [DatabaseObject]) -> any Error {
+        let entity = runtime.entities.first { entity in
+            entity.name.name == error.server?.table && entity.name.schema == error.server?.schema
+        }
+        guard let entity else { return error }
+        let own = objects.filter { $0.runtime === entity }
+        return KindredError(refused: error, entity: entity, key: nil, among: own) ?? error
+    }
+}

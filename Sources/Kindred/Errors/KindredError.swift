@@ -115,9 +115,19 @@ extension KindredError: CustomStringConvertible, CustomDebugStringConvertible {
         "\(message) [\(code)]"
     }
 
-    /// Everything but the values of parameters: the server's error included.
+    /// Everything but the values of parameters: all problems and conflicts, with what the program's own validation threw, and
+    /// the server's error.
     public var debugDescription: String {
-        guard let underlying else { return description }
-        return "\(description); \(String(reflecting: underlying))"
+        var facts = [description]
+        for problem in problems where problems.count > 1 || problem.error != nil {
+            facts.append(problem.message + (problem.error.map { " (\(String(reflecting: $0)))" } ?? ""))
+        }
+        for conflict in conflicts {
+            let version = conflict.version.map(\.description) ?? "NULL"
+            let stored = conflict.databaseVersion.map(\.description) ?? "NULL"
+            facts.append("\(conflict.object) was read as version \(version) and is \(stored)")
+        }
+        if let underlying { facts.append(String(reflecting: underlying)) }
+        return facts.joined(separator: "; ")
     }
 }

@@ -68,10 +68,11 @@ extension DatabaseContext {
         guard !objects.isEmpty || !pairs.isEmpty else { return }
         if let error = KindredError(try await problems(of: objects)) { throw error }
         // Saves of the context that are not in a transaction already follow each other.
-        if journal == nil {
+        guard journal == nil else { return try await transaction { try await run(objects, pairs) } }
+        do {
             try await write { try await transaction { try await run(objects, pairs) } }
-        } else {
-            try await transaction { try await run(objects, pairs) }
+        } catch let error as PostgresError {
+            throw refusedAtEnd(error, among: objects)
         }
     }
 

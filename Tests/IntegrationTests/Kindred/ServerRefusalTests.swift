@@ -94,4 +94,42 @@ import Testing
             #expect(long?.object === second && long?.constraint == "line_note_check")
         }
     }
+
+    @Test(
+        .database(
+            .sql(
+                """
+                CREATE TABLE desk (id int PRIMARY KEY, name text, UNIQUE (name) DEFERRABLE INITIALLY DEFERRED);
+                CREATE TABLE drawer (id int PRIMARY KEY, desk_id int REFERENCES desk DEFERRABLE INITIALLY DEFERRED);
+                CREATE TABLE label (id int PRIMARY KEY, desk_id int REFERENCES desk);
+                COMMENT ON CONSTRAINT label_desk_id_fkey ON label IS '@kindred {"deleteRule": "cascade"}';
+                INSERT INTO desk VALUES (1, 'oak');
+                INSERT INTO drawer VALUES (1, 1);
+                INSERT INTO label VALUES (1, 1);
+                """)))
+    func whatIsRefusedAtTheEndIsAnErrorLikeAnyOther() async throws {
+        try await withDatabase { database, context, other in
+            let desk = try #require(try await context.find("desk", 1))
+            try context.insert("desk", ["id": 2, "name": "elm"])
+            let twin = try context.insert("desk", ["id": 3, "name": "oak"])
+            let error = await expectError(.constraintViolation) { try await context.save() }
+            #expect(error?.object === twin && error?.key == "name" && error?.constraint == "desk_name_key")
+            #expect(twin.isInserted && context.hasChanges)
+            context.rollback()
+            let denied = await expectError(.deletionDenied) { try await context.delete(desk) }
+            #expect(denied?.constraint == "drawer_desk_id_fkey" && !desk.isDeleted)
+        }
+    }
+
+    @Test(.database(.sql(schema))) func theDebugDescriptionHasAllProblems() async throws {
+        struct Wrong: Error {}
+        try await withDatabase { database, context, other in
+            for id in 10..<18 { try context.insert("item", ["id": id, "code": "too long \(id)"]) }
+            let error = await expectError(.validationFailed) { try await context.save() }
+            let problems = try #require(error?.problems)
+            #expect(problems.count == 8)
+            let text = String(reflecting: try #require(error))
+            for problem in problems { #expect(text.contains(problem.message)) }
+        }
+    }
 }
