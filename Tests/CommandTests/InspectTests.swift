@@ -52,9 +52,10 @@ import Testing
         #expect(!one.output.contains("other.thing"))
     }
 
-    @Test(.database(.sql(schema))) func schemasAreChosen() async throws {
+    @Test(.database(.sql(schema + "CREATE TABLE keyless (a int);"))) func schemasAreChosen() async throws {
         let (_, output, _) = try await run("--schema", "other")
-        #expect(output.contains("thing") && !output.contains("email"))
+        #expect(output.contains("thing") && !output.contains("email") && !output.contains("keyless"))
+        #expect(try await run("--schema", "public").output.contains("missingKey"))
         #expect(try await run("--schema", "nowhere").status == .unknownName)
     }
 

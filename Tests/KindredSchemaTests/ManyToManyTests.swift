@@ -270,6 +270,15 @@ import Testing
         #expect(try catalog.schema([on]).relationship("person", "titleSet")?.kind == .manyToMany)
     }
 
+    @Test func anOverrideTurnsAHelperOff() throws {
+        let catalog = personAndTitle {
+            $0.constraint("k", of: "person_title_rel", .primaryKey, ["title_id", "person_id"])
+        }
+        #expect(try catalog.schema().relationship("person", "titleSet") != nil)
+        let off = SchemaOverride.table("person_title_rel", manyToMany: .noHelper)
+        #expect(try catalog.schema([off]).relationship("person", "titleSet") == nil)
+    }
+
     @Test func twoHelpersBetweenTwoTablesStayApart() throws {
         let schema = try TestCatalog.make {
             $0.table("person", ["id"], primaryKey: ["id"])

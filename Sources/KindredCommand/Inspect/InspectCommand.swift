@@ -57,6 +57,7 @@ struct InspectCommand: ToolCommand {
         var entities = schema.entities
         if !schemas.isEmpty { entities.removeAll { !schemas.contains($0.name.schema) } }
         var diagnostics = schema.diagnostics
+        if !schemas.isEmpty { diagnostics.removeAll { !schemas.contains($0.entity.schema) } }
         if let entity {
             let found = try DatabaseSchema(
                 entities: entities, searchPath: schemas + schema.searchPath, hidden: schema.hidden

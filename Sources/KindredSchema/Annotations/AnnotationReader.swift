@@ -101,7 +101,7 @@ struct AnnotationReader {
     private mutating func helperChoice(_ key: String) -> SchemaOverride.HelperChoice? {
         switch members.removeValue(forKey: key) {
         case nil: return nil
-        case .bool(false): return SchemaOverride.HelperChoice.none
+        case .bool(false): return .noHelper
         case .strings(let names) where names.count == 2: return .pair(names[0], names[1])
         default:
             problems.append("\"\(key)\" must be false or the names of two foreign keys")

@@ -10,8 +10,8 @@
 public struct SchemaOverride: Sendable, Hashable {
     /// Which of a table's pairs of foreign keys makes it a helper table.
     public enum HelperChoice: Sendable, Hashable {
-        /// None: the table is no helper.
-        case none
+        /// The table is no helper.
+        case noHelper
         /// The pair of these two constraints.
         case pair(String, String)
     }

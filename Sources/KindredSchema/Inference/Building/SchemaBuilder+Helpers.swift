@@ -13,7 +13,7 @@ extension SchemaBuilder {
         for index in tables.indices where !tables[index].isIgnored {
             let written = annotations.tables[tables[index].relation.oid]
             let choice = written?.options.manyToMany
-            let pairs = choice == SchemaOverride.HelperChoice.none ? [] : fittingPairs(of: index)
+            let pairs = choice == .noHelper ? [] : fittingPairs(of: index)
             if case .pair(let left, let right)? = choice {
                 let chosen = pairs.filter { pair in
                     let (first, second) = (keys[pair.first].names, keys[pair.second].names)

@@ -50,7 +50,7 @@ extension SchemaBuilder {
             isEnforced: key.isEnforced,
             databaseAction: databaseAction(of: key),
             updateAction: key.isEnforced ? key.updateAction : .noAction,
-            mayDangle: key.mayDangle,
+            mayDangle: key.mayDangle || tables[key.source].relation.hasChildren,
             mayRepeat: tables[key.destination].relation.hasChildren,
             explanation: explanation(of: place)
         )
@@ -78,7 +78,7 @@ extension SchemaBuilder {
             isEnforced: key.isEnforced,
             databaseAction: databaseAction(of: key),
             updateAction: key.isEnforced ? key.updateAction : .noAction,
-            mayDangle: key.mayDangle,
+            mayDangle: key.mayDangle || tables[key.source].relation.hasChildren,
             mayRepeat: key.isOneToOne && mayRepeat(key),
             explanation: explanation(of: place)
         )
@@ -142,7 +142,8 @@ extension SchemaBuilder {
 
     /// What the database does by itself, as far as it can: SET NULL of a required column is a refusal.
     private func databaseAction(of key: ForeignKey) -> DatabaseAction {
-        guard key.isEnforced else { return .noAction }
+        // The rows of tables that inherit from the holder are among its objects, and none of the key's.
+        guard key.isEnforced, !tables[key.source].relation.hasChildren else { return .noAction }
         switch key.action {
         case .setNull:
             let cleared = key.deleteSetColumns.isEmpty ? key.columns : key.deleteSetColumns
