@@ -10,9 +10,8 @@ extension DatabaseContext {
     ///   - askedAt: when the row was asked for by a read; nil for the outcome of a write, which always counts.
     ///   - known: the row as it was stored, if the object does not tell any more.
     func apply(_ row: Row, to object: DatabaseObject, askedAt: UInt64? = nil, stored known: Row? = nil) throws {
-        journal?.record(object)
-        let change: (stored: Row, old: VisibleLinks, new: VisibleLinks, wasStaged: Bool)? = object.withState { state in
-            let stored = known ?? state.storedRow
+        typealias Change = (stored: Row, old: VisibleLinks, new: VisibleLinks, wasStaged: Bool)
+        func take(_ state: inout ObjectState, _ stored: Row) -> Change? {
             if let askedAt {
                 if state.seenAt > askedAt { return nil }
                 state.seenAt = askedAt
@@ -22,6 +21,15 @@ extension DatabaseContext {
             state.rebase(on: row, keepsBase: askedAt != nil && object.runtime.version != nil)
             state.changed(at: askedAt ?? tick())
             return (stored, old, VisibleLinks(state), wasStaged)
+        }
+        let change = change(object, isRead: askedAt != nil) { state in
+            _ = take(&state, state.storedRow)
+        } _: { committed -> Change? in
+            object.withState { state -> Change? in
+                // What a transaction has written stays shown, whatever others read.
+                if let committed, !state.storedRow.hasSameBytes(as: committed) { return nil }
+                return take(&state, known ?? state.storedRow)
+            }
         }
         guard let change else { return }
         if change.wasStaged { releaseIfUnstaged(object) }
@@ -93,13 +101,17 @@ extension DatabaseContext {
     ///
     /// - Parameter isUndone: whether the row was stored by what is being undone, which puts all sets back itself.
     func applyDelete(_ object: DatabaseObject, isUndone: Bool = false) throws {
-        journal?.record(object)
         if object.hasChanges || staged.withLock({ $0.hasPairs(of: object) }) { rollback([object]) }
-        let wasLive = object.withState { state in
+        func die(_ state: inout ObjectState) -> Bool {
             guard state.status == .persistent || state.status == .deleting else { return false }
             state.status = .deleted
             state.seenAt = tick()
             return true
+        }
+        let wasLive = change(object) {
+            _ = die(&$0)
+        } _: { _ in
+            object.withState(die)
         }
         guard wasLive else { return }
         let row = object.row
@@ -161,9 +173,8 @@ extension DatabaseContext {
     func link(_ object: DatabaseObject, to owner: DatabaseObject, slot: Int) {
         guard let key = object.key else { return }
         takeFromGroup(slot, of: owner)
-        journal?.record(owner)
         let member = Member(key: key, row: object.storedRow)
-        owner.withState { state in
+        change(owner) { state in
             state.relationships.noteChange(of: slot, at: tick())
             switch state.relationships[slot] {
             case .many(var members):
@@ -188,8 +199,7 @@ extension DatabaseContext {
     /// Notes that rows are no longer members of the owner's relationship.
     func unlink(_ keys: Set<ObjectKey>, from owner: DatabaseObject, slot: Int) {
         takeFromGroup(slot, of: owner)
-        journal?.record(owner)
-        owner.withState { state in
+        change(owner) { state in
             state.relationships.noteChange(of: slot, at: tick())
             switch state.relationships[slot] {
             case .many(var members):
@@ -215,8 +225,7 @@ extension DatabaseContext {
 
     /// Forgets a loaded relationship of an object, so that the next use reads it again.
     func unload(_ slot: Int, of owner: DatabaseObject) {
-        journal?.record(owner)
-        owner.withState { state in
+        change(owner) { state in
             state.relationships.noteChange(of: slot, at: tick())
             state.relationships[slot] = nil
         }

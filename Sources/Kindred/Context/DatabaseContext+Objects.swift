@@ -98,7 +98,7 @@ extension DatabaseContext {
 
     /// `SELECT … WHERE key`: the object, refreshed if it is known.
     func fetch(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> DatabaseObject? {
-        let askedAt = now
+        let askedAt = now(reading: entity)
         if let lookups = entity.lookups,
             let place = lookups.enter(for: key, of: entity, client, isBound: client.isBound)
         {

@@ -5,8 +5,9 @@ extension DatabaseContext {
     /// proxies and other contexts included.
     ///
     /// A call inside another is a savepoint. When `body` throws, rows and objects in memory are back where they were,
-    /// and its own error is thrown unchanged. A task that outlives the transaction gets an error, never silently another
-    /// connection.
+    /// and its own error is thrown unchanged; what other tasks of the context have staged and written meanwhile stays.
+    /// Relationships that they have loaded meanwhile are without what the transaction writes, and read again when they are
+    /// next used after its COMMIT. A task that outlives the transaction gets an error, never silently another connection.
     ///
     /// Where the answer to COMMIT was lost, objects are put back too, and those that were changed are then read again, by one
     /// SELECT for each entity, if the database can be reached: they show what it has. New objects are new again; ask
@@ -83,7 +84,7 @@ extension Database {
                 journal = attempt
                 return try await TransactionJournal.with(attempt, body)
             }
-            if let outer { journal.merge(into: outer) }
+            if let outer { journal.merge(into: outer) } else { journal.commit() }
             return result
         } catch {
             let isUnknown = (error as? PostgresError)?.code == .commitUnknown

@@ -25,6 +25,10 @@ public final class DatabaseContext: Sendable {
     /// Whether rows ever went without being named, so that what is loaded may be outdated.
     private let hasLosses = Atomic(false)
     private let gate = Mutex<AsyncGate?>(nil)
+    /// The transactions under way that would put objects back.
+    let journals = RunningJournals()
+    /// How many saves are under way.
+    let saves = Atomic(0)
     /// What is not saved yet.
     ///
     /// Its lock may be held when an object's is taken, never the other way round.
@@ -60,7 +64,16 @@ public final class DatabaseContext: Sendable {
     var now: UInt64 { clock.load(ordering: .acquiring) }
 
     /// The time of asking for what may take long to arrive, earlier than every asking after it.
-    func beginReading() -> UInt64 { clock.add(1, ordering: .acquiringAndReleasing).oldValue }
+    func beginReading(_ entity: EntityRuntime) -> UInt64 {
+        journals.noteReading(of: entity, by: self)
+        return clock.add(1, ordering: .acquiringAndReleasing).oldValue
+    }
+
+    /// The time of asking for rows of an entity, of which transactions of other tasks that change some are told.
+    func now(reading entity: EntityRuntime) -> UInt64 {
+        journals.noteReading(of: entity, by: self)
+        return now
+    }
 
     /// The time of a change, later than every asking before it.
     func tick() -> UInt64 { clock.add(1, ordering: .acquiringAndReleasing).newValue }
@@ -101,6 +114,12 @@ public final class DatabaseContext: Sendable {
             }
             return try body(&map)
         }
+    }
+
+    /// Forgets what is noted of an entity's rows: relationships to it that were asked for before are read again.
+    func forgetNotes(of entity: Int) {
+        withMap { $0.forgetNotes(of: entity, at: tick()) }
+        hasLosses.store(true, ordering: .relaxed)
     }
 
     /// Keeps the newer row of a member that nobody holds.

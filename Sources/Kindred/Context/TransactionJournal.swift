@@ -1,3 +1,4 @@
+import KindredPostgres
 import Synchronization
 
 /// What the objects were before a transaction, or a savepoint's scope, changed them.
@@ -9,10 +10,13 @@ final class TransactionJournal: Sendable {
 
     private let database: Database
     private let outer: TransactionJournal?
+    /// How many scopes are around it.
+    let depth: Int
 
     init(_ database: Database) {
         self.database = database
         outer = Self.innermost
+        depth = outer.map { $0.depth + 1 } ?? 0
     }
 
     /// The journal of the task's transaction on a database, if there is one that has to remember anything.
@@ -27,7 +31,16 @@ final class TransactionJournal: Sendable {
         try await $innermost.withValue(journal, operation: body)
     }
 
+    /// Whether this is a journal, or one of a scope inside of it.
+    func isWithin(_ journal: TransactionJournal) -> Bool {
+        self === journal || outer?.isWithin(journal) == true
+    }
+
     private struct Entries {
+        /// The contexts of the objects that are remembered, which know of the journal.
+        var contexts: [DatabaseContext] = []
+        /// The entities of which other tasks have read rows meanwhile, without what the transaction has written.
+        var read: Set<Int> = []
         var before: [ObjectIdentifier: (object: DatabaseObject, state: ObjectState)] = [:]
         /// New objects that were stored when nothing was in `before`: what is there of them came later, and does not count.
         var stored: [ArraySlice<SavedObject>] = []
@@ -52,6 +65,7 @@ final class TransactionJournal: Sendable {
             Self.join(&created, &later.created)
             Self.join(&fetched, &later.fetched)
             Self.join(&groups, &later.groups)
+            read.formUnion(later.read)
             // These are undone in the order in which they came.
             rows += later.rows
             losses += later.losses
@@ -98,6 +112,7 @@ final class TransactionJournal: Sendable {
         entries.withLock { entries in
             if objects.count > 1 { entries.before.reserveCapacity(entries.before.count + objects.count) }
             for object in objects {
+                enter(object.context, &entries)
                 // One look-up: what is there stays.
                 func keep(_ entry: inout (object: DatabaseObject, state: ObjectState)) {}
                 keep(&entries.before[ObjectIdentifier(object), default: (object, object.withState { $0 })])
@@ -109,10 +124,64 @@ final class TransactionJournal: Sendable {
     func record(stored saved: ArraySlice<SavedObject>) {
         let isRecorded = entries.withLock { entries in
             guard entries.before.isEmpty, saved.allSatisfy(\.isAllThatWasKnown) else { return false }
+            if let first = saved.first { enter(first.object.context, &entries) }
             entries.stored.append(saved)
             return true
         }
         if !isRecorded { record(saved.lazy.map(\.object)) }
+    }
+
+    /// Tells a context of the journal before the first of its objects is remembered.
+    private func enter(_ context: DatabaseContext, _ entries: inout Entries) {
+        if entries.contexts.last === context || entries.contexts.contains(where: { $0 === context }) { return }
+        entries.contexts.append(context)
+        context.journals.insert(self)
+    }
+
+    /// Changes what is remembered of an object; returns the stored row that was remembered, nil if nothing is.
+    ///
+    /// - Parameter row: the only stored row of which the change is true; nil where it is true of each.
+    func change(_ object: DatabaseObject, storedAs row: Row? = nil, _ body: (inout ObjectState) -> Void) -> Row? {
+        entries.withLock { entries in
+            entries.listStored()
+            guard var entry = entries.before.removeValue(forKey: ObjectIdentifier(object)) else { return nil }
+            defer { entries.before[ObjectIdentifier(object)] = entry }
+            let stored = entry.state.storedRow
+            if row?.hasSameBytes(as: stored) != false { body(&entry.state) }
+            return stored
+        }
+    }
+
+    /// Notes that a task which does not see what the transaction writes asks for rows of an entity.
+    func noteReading(of entity: EntityRuntime) {
+        entries.withLock { _ = $0.read.insert(entity.index) }
+    }
+
+    /// Says that the transaction was committed: what others have read meanwhile of the entities that it has changed is
+    /// outdated.
+    func commit() {
+        let entries = entries.withLock { $0 }
+        finish()
+        if entries.read.isEmpty { return }
+        var changed = entries.losses.map { ($0.context, $0.entity) } + entries.rows.map { ($0.context, $0.entity) }
+        changed += entries.created.map { ($0.context, $0.runtime.index) }
+        changed += entries.stored.compactMap { $0.first.map { ($0.object.context, $0.entity.index) } }
+        for (object, before) in entries.before.values where entries.read.contains(object.runtime.index) {
+            changed.append((object.context, object.runtime.index))
+            let time = object.context.tick()
+            object.withState { state in
+                if !state.storedRow.hasSameBytes(as: before.storedRow) { state.changed(at: time) }
+            }
+        }
+        for context in entries.contexts {
+            let entities = Set(changed.lazy.filter { $0.0 === context }.map(\.1))
+            for entity in entities.intersection(entries.read) { context.forgetNotes(of: entity) }
+        }
+    }
+
+    /// Says that nothing will be put back any more.
+    private func finish() {
+        for context in entries.withLock({ $0.contexts }) { context.journals.remove(self) }
     }
 
     /// The objects that were changed, but for those that were made inside.
@@ -126,7 +195,10 @@ final class TransactionJournal: Sendable {
 
     /// Remembers an object whose row the transaction stored.
     func recordCreated(_ object: DatabaseObject) {
-        entries.withLock { $0.created.append(object) }
+        entries.withLock { entries in
+            enter(object.context, &entries)
+            entries.created.append(object)
+        }
     }
 
     /// Remembers objects that were read inside, since what they show may be undone.
@@ -141,12 +213,18 @@ final class TransactionJournal: Sendable {
 
     /// Remembers the row that loaded relationships were to show for a row that nobody holds.
     func recordLatestRow(_ row: LatestRow?, _ entity: Int, _ key: ObjectKey, in context: DatabaseContext) {
-        entries.withLock { $0.rows.append((context, entity, key, row)) }
+        entries.withLock { entries in
+            enter(context, &entries)
+            entries.rows.append((context, entity, key, row))
+        }
     }
 
     /// Remembers what was known of an entity's lost rows before others went.
     func recordLostRows(_ before: LostRows, _ entity: Int, at time: UInt64, in context: DatabaseContext) {
-        entries.withLock { $0.losses.append((context, entity, time, before)) }
+        entries.withLock { entries in
+            enter(context, &entries)
+            entries.losses.append((context, entity, time, before))
+        }
     }
 
     /// Remembers whether and where a pair was staged before its first change.
@@ -160,13 +238,18 @@ final class TransactionJournal: Sendable {
     /// Passes everything on to the enclosing scope, whose own earlier memories count more, and forgets it here.
     func merge(into outer: TransactionJournal) {
         entries.withLock { inner in
-            outer.entries.withLock { $0.append(&inner) }
-            inner = Entries()
+            outer.entries.withLock { entries in
+                for context in inner.contexts { outer.enter(context, &entries) }
+                entries.append(&inner)
+            }
+            inner = Entries(contexts: inner.contexts)
         }
+        finish()
     }
 
     /// Puts every object back as it was; returns those that were first read inside and may show undone values.
     func undo() throws -> [DatabaseObject] {
+        defer { finish() }
         let entries = entries.withLock { entries in
             entries.listStored()
             return entries
@@ -187,9 +270,11 @@ final class TransactionJournal: Sendable {
         }
         for object in created { try object.context.applyDelete(object, isUndone: true) }
         var contexts: [ObjectIdentifier: DatabaseContext] = [:]
-        for (object, state) in entries.before.values where !created.contains(object) {
-            try object.context.restore(object, state)
+        for (object, _) in entries.before.values where !created.contains(object) {
+            guard let (undone, state) = putBack(object) else { continue }
+            object.context.moved(object, from: undone, to: state)
             if state.status == .inserted { contexts[ObjectIdentifier(object.context)] = object.context }
+            for other in object.context.journals.others(than: self) { other.noteUndone(object, to: state) }
         }
         for context in contexts.values { context.staged.withLock { $0.sortNew() } }
         var seen = Set<DatabaseObject>()
@@ -198,22 +283,38 @@ final class TransactionJournal: Sendable {
             !created.contains(object) && seen.insert(object).inserted
         }
     }
+
+    /// Gives an object the state that is remembered of it; returns what it was, and what it is now.
+    private func putBack(_ object: DatabaseObject) -> (undone: ObjectState, state: ObjectState)? {
+        // Under the lock under which others change what is remembered, so that they change one or the other.
+        entries.withLock { entries in
+            guard let state = entries.before[ObjectIdentifier(object)]?.state else { return nil }
+            return object.withState { current in
+                let undone = current
+                current = state
+                // Answers that were asked for inside the failed transaction count no more.
+                current.changed(at: object.context.tick())
+                current.relationships.noteChange(at: current.seenAt)
+                return (undone, state)
+            }
+        }
+    }
+
+    /// Takes in that a transaction of another task was undone: what is remembered of an object may be what that one had
+    /// written, so that it is read again should this one be undone too.
+    private func noteUndone(_ object: DatabaseObject, to state: ObjectState) {
+        let row = change(object) { remembered in
+            if remembered.status == .deleted, state.status != .deleted { remembered.status = .persistent }
+        }
+        if row != nil { recordFetched([object]) }
+    }
 }
 
 extension DatabaseContext {
-    /// Gives an object back the state it had, and its place in the identity map.
-    fileprivate func restore(_ object: DatabaseObject, _ state: ObjectState) throws {
+    /// Gives an object that was put back its place in the identity map.
+    fileprivate func moved(_ object: DatabaseObject, from undone: ObjectState, to state: ObjectState) {
         let entity = object.runtime
-        let undone = object.withState { current in
-            let undone = current
-            current = state
-            // Answers that were asked for inside the failed transaction count no more.
-            current.changed(at: tick())
-            current.relationships.noteChange(at: current.seenAt)
-            return undone
-        }
-        let undoneKey = undone.key(entity)
-        let key = state.key(entity)
+        let (undoneKey, key) = (undone.key(entity), state.key(entity))
         withMap { map in
             if let undoneKey { map.remove(object, entity.index, undoneKey) }
             if let key, state.status != .deleted {

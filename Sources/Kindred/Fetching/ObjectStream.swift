@@ -38,7 +38,7 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
             if cursor == nil {
                 if request.query.lock != nil { try context.requireTransaction() }
                 let statement = try request.query.statement(in: context.schema)
-                askedAt = context.beginReading()
+                askedAt = context.beginReading(request.entity)
                 cursor = ServerCursor(client: context.client, statement: statement, timeout: nil)
             }
             while position == portion.count {

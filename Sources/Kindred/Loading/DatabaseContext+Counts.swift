@@ -60,7 +60,7 @@ extension DatabaseContext {
         var bindings = Bindings()
         try KeySet.append(keys.keys, attributes, to: &bindings)
         withMap { $0.noteKnown(relationship.source) }
-        let askedAt = now
+        let askedAt = now(reading: runtime.entities[relationship.destination])
         let statement = Statement(text: text, bindings: bindings, resultFormat: .binary)
         let result = try await client.execute(statement, for: entity.name)
         var counts = Array(repeating: 0, count: keys.count)

@@ -277,6 +277,7 @@ extension DatabaseContext {
     }
 
     func keep(_ loaded: LoadedRelationship, _ slot: Int, of owner: DatabaseObject, askedAt: UInt64) {
+        // What it says may be what the transaction has written: others that are undone do not put it back.
         journal?.record(owner)
         owner.withState { state in
             guard state.relationships.changedAt(slot) <= askedAt, state.status != .deleted else { return }

@@ -86,7 +86,7 @@ extension DatabaseContext {
             source: runtime.entities[relationship.source]
         )
         withMap { $0.noteKnown(relationship.source) }
-        let askedAt = now
+        let askedAt = now(reading: query.destination)
         let result = try await client.execute(try query.statement(for: keys.keys), for: query.destination.name)
         var found = LoadedBatch.Builder(owners: keys, count: result.count)
         var places = KeyNumbers()

@@ -110,8 +110,7 @@ extension DatabaseContext {
             let joined = update.joining.map(\.place.key).filter { !known.contains($0) }
             loaded.reorder(loaded.members + joined.compactMap { members[$0] })
         }
-        journal?.record(owner)
-        owner.withState { state in
+        change(owner) { state in
             state.relationships.noteChange(of: relationship.slot, at: tick())
             state.relationships[relationship.slot] = .many(loaded)
         }
@@ -136,8 +135,7 @@ extension DatabaseContext {
             return try noteLinkChange(entity: relationship.destination, slot: inverse.slot, new.row, columns)
         }
         takeFromGroup(inverse.slot, of: owner)
-        journal?.record(owner)
-        owner.withState { state in
+        change(owner) { state in
             state.relationships.noteChange(of: inverse.slot, at: tick())
             guard case .many(var members) = state.relationships[inverse.slot] else { return }
             state.relationships[inverse.slot] = nil

@@ -82,9 +82,8 @@ extension DatabaseContext {
     /// A new object has got its key: a loaded relationship that holds it under the temporary one follows.
     func rekey(_ temporaryKey: ObjectKey, to object: DatabaseObject, in owner: DatabaseObject, _ slot: Int) {
         guard let key = object.key else { return }
-        journal?.record(owner)
         let member = Member(key: key, row: object.storedRow)
-        owner.withState { state in
+        change(owner) { state in
             switch state.relationships[slot] {
             case .many(var members):
                 state.relationships[slot] = nil

@@ -66,6 +66,8 @@ extension DatabaseContext {
 
     private func save(_ objects: [DatabaseObject], pairs: [(pair: StagedPair, payload: Assignments?)]) async throws {
         guard !objects.isEmpty || !pairs.isEmpty else { return }
+        saves.add(1, ordering: .acquiringAndReleasing)
+        defer { saves.subtract(1, ordering: .acquiringAndReleasing) }
         if let error = KindredError(try await problems(of: objects)) { throw error }
         // Saves of the context that are not in a transaction already follow each other.
         guard journal == nil else { return try await transaction { try await run(objects, pairs) } }
@@ -175,7 +177,11 @@ extension DatabaseContext {
                     try await run.requireKnown(destination, referenced)
                 }
             }
-            let saved = try level.map { try SavedObject(objects[$0], deferring: deferred[$0] ?? []) }
+            let saved = try level.map { position in
+                try SavedObject(
+                    objects[position], links: references.links.isEmpty ? [:] : references.links[position],
+                    deferring: deferred[position] ?? [])
+            }
             for group in SavedGroup.insertions(saved) { try run.insert(group) }
         }
     }

@@ -28,15 +28,24 @@ struct SavedObject: Sendable {
 
     /// Takes what is staged, with the keys of new objects that have been stored by now.
     ///
-    /// - Parameter deferring: slots of links, or of foreign keys given by value, that are set later.
-    init(_ object: DatabaseObject, deferring: Set<Int> = []) throws {
+    /// What another task has linked it to since the save began, which this one does not store, stays staged.
+    ///
+    /// - Parameters:
+    ///   - links: what a new object was linked to when the save began; nil for as it is now.
+    ///   - deferring: slots of links, or of foreign keys given by value, that are set later.
+    init(_ object: DatabaseObject, links known: [Int: DatabaseObject]? = nil, deferring: Set<Int> = []) throws {
         let (row, box, isNew) = object.withState { ($0.row, $0.stagingBox, $0.status == .inserted) }
         self.object = object
         self.row = row
         stagingBox = box
         columns = box?.staging.columns ?? []
-        isPartial = !deferring.isEmpty
         let links = box?.staging.destinations ?? [:]
+        var deferring = deferring
+        for (slot, destination) in links
+        where isNew ? known != nil && known?[slot] !== destination : destination.isInserted {
+            deferring.insert(slot)
+        }
+        isPartial = !deferring.isEmpty
         for slot in deferring where links[slot] == nil {
             leave(entity.leavingColumns(of: entity.relationships[slot].ownColumns) ?? [])
         }

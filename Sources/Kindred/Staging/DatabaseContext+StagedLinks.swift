@@ -45,6 +45,7 @@ extension DatabaseContext {
         let new = destination.flatMap { $0.isInserted ? $0 : nil }
         changeStaging(of: source) { state in
             var staging = state.stagingToChange
+            let inFlight = columnsInFlight(staging, of: entity)
             staging.unlink(cells.columns, in: entity)
             staging.destinations[relationship.slot] = nil
             if let new {
@@ -53,7 +54,7 @@ extension DatabaseContext {
                 state.row = state.row.replacing(cells)
                 staging.columns.subtract(cells.columns)
             } else {
-                state.setCells(cells, &staging)
+                state.setCells(cells, &staging, inFlight)
                 staging.columns.subtract(isNew && destination == nil ? cells.columns : entity.generatedColumns)
             }
             state.staging = staging

@@ -46,10 +46,10 @@ extension DatabaseContext {
 
     /// Gives an object its stored values back; gives a new one up.
     private func takeBack(_ object: DatabaseObject) {
-        var temporaryKey: Int64?
+        let temporaryKey = object.withState { $0.stagingBox?.staging.temporaryKey }
         changeStaging(of: object) { state in
-            guard let staging = state.staging else { return }
-            temporaryKey = staging.temporaryKey
+            // What a transaction has stored is new again if that fails, and was not new when it was taken back.
+            guard let staging = state.staging, staging.temporaryKey == temporaryKey else { return }
             state.row = staging.stored
             // A new object leaves its owners' loaded sets under the key by which they know it.
             state.staging = Staging(stored: staging.stored, temporaryKey: temporaryKey)
@@ -67,20 +67,21 @@ extension DatabaseContext {
     ///
     /// The lock of the staged changes is taken around the object's, always in this order, so that an object is held
     /// exactly if something is staged on it.
-    func changeStaging(of object: DatabaseObject, _ change: (inout ObjectState) -> Void) {
-        journal?.record(object)
-        let (old, new) = staged.withLock { staged in
-            let (old, new, wasStaged, isStaged) = object.withState { state in
-                let (old, wasStaged) = (VisibleLinks(state), state.stagingBox != nil)
-                change(&state)
-                return (old, VisibleLinks(state), wasStaged, state.stagingBox != nil)
+    func changeStaging(of object: DatabaseObject, _ body: (inout ObjectState) -> Void) {
+        let (old, new) = change(object, body) { _ in
+            staged.withLock { staged in
+                let (old, new, wasStaged, isStaged) = object.withState { state in
+                    let (old, wasStaged) = (VisibleLinks(state), state.stagingBox != nil)
+                    body(&state)
+                    return (old, VisibleLinks(state), wasStaged, state.stagingBox != nil)
+                }
+                switch (wasStaged, isStaged) {
+                case (true, true), (false, false): staged.noteChange()
+                case (false, true): staged.insert(object)
+                case (true, false): staged.remove(object)
+                }
+                return (old, new)
             }
-            switch (wasStaged, isStaged) {
-            case (true, true), (false, false): staged.noteChange()
-            case (false, true): staged.insert(object)
-            case (true, false): staged.remove(object)
-            }
-            return (old, new)
         }
         try? relink(object, from: old, to: new)
     }

@@ -1,5 +1,6 @@
 public import KindredPostgres
 import KindredSchema
+import Synchronization
 
 extension DatabaseObject {
     /// Whether the object has changes that are not saved yet.
@@ -84,8 +85,9 @@ extension DatabaseObject {
             if !staging.problems.isEmpty {
                 for position in cells.columns { staging.problems[entity.attributes[position].name] = nil }
             }
+            let inFlight = context.columnsInFlight(staging, of: runtime)
             staging.unlink(cells.columns, in: runtime)
-            state.setCells(cells, &staging)
+            state.setCells(cells, &staging, inFlight)
             state.staging = staging
         }
     }
@@ -118,14 +120,28 @@ extension DatabaseObject {
 }
 
 extension ObjectState {
-    /// Gives the visible row encoded values, and notes which of them are staged: those that the database has not.
-    mutating func setCells(_ cells: RowCells, _ staging: inout Staging) {
+    /// Gives the visible row encoded values, and notes which of them are staged: those that the database has not, or may
+    /// soon not have any more because of what is in flight.
+    mutating func setCells(_ cells: RowCells, _ staging: inout Staging, _ inFlight: ColumnSet) {
         row = row.replacing(cells)
         // A new object has what it was given, also if that is NULL: otherwise it gets the default.
         let isNew = status == .inserted
         staging.columns.subtract(cells.columns)
         staging.columns.formUnion(
-            isNew ? cells.columns : cells.columns.filter { !row.hasSameBytes(as: staging.stored, at: $0) })
+            isNew
+                ? cells.columns
+                : cells.columns.filter { inFlight.contains($0) || !row.hasSameBytes(as: staging.stored, at: $0) })
+    }
+}
+
+extension DatabaseContext {
+    /// The columns whose staged values a save that is under way may be writing: to give them back the values that the
+    /// database had is a change of its own.
+    func columnsInFlight(_ staging: Staging, of entity: EntityRuntime) -> ColumnSet {
+        if saves.load(ordering: .acquiring) == 0 { return [] }
+        return staging.destinations.keys.reduce(into: staging.columns) { columns, slot in
+            columns.formUnion(ColumnSet(entity.relationships[slot].ownColumns))
+        }
     }
 }
 
