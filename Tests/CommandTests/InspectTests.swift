@@ -42,6 +42,41 @@ import Testing
         #expect(found != nil && found == wanted, "\(output)")
     }
 
+    @Test(
+        .database(
+            """
+            CREATE TABLE products (product_id smallint PRIMARY KEY);
+            CREATE TABLE orders (order_id smallint PRIMARY KEY);
+            CREATE TABLE order_details (quantity smallint NOT NULL,
+                order_id smallint NOT NULL REFERENCES orders ON DELETE CASCADE, product_id smallint NOT NULL REFERENCES products,
+                PRIMARY KEY (order_id, product_id));
+            """))
+    func theJSONHasTheDeleteRulesOfHelpersWithPayload() async throws {
+        let found = try JSONDecoder().decode(Model.self, from: Data(try await run("--format", "json").output.utf8))
+        let rules = found.entities.flatMap { entity in
+            entity.relationships.map { "\(entity.name).\($0.name) \($0.deleteRule)" }
+        }
+        #expect(
+            rules == [
+                "order_details.order nullify", "order_details.product nullify",
+                "orders.order_detailsSet cascade", "orders.productsSet nullify",
+                "products.order_detailsSet noAction", "products.ordersSet noAction",
+            ])
+        #expect(try await run("products").output.contains("deleting a products: no action"))
+    }
+
+    private struct Model: Decodable {
+        struct Entity: Decodable {
+            struct Relationship: Decodable {
+                var name: String
+                var deleteRule: String
+            }
+            var name: String
+            var relationships: [Relationship]
+        }
+        var entities: [Entity]
+    }
+
     @Test(.database(.sql(schema))) func theTableNamesEntitiesAndRelationships() async throws {
         let (status, output, _) = try await run()
         #expect(status == .success)

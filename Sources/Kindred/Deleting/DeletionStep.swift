@@ -111,7 +111,9 @@ extension SchemaRuntime {
             switch rule {
             case .nullify: return [rows]
             case .cascade: return [partners(.cascade), rows]
-            case .deny: return [partners(.deny), rows]
+            // Rows that say something of their own go only where a rule says so.
+            case .deny:
+                return relationship.model.helper?.payload.isEmpty ?? true ? [partners(.deny), rows] : [partners(.deny)]
             case .noAction: return []
             }
         }

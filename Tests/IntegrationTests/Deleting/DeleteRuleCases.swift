@@ -91,6 +91,8 @@ struct DeleteRuleCase: Sendable, CustomStringConvertible {
     /// The rule that counts.
     var effectiveRule: DeleteRule {
         if let rule { return rule }
+        // The helper has no payload.
+        if side == .helper { return action == .restrict ? .deny : .nullify }
         guard side == .referenced else { return .nullify }
         return switch action {
         case .noAction: .noAction

@@ -11,6 +11,7 @@ extension DeletionWorld {
             if !helpers.contains(table) { columns.append("id integer NOT NULL") }
             columns += keys(of: table).map { "\($0.key.column) integer\($0.key.isRequired ? " NOT NULL" : "")" }
             let key = helpers.contains(table) ? keys(of: table).map(\.key.column) : ["id"]
+            if payloads.contains(table) { columns.append("price numeric") }
             columns.append("PRIMARY KEY (\(((isComposite ? ["tenant"] : []) + key).joined(separator: ", ")))")
             sql += "CREATE TABLE t\(table) (\(columns.joined(separator: ", ")));\n"
         }
@@ -32,6 +33,7 @@ extension DeletionWorld {
             var cells = isComposite ? ["1"] : []
             if !helpers.contains(id.table) { cells.append("\(id.id)") }
             cells += keys(of: id.table).map { number, _ in values[number].map { "\($0)" } ?? "NULL" }
+            if payloads.contains(id.table) { cells.append("9.90") }
             sql += "INSERT INTO t\(id.table) VALUES (\(cells.joined(separator: ", ")));\n"
         }
         for key in keys {
@@ -85,7 +87,7 @@ extension DeletionWorld {
 
     var summary: String {
         keys.map { key in
-            "\(key.name): t\(key.table)\(helpers.contains(key.table) ? "(helper)" : "") -> t\(key.target)"
+            "\(key.name): t\(key.table)\(helpers.contains(key.table) ? payloads.contains(key.table) ? "(helper with payload)" : "(helper)" : "") -> t\(key.target)"
                 + " \(key.action.rawValue)\(key.isRequired ? " required" : "")"
                 + [
                     key.rule.map { " rule \($0)" }, key.toOneRule.map { " toOne \($0)" },

@@ -35,11 +35,28 @@ struct DeletionWorld {
 
     enum Outcome: Equatable { case done, denied }
 
+    /// The rule of the many-to-many relationship that leads over a helper's key.
+    func manyToManyRule(_ key: Key) -> DeleteRule {
+        if let rule = key.manyToManyRule { return rule }
+        if key.effectiveRule == .deny { return .deny }
+        return key.effectiveRule == .cascade || !payloads.contains(key.table) ? .nullify : .noAction
+    }
+
+    /// Whether a helper's rows go with a row that one of its keys refers to.
+    private func takesHelperRows(_ key: Key) -> Bool {
+        switch manyToManyRule(key) {
+        case .nullify, .cascade: true
+        case .deny: !payloads.contains(key.table)
+        case .noAction: false
+        }
+    }
+
     let schema: String
     let isComposite: Bool
     let tableCount: Int
-    /// Tables that are nothing but two keys.
+    /// Tables that are nothing but two keys, and a payload in some of them.
     let helpers: Set<Int>
+    let payloads: Set<Int>
     let keys: [Key]
     /// The value of each key, in the order of the table's keys.
     var rows: [ID: [Int: Int]] = [:]
@@ -51,6 +68,7 @@ struct DeletionWorld {
         let helperCount = Int.random(in: 0...2, using: &random)
         tableCount = plain + helperCount
         helpers = Set(plain..<plain + helperCount)
+        payloads = helpers.filter { _ in random.chance(40) }
         var keys: [Key] = []
         let rules: [DeleteRule?] = [nil, nil, .cascade, .nullify, .deny, .noAction]
         func add(_ table: Int, _ target: Int, isRequired: Bool, _ random: inout SeededGenerator) {
@@ -128,9 +146,9 @@ struct DeletionWorld {
                 if key.target == next.table {
                     for id in referring(number, to: next) {
                         if key.effectiveRule == .cascade { take(id) }
-                        guard helpers.contains(key.table), key.manyToManyRule != .noAction else { continue }
+                        guard helpers.contains(key.table), takesHelperRows(key) else { continue }
                         take(id)
-                        if key.manyToManyRule == .cascade, let partner = partner(id, number) { take(partner) }
+                        if manyToManyRule(key) == .cascade, let partner = partner(id, number) { take(partner) }
                     }
                 }
                 if key.table == next.table, key.toOneRule == .cascade, let id = rows[next]?[number] {
@@ -144,7 +162,7 @@ struct DeletionWorld {
                     for other in referring(number, to: id) {
                         if key.effectiveRule == .deny, !gone.contains(other) { return .denied }
                         if key.effectiveRule == .nullify, key.isRequired, !gone.contains(other) { return .denied }
-                        if helpers.contains(key.table), key.manyToManyRule == .deny,
+                        if helpers.contains(key.table), manyToManyRule(key) == .deny,
                             let partner = partner(other, number), !gone.contains(partner)
                         {
                             return .denied

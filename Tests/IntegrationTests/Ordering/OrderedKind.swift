@@ -41,7 +41,8 @@ enum OrderedKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
                 CREATE TABLE item (id integer PRIMARY KEY);
                 INSERT INTO item SELECT generate_series(1, 10);
                 CREATE TABLE entry (
-                    list_id integer CONSTRAINT items REFERENCES list, item_id integer CONSTRAINT lists REFERENCES item,
+                    list_id integer CONSTRAINT items REFERENCES list,
+                    item_id integer CONSTRAINT lists REFERENCES item ON DELETE CASCADE,
                     position \(isUnique ? "smallint NOT NULL CHECK (position > 0)" : "integer"), note text,
                     PRIMARY KEY (list_id, item_id)\(unique));
                 COMMENT ON CONSTRAINT items ON entry IS '@kindred {"manyToMany": "items", "orderedBy": "position"}';

@@ -151,7 +151,8 @@ enum ConditionFixture {
                     destinationForeignKey: "f2",
                     sourceColumns: [$0[1]],
                     destinationColumns: [$0[2]],
-                    requiredPayload: []
+                    requiredPayload: [],
+                    payload: []
                 )
             }
         )

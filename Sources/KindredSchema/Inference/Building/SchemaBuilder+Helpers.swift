@@ -82,14 +82,39 @@ extension SchemaBuilder {
 
     /// The columns outside both keys that a new row of the helper needs a value for.
     func requiredPayload(of pair: HelperPair) -> [String] {
+        unfilledColumns(of: pair) { $1.isNotNull }
+    }
+
+    /// The columns that say more than which objects are joined: outside both keys and a surrogate key, filled by nothing.
+    func payload(of pair: HelperPair) -> [String] {
+        let surrogate = tables[pair.table].primaryKey?.columns ?? []
+        let positions = [keys[pair.first], keys[pair.second]].compactMap { $0.annotation.orderedBy?.value }
+        return unfilledColumns(of: pair) { column, _ in
+            !surrogate.contains(column.number) && !positions.contains(column.name)
+        }
+    }
+
+    /// The helper's columns outside both keys to which the database gives no value, as far as they are wanted.
+    private func unfilledColumns(of pair: HelperPair, where isWanted: (Catalog.Column, Attribute) -> Bool) -> [String] {
         let (left, right) = (keys[pair.first].columns, keys[pair.second].columns)
         let table = tables[pair.table]
         return table.attributes.indices.compactMap { place in
             let (column, attribute) = (table.columns[place], table.attributes[place])
-            guard attribute.isNotNull, !attribute.hasDefault, !attribute.isGenerated,
-                !left.contains(column.number), !right.contains(column.number)
+            guard !attribute.hasDefault, !attribute.isGenerated,
+                !left.contains(column.number), !right.contains(column.number), isWanted(column, attribute)
             else { return nil }
             return column.name
+        }
+    }
+
+    /// What deleting an object does to its partners by a helper, of whose keys `near` refers to the object.
+    func deleteRule(of pair: HelperPair, near: ForeignKey) -> DeleteRule {
+        if let written = near.annotation.manyToManyDeleteRule { return written.value }
+        switch near.annotation.deleteRule?.value ?? near.deleteRule {
+        case .deny: return .deny
+        case .cascade: return .nullify
+        // Rows that say nothing of their own go; others stay, and the constraint decides.
+        case .nullify, .noAction: return payload(of: pair).isEmpty ? .nullify : .noAction
         }
     }
 }

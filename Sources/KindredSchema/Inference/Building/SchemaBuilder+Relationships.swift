@@ -98,7 +98,7 @@ extension SchemaBuilder {
             source: tables[near.destination].name,
             destination: tables[far.destination].name,
             inverse: ends[place ^ 1].name,
-            deleteRule: near.annotation.manyToManyDeleteRule?.value ?? .nullify,
+            deleteRule: deleteRule(of: helper, near: near),
             foreignKey: nil,
             columns: near.destinationColumnNames,
             destinationColumns: far.destinationColumnNames,
@@ -109,7 +109,8 @@ extension SchemaBuilder {
                 destinationForeignKey: far.name,
                 sourceColumns: near.columnNames,
                 destinationColumns: far.columnNames,
-                requiredPayload: requiredPayload(of: helper)
+                requiredPayload: requiredPayload(of: helper),
+                payload: payload(of: helper)
             ),
             orderedBy: near.annotation.orderedBy?.value,
             isPositionUnique: isPositionUnique(near),

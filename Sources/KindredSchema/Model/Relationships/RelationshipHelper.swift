@@ -12,6 +12,11 @@ public struct RelationshipHelper: Sendable, Hashable {
     public let destinationColumns: [String]
     /// Columns outside both keys that a new row needs a value for: NOT NULL, without a default, not generated.
     public let requiredPayload: [String]
+    /// Columns outside both keys and the helper's primary key that nothing fills by itself: no default, not generated.
+    ///
+    /// A column that orders the relationship is not among them. Where there are any, deleting an object leaves the
+    /// helper's rows to the foreign key, so that no order line goes with its product unless the database says so.
+    public let payload: [String]
 
     package init(
         entity: QualifiedName,
@@ -19,7 +24,8 @@ public struct RelationshipHelper: Sendable, Hashable {
         destinationForeignKey: String,
         sourceColumns: [String],
         destinationColumns: [String],
-        requiredPayload: [String]
+        requiredPayload: [String],
+        payload: [String]
     ) {
         self.entity = entity
         self.sourceForeignKey = sourceForeignKey
@@ -27,5 +33,6 @@ public struct RelationshipHelper: Sendable, Hashable {
         self.sourceColumns = sourceColumns
         self.destinationColumns = destinationColumns
         self.requiredPayload = requiredPayload
+        self.payload = payload
     }
 }
