@@ -65,6 +65,25 @@ import Testing
         #expect(try await run("products").output.contains("deleting a products: no action"))
     }
 
+    @Test(
+        .database(
+            """
+            CREATE TABLE customer (id integer PRIMARY KEY);
+            CREATE TABLE payment (id integer, day date, customer_id integer NOT NULL, PRIMARY KEY (id, day))
+                PARTITION BY RANGE (day);
+            CREATE TABLE payment_1 PARTITION OF payment FOR VALUES FROM ('2022-01-01') TO ('2022-02-01');
+            CREATE TABLE payment_2 PARTITION OF payment FOR VALUES FROM ('2022-02-01') TO ('2022-03-01');
+            ALTER TABLE payment_1 ADD FOREIGN KEY (customer_id) REFERENCES customer;
+            ALTER TABLE payment_2 ADD FOREIGN KEY (customer_id) REFERENCES customer;
+            """))
+    func keysOfSinglePartitionsAreOneNoteOfTheirTable() async throws {
+        let (status, output, _) = try await run("payment")
+        #expect(status == .success)
+        #expect(output.contains("customer_id to public.customer (2 constraints)"), "\(output)")
+        #expect(output.components(separatedBy: "partitionForeignKey").count == 2 && output.contains("noAction"))
+        #expect(try await run().output.contains("partitionForeignKey"))
+    }
+
     private struct Model: Decodable {
         struct Entity: Decodable {
             struct Relationship: Decodable {

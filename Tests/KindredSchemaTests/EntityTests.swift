@@ -222,6 +222,8 @@ import Testing
             }
             $0.foreignKey("alone", of: "event_1", ["place_id"], to: "place")
             $0.foreignKey("aside", of: "note", ["event_id"], to: "event_2")
+            $0.partitionKey("alone", of: "event", ["place_id"], to: "place")
+            $0.partitionKey("aside", of: "note", ["event_id"], to: "event")
             $0.comment(onConstraint: "alone", of: "event_1", #"@kindred {"name": "x"}"#)
         }.schema()
         #expect(schema.entities.map(\.name.name) == ["event", "note", "place"])
@@ -230,6 +232,7 @@ import Testing
         #expect(try schema.entity(named: "note").relationships.map(\.name) == ["event"])
         #expect(schema.diagnostics.map(\.constraints) == [["alone"], ["aside"]])
         #expect(schema.diagnostics.allSatisfy { $0.code == .partitionForeignKey })
+        #expect(schema.diagnostics.map(\.entity.name) == ["event", "note"])
         let error = try #require(throws: SchemaError.self) { try schema.entity(named: "event_1") }
         #expect(error.message == "public.event_1 is a partition; its rows are reached through its parent")
     }

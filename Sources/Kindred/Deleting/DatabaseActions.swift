@@ -37,7 +37,23 @@ struct DatabaseActions {
                 else { continue }
                 if let more = try follow(relationship, referenced, columns, from: next) { pending.append(more) }
             }
+            for key in context.runtime.partitionKeys[next.entity.index] ?? [] where key.hasAction {
+                try doubt(key, from: next)
+            }
         }
+    }
+
+    /// Puts in doubt the objects that a key of single partitions leads to rows that are gone: in which partition they are,
+    /// and so what the database did to them, is not known here.
+    private mutating func doubt(_ key: PartitionKeyRuntime, from gone: Gone) throws {
+        let entity = context.runtime.entities[key.source]
+        let keys = try gone.keys(key.referenced)
+        let objects = try context.withMap { map in
+            if gone.hasUnknown || key.isComparedByServer { return map.objects(of: entity.index) }
+            return try keys.flatMap { try map.objects(entity, where: key.columns, equal: $0) }
+        }
+        doubtful[entity.index, default: []] += objects.filter { !$0.isGone }
+        if unknown.insert(entity.index).inserted { context.forgetUnheldRows(of: entity) }
     }
 
     private mutating func follow(

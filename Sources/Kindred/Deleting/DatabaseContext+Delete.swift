@@ -46,7 +46,8 @@ extension DatabaseContext {
                 for object in missing.objects { try applyDelete(object) }
                 throw gone(missing.objects)
             } catch let error as PostgresError {
-                throw refusedDeletion(error) ?? refusedAtEnd(error, among: [])
+                let keys = Dictionary(grouping: objects, by: \.runtime.index).mapValues { $0.compactMap(\.key) }
+                throw refusedDeletion(error, among: keys) ?? refusedAtEnd(error, among: [])
             }
         }
     }
@@ -87,7 +88,12 @@ extension DatabaseContext {
                 }
             }
         }
-        return reached.contains { runtime.entities[$0].relationships.contains(where: isInMemory) }
+        if reached.contains(where: { runtime.entities[$0].relationships.contains(where: isInMemory) }) { return true }
+        return reached.union([entity.index]).contains { index in
+            (runtime.partitionKeys[index] ?? []).contains { key in
+                key.hasAction && withMap { $0.holdsObjects(of: key.source) }
+            }
+        }
     }
 
     /// One DELETE, and in memory what the database did to the rows that referred to the deleted ones.
@@ -95,7 +101,8 @@ extension DatabaseContext {
         try await write {
             for object in objects { try requireLive(object) }
             let rows = objects.map(\.storedRow)
-            let result = try await sendDeletion(try deletion(of: objects, entity), entity)
+            let result = try await sendDeletion(
+                try deletion(of: objects, entity), entity, among: [entity.index: objects.compactMap(\.key)])
             guard result.affectedRows == objects.count else {
                 if entity.version != nil {
                     let error = try await unwritten(objects)

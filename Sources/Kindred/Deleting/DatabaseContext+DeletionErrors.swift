@@ -23,23 +23,28 @@ extension DatabaseContext {
         )
     }
 
-    /// The refusal of a foreign key as the same error, naming the relationship where the model knows the key.
-    func refusedDeletion(_ error: PostgresError) -> KindredError? {
+    /// The refusal of a foreign key as the same error, naming object, relationship and constraint.
+    ///
+    /// - Parameter deleted: The keys of the rows that were being deleted, by entity, as far as they are known.
+    func refusedDeletion(_ error: PostgresError, among deleted: [Int: [ObjectKey]]) -> KindredError? {
         guard error.sqlState == .foreignKeyViolation || error.sqlState == .restrictViolation else { return nil }
+        let refused = RefusedDeletion(error, runtime, among: deleted)
+        let key = refused.relationship?.model.name
         let constraint = error.server?.constraint
-        let holder = runtime.entities.first { entity in
-            entity.name.name == error.server?.table && entity.name.schema == error.server?.schema
+        let reason: String
+        switch (refused.holder, key, constraint) {
+        case (let holder?, let key?, let constraint?):
+            reason = "objects of \(holder) are still in its \"\(key)\", says the constraint \"\(constraint)\""
+        case (let holder?, nil, let constraint?):
+            reason = "rows of \(holder) still refer to it, says the constraint \"\(constraint)\""
+        default:
+            reason =
+                "the server has refused it as a foreign key does, and names no constraint, so it was a trigger or rule"
         }
-        let relationship = holder?.foreignKeys.first { $0.model.foreignKey == constraint }
-        let owner = relationship.map { runtime.entities[$0.destination] }
-        let key = relationship.flatMap { runtime.inverse($0)?.model.name }
-        let others = holder.map { "objects of \($0.name)" } ?? "other rows"
-        let place = key.map { " in its \"\($0)\"" } ?? ""
         return KindredError(
             .deletionDenied,
-            "An object of \(owner?.name.description ?? "an entity") cannot be deleted: \(others) are still\(place), "
-                + "says the constraint \"\(constraint ?? "?")\". Nothing was deleted",
-            entity: owner?.name.description,
+            "\(refused.object) cannot be deleted: \(reason). Nothing was deleted",
+            entity: refused.owner?.name.description,
             key: key,
             constraint: constraint,
             underlying: error

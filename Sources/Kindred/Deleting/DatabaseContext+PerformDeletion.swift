@@ -95,7 +95,8 @@ extension DatabaseContext {
             keyless.append((step, try search.sources(of: step)))
         }
         let statement = try DeletionStatements(runtime: runtime).delete(keyed, keyless: keyless)
-        let result = try await sendDeletion(statement, runtime.entities[first.entity])
+        let result = try await sendDeletion(
+            statement, runtime.entities[first.entity], among: search.found.mapValues(\.keys))
         for (position, (entity, keys)) in keyed.enumerated() {
             let count =
                 result.count == 1 ? try result.row(at: 0).decode(position, as: Int.self) : result.affectedRows
@@ -121,11 +122,15 @@ extension DatabaseContext {
     }
 
     /// Sends a deletion; what a foreign key refuses becomes the error that the rule `deny` gives.
-    func sendDeletion(_ statement: Statement, _ entity: EntityRuntime) async throws -> QueryResult {
+    ///
+    /// - Parameter deleted: The keys of the rows that are to be deleted, by entity, as far as they are known.
+    func sendDeletion(
+        _ statement: Statement, _ entity: EntityRuntime, among deleted: [Int: [ObjectKey]]
+    ) async throws -> QueryResult {
         do {
             return try await client.execute(statement)
         } catch let error as PostgresError {
-            if let refused = refusedDeletion(error) { throw refused }
+            if let refused = refusedDeletion(error, among: deleted) { throw refused }
             throw KindredError(refused: error, entity: entity, key: nil) ?? error
         }
     }

@@ -16,6 +16,8 @@ public struct DeletionPlan: Sendable {
         public let rule: DeleteRule?
         /// The relationship, of the entity of the deleted objects, that leads to them.
         public let relationship: Relationship?
+        /// The foreign keys that lead to them where no relationship stands for those: they hold for single partitions only.
+        public let constraints: [String]
         /// Whether they forbid the deletion: by the rule `deny`, or because they cannot lose what they require.
         public let isDenied: Bool
         /// The objects, each once.
@@ -62,18 +64,30 @@ extension DatabaseContext {
         return try await transaction(isolation: .repeatableRead) {
             var search = DeletionSearch(self, rules, isLocking: false)
             var items: [DeletionPlan.Item] = []
-            func add(_ index: Int, _ keys: [ObjectKey], _ step: DeletionStep? = nil) {
+            func add(
+                _ index: Int, _ keys: [ObjectKey], _ step: DeletionStep? = nil, _ partitionKey: PartitionKey? = nil
+            ) {
                 guard !keys.isEmpty else { return }
                 let entity = runtime.entities[index]
                 items.append(
                     DeletionPlan.Item(
                         entity: entity.name,
-                        rule: step.map(\.rule),
+                        rule: partitionKey == nil ? step.map(\.rule) : .noAction,
                         relationship: step?.relationship.model,
+                        constraints: partitionKey?.constraints.map(\.name) ?? [],
                         isDenied: step?.isCheck ?? false,
                         objects: keys.map { ObjectID(entity, $0) }
                     )
                 )
+            }
+            /// The keys of the rows that stay, in order.
+            func staying(_ result: QueryResult, _ entity: EntityRuntime) throws -> [ObjectKey] {
+                try result.indices.compactMap { position in
+                    guard let key = try ObjectKey(result, position, Array(entity.key.indices)),
+                        search.found[entity.index]?.rows[key] == nil
+                    else { return nil }
+                    return key
+                }
             }
             for (entity, objects) in grouped(objects) {
                 let missing = try await search.add(try objects.map(requireKey), of: entity)
@@ -89,15 +103,20 @@ extension DatabaseContext {
                 var others: [ObjectKey] = []
                 for keys in try search.sources(of: step).slices() {
                     let statement = try statements.others(step, keys, columns: entity.key, isLocked: false)
-                    let result = try await send([statement], entity)[0]
-                    for position in 0..<result.count {
-                        guard let key = try ObjectKey(result, position, Array(entity.key.indices)),
-                            search.found[entity.index]?.rows[key] == nil
-                        else { continue }
-                        others.append(key)
-                    }
+                    others += try staying(try await send([statement], entity)[0], entity)
                 }
                 add(step.destination, others, step)
+            }
+            for index in search.found.keys.sorted() {
+                for key in runtime.partitionKeys[index] ?? [] where !runtime.entities[key.source].key.isEmpty {
+                    let entity = runtime.entities[key.source]
+                    var others: [ObjectKey] = []
+                    for keys in search.found[index]?.keys.slices() ?? [] {
+                        let statement = try statements.others(key, to: runtime.entities[index], keys)
+                        others += try staying(try await send([statement], entity)[0], entity)
+                    }
+                    add(key.source, others, nil, key.model)
+                }
             }
             return DeletionPlan(items: items)
         }

@@ -97,6 +97,7 @@ struct DeletionRules: Sendable {
             else { continue }
             columns.formUnion(referenced)
         }
+        for key in runtime.partitionKeys[entity.index] ?? [] where key.hasAction { columns.formUnion(key.referenced) }
         return columns.sorted()
     }
 }

@@ -34,6 +34,34 @@ struct DeletionStatements {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
+    /// `SELECT … WHERE key IN (…) AND tableoid IN (…)`: the rows that refer to the given ones by keys of single partitions.
+    func others(_ key: PartitionKeyRuntime, to referenced: EntityRuntime, _ keys: [ObjectKey]) throws -> Statement {
+        let entity = runtime.entities[key.source]
+        let text = try entity.text("deletion partition rows \(referenced.index) \(key.columns) \(key.referenced)") {
+            let pairs = try zip(key.columns, key.referenced).map {
+                "t.\(try entity.quoted($0)) = r.\(try referenced.quoted($1))"
+            }
+            func within(_ table: String) -> String {
+                "(SELECT \(table) UNION SELECT relid::oid FROM pg_catalog.pg_partition_tree(\(table)))"
+            }
+            let first = referenced.key.count + 1
+            return """
+                SELECT \(try entity.selectList(of: entity.key, alias: "t")) FROM \(try entity.quotedName) AS t \
+                JOIN \(try referenced.quotedName) AS r ON \(pairs.joined(separator: " AND ")) \
+                WHERE \(try condition(referenced, referenced.key, alias: "r", first: 1)) \
+                AND (t.tableoid, r.tableoid) IN (SELECT h.relid, d.relid \
+                FROM unnest($\(first)::int8[]::oid[], $\(first + 1)::int8[]::oid[]) AS k (holder, target) \
+                CROSS JOIN LATERAL \(within("k.holder")) AS h (relid) CROSS JOIN LATERAL \(within("k.target")) AS d (relid))
+                """
+        }
+        var bindings = Bindings()
+        try KeySet.append(keys, referenced.attributes(referenced.key), to: &bindings)
+        for oids in [key.model.constraints.map(\.tableOID), key.model.constraints.map(\.targetOID)] {
+            _ = try bindings.appendIntegers(oids.map(Int64.init), of: .int8)
+        }
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
     /// `SELECT column, count(*) …`: the source that most rows forbid to delete, with their number.
     func blockers(_ step: DeletionStep, _ sources: [ObjectKey], without deleted: [ObjectKey]) throws -> Statement {
         let entity = runtime.entities[step.destination]

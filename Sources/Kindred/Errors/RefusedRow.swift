@@ -51,7 +51,7 @@ struct RefusedRow {
         return found
     }
 
-    private static func unquoted(_ name: Substring) -> String {
+    static func unquoted(_ name: Substring) -> String {
         guard name.hasPrefix("\""), name.hasSuffix("\""), name.count > 1 else { return String(name) }
         return String(name.dropFirst().dropLast()).replacing("\"\"", with: "\"")
     }

@@ -34,7 +34,7 @@ extension DatabaseContext {
         try await write {
             let columns = deletionRules([entity.index]).columns(of: entity.index)
             let statement = try request.deleteStatement(of: entity, in: schema, returning: columns)
-            let result = try await sendDeletion(statement, entity)
+            let result = try await sendDeletion(statement, entity, among: [entity.index: []])
             let positions = entity.key.compactMap(columns.firstIndex(of:))
             try applyDeleted((0..<result.count).compactMap { try ObjectKey(result, $0, positions) }, of: entity)
             var actions = DatabaseActions(self)

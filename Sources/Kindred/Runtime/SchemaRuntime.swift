@@ -7,6 +7,8 @@ package final class SchemaRuntime: Sendable {
     package let entities: [EntityRuntime]
     /// Whether any set has a smallest or largest number of members.
     let hasCountLimits: Bool
+    /// The foreign keys of single partitions, by the entity that they refer to.
+    let partitionKeys: [Int: [PartitionKeyRuntime]]
     private let positions: [QualifiedName: Int]
     /// What the database does by itself when rows of an entity are deleted, by entity; filled as it is asked for.
     let deletionClosures = Mutex<[Int: DeletionClosure]>([:])
@@ -33,6 +35,7 @@ package final class SchemaRuntime: Sendable {
                 uniquingKeysWith: { first, _ in first }
             )
         }
+        partitionKeys = PartitionKeyRuntime.resolve(schema, positions, attributes)
         let slots = schema.entities.map { entity in
             Dictionary(
                 entity.relationships.enumerated().map { ($1.name, $0) },

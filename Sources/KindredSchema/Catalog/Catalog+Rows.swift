@@ -165,6 +165,29 @@ extension Catalog {
         }
     }
 
+    /// What a foreign key that stands on a single partition, or refers to one, means for the partitioned tables, whose
+    /// columns may have other numbers.
+    package struct PartitionKey: Sendable {
+        /// The key in `pg_constraint`.
+        package var constraint: UInt32
+        /// The table that the partition which holds the key belongs to, or that holds the key itself.
+        package var source: UInt32
+        package var columns: [Int16]
+        /// The table that the referenced partition belongs to, or that is referenced itself.
+        package var target: UInt32
+        package var targetColumns: [Int16]
+
+        package init(
+            constraint: UInt32, source: UInt32, columns: [Int16], target: UInt32, targetColumns: [Int16]
+        ) {
+            self.constraint = constraint
+            self.source = source
+            self.columns = columns
+            self.target = target
+            self.targetColumns = targetColumns
+        }
+    }
+
     /// A row of `pg_index`.
     package struct Index: Sendable {
         package var relation: UInt32

@@ -8,6 +8,8 @@ package struct Catalog: Sendable {
     package var columns: [Column] = []
     /// Primary keys, UNIQUE constraints and foreign keys.
     package var constraints: [Constraint] = []
+    /// For foreign keys that stand on a single partition or refer to one: what they mean for the whole tables.
+    package var partitionKeys: [PartitionKey] = []
     /// Unique indexes; those that belong to a constraint may be left out.
     package var indexes: [Index] = []
     /// Types outside `pg_catalog`.

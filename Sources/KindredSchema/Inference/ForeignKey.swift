@@ -83,7 +83,7 @@ extension SchemaBuilder {
 
 extension DatabaseAction {
     /// The action that `confdeltype` or `confupdtype` stands for.
-    fileprivate init(_ action: UInt8) {
+    init(_ action: UInt8) {
         switch action {
         case UInt8(ascii: "c"): self = .cascade
         case UInt8(ascii: "n"): self = .setNull

@@ -15,6 +15,8 @@ public struct DatabaseSchema: Sendable {
 
     /// Relations that exist, but that the role may not read or that an annotation hides.
     package let hidden: [QualifiedName: HiddenReason]
+    /// The foreign keys that hold for single partitions only, sorted by the table that holds them.
+    package let partitionKeys: [PartitionKey]
     private let indexes: [QualifiedName: Int]
     /// What names without a dot mean by the search path.
     private let shortIndexes: [String: Int]
@@ -31,13 +33,15 @@ public struct DatabaseSchema: Sendable {
         searchPath: [String],
         types: [UserType] = [],
         diagnostics: [SchemaDiagnostic] = [],
-        hidden: [QualifiedName: HiddenReason] = [:]
+        hidden: [QualifiedName: HiddenReason] = [:],
+        partitionKeys: [PartitionKey] = []
     ) {
         self.entities = entities
         self.searchPath = searchPath
         self.types = types
         self.diagnostics = diagnostics
         self.hidden = hidden
+        self.partitionKeys = partitionKeys
         var indexes: [QualifiedName: Int] = [:]
         indexes.reserveCapacity(entities.count)
         for (index, entity) in entities.enumerated() { indexes[entity.name] = index }

@@ -13,7 +13,7 @@ public struct SchemaDiagnostic: Sendable, Hashable, CustomStringConvertible {
         public static let ambiguousHelper = Code("ambiguousHelper")
         /// Several foreign keys have the same columns and the same target; they are one relationship.
         public static let repeatedForeignKey = Code("repeatedForeignKey")
-        /// A foreign key belongs to, or refers to, a single partition; it makes no relationship.
+        /// Foreign keys of a table belong to, or refer to, single partitions; they make no relationship.
         public static let partitionForeignKey = Code("partitionForeignKey")
         /// A foreign key refers to a table, or has a column, that the role may not read; it makes no relationship.
         public static let unreadableForeignKey = Code("unreadableForeignKey")

@@ -13,6 +13,7 @@ struct CatalogDecoder {
         try decode(&rest, "relations", columns: 13) { $0.relations(&$1) }
         try decode(&rest, "columns", columns: 12) { $0.columns(&$1) }
         try decode(&rest, "constraints", columns: 16) { $0.constraints(&$1) }
+        try decode(&rest, "keys of partitions", columns: 5) { $0.partitionKeys(&$1) }
         try decode(&rest, "indexes", columns: 5) { $0.indexes(&$1) }
         try decode(&rest, "types", columns: 12) { $0.types(&$1) }
         try decode(&rest, "enum labels", columns: 3) { $0.enumLabels(&$1) }
@@ -132,6 +133,20 @@ struct CatalogDecoder {
                 constraint.updateAction = cells.letter(row, 15)
             }
             catalog.constraints.append(constraint)
+        }
+    }
+
+    private mutating func partitionKeys(_ cells: inout CatalogCells) {
+        for row in cells.result.indices {
+            catalog.partitionKeys.append(
+                Catalog.PartitionKey(
+                    constraint: cells.oid(row, 0),
+                    source: cells.oid(row, 1),
+                    columns: cells.int16s(row, 2),
+                    target: cells.oid(row, 3),
+                    targetColumns: cells.int16s(row, 4)
+                )
+            )
         }
     }
 

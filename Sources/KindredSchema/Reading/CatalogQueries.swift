@@ -9,7 +9,8 @@ import KindredPostgres
 enum CatalogQueries {
     /// In the order in which `CatalogDecoder` takes their results.
     static let all = [
-        settings, relations, columns, constraints, indexes, types, enumLabels, comments, keyComments, views,
+        settings, relations, columns, constraints, partitionKeys, indexes, types, enumLabels, comments, keyComments,
+        views,
     ].map { Statement(text: $0, resultFormat: .binary) }
 
     static let begin = Statement(
@@ -99,6 +100,33 @@ enum CatalogQueries {
             ) AS k
             """
     )
+
+    /// The foreign keys that stand on a partition or refer to one without being part of a partitioned table's, with the
+    /// tables at the roots and the numbers that the columns have there.
+    private static let partitionKeys = {
+        func root(_ relation: String) -> String {
+            "COALESCE(pg_catalog.pg_partition_root(\(relation))::pg_catalog.oid, \(relation))"
+        }
+        func columns(_ columns: String, of relation: String) -> String {
+            """
+            (SELECT pg_catalog.array_agg(r.attnum ORDER BY p.position)
+                FROM pg_catalog.unnest(\(columns)) WITH ORDINALITY AS p (number, position)
+                JOIN pg_catalog.pg_attribute AS a ON a.attrelid = \(relation) AND a.attnum = p.number
+                JOIN pg_catalog.pg_attribute AS r ON r.attrelid = \(root(relation)) AND r.attname = a.attname)
+            """
+        }
+        return StatementText(
+            catalog: """
+                SELECT k.oid, \(root("k.conrelid")), \(columns("k.conkey", of: "k.conrelid")),
+                    \(root("k.confrelid")), \(columns("k.confkey", of: "k.confrelid"))
+                FROM pg_catalog.pg_constraint AS k
+                JOIN pg_catalog.pg_class AS c ON c.oid = k.conrelid
+                JOIN pg_catalog.pg_class AS t ON t.oid = k.confrelid
+                WHERE k.contype = 'f' AND k.conrelid >= 16384 AND k.conparentid = 0
+                    AND (c.relispartition OR t.relispartition)
+                """
+        )
+    }()
 
     /// Unique indexes that neither stand for a primary key nor have expressions; a foreign key or an exclusion may prove
     /// nothing.

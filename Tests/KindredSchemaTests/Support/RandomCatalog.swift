@@ -141,6 +141,12 @@ struct RandomCatalog {
             copy.relation = oid
             if generator.chance(80) { copy.parent = key.oid }
             test.modify { $0.constraints.append(copy) }
+            if copy.parent == 0 {
+                let place = Catalog.PartitionKey(
+                    constraint: copy.oid, source: key.relation, columns: key.columns, target: key.target,
+                    targetColumns: key.targetColumns)
+                test.modify { $0.partitionKeys.append(place) }
+            }
             var reference = key
             reference.oid = test.oid()
             reference.target = oid

@@ -127,6 +127,26 @@ struct TestCatalog {
         return oid
     }
 
+    /// Says what a foreign key of a partition, or to one, means for the tables that they are partitions of.
+    mutating func partitionKey(
+        _ name: String,
+        of table: String,
+        _ columns: [String],
+        to target: String,
+        _ targetColumns: [String] = ["id"]
+    ) {
+        let row = catalog.constraints.last { $0.kind == .foreignKey && $0.name == name }
+        catalog.partitionKeys.append(
+            Catalog.PartitionKey(
+                constraint: row?.oid ?? 0,
+                source: oid(of: table),
+                columns: numbers(columns, of: table),
+                target: oid(of: target),
+                targetColumns: numbers(targetColumns, of: target)
+            )
+        )
+    }
+
     mutating func comment(onTable table: String, _ text: String) {
         catalog.comments.append(.init(.relation(oid(of: table)), text))
     }

@@ -20,6 +20,7 @@ extension SchemaBuilder {
     /// The places of each table's foreign keys among the catalog's constraints, without those that do not count.
     private func countedRows() -> [[Int]] {
         var counted = [[Int]](repeating: [], count: tables.count)
+        var ofPartitions: [Int] = []
         for (place, row) in catalog.constraints.enumerated() where row.kind == .foreignKey {
             // The parts of a partitioned table's key say the same again.
             guard row.parent == 0, annotations.foreignKeys[row.oid]?.options.ignore != true else { continue }
@@ -28,49 +29,27 @@ extension SchemaBuilder {
             if [source, destination].contains(where: { $0.map { tables[$0].isIgnored } ?? false }) { continue }
             if let source, destination != nil {
                 if row.hasPeriod {
-                    diagnose(
-                        .periodForeignKey,
-                        tables[source].name,
-                        row,
-                        "compares periods, so it makes no relationship: its ends are not found by equality"
-                    )
+                    diagnosePeriod(row, of: tables[source].name)
                 } else {
                     counted[source].append(place)
                 }
             } else {
-                diagnosePartition(row, source, destination)
+                ofPartitions.append(place)
             }
         }
+        makePartitionKeys(ofPartitions)
         return counted
     }
 
-    /// Says why a foreign key with an end that is no entity was left out.
-    private func diagnosePartition(_ row: Catalog.Constraint, _ source: Int?, _ destination: Int?) {
-        func isPartition(_ oid: UInt32) -> Bool {
-            otherNames[oid].map { hidden[$0] == .partition } ?? false
-        }
-        if source == nil, let name = otherNames[row.relation], isPartition(row.relation) {
-            let reason = "belongs to a single partition, so it makes no relationship: the other partitions lack it"
-            diagnose(.partitionForeignKey, name, row, reason)
-        } else if let source, isPartition(row.target) {
-            let reason =
-                "refers to a single partition, so it makes no relationship: partitions are part of their parent"
-            diagnose(.partitionForeignKey, tables[source].name, row, reason)
-        }
-    }
-
-    private func diagnose(
-        _ code: SchemaDiagnostic.Code,
-        _ table: QualifiedName,
-        _ row: Catalog.Constraint,
-        _ reason: String
-    ) {
+    /// Says that a key which compares periods makes no relationship.
+    func diagnosePeriod(_ row: Catalog.Constraint, of table: QualifiedName) {
         diagnostics.append(
             SchemaDiagnostic(
-                code,
+                .periodForeignKey,
                 entity: table,
                 constraints: [row.name],
-                message: "The foreign key \(row.name) of \(table) \(reason)"
+                message: "The foreign key \(row.name) of \(table) compares periods, so it makes no relationship: "
+                    + "its ends are not found by equality"
             )
         )
     }

@@ -17,6 +17,8 @@ final class SchemaBuilder {
     var otherNames: [UInt32: QualifiedName] = [:]
     /// The foreign keys that count, sorted by table and name.
     var keys: [ForeignKey] = []
+    /// The foreign keys that hold for single partitions only.
+    var partitionKeys: [PartitionKey] = []
     /// The pairs of foreign keys that make helper tables.
     var helpers: [HelperPair] = []
     /// Every end of every relationship; the inverse of an end is its neighbour, `index ^ 1`.
@@ -52,7 +54,8 @@ final class SchemaBuilder {
             searchPath: catalog.searchPath,
             types: types.userTypes(),
             diagnostics: diagnostics,
-            hidden: hidden
+            hidden: hidden,
+            partitionKeys: partitionKeys
         )
     }
 

@@ -1,0 +1,110 @@
+import KindredPostgres
+import KindredSchema
+
+/// Which object a foreign key has kept from being deleted, and which rows refer to it, as far as the server's answer tells.
+///
+/// The answer names the table that holds the key and the constraint, and its detail the values that are referred to:
+/// `Key (id)=(7) is still referenced from table "note".`, in the server's language.
+struct RefusedDeletion {
+    /// The entity of the object; nil where the answer fits none.
+    private(set) var owner: EntityRuntime?
+    /// The entity whose rows refer to the object.
+    private(set) var holder: QualifiedName?
+    /// The owner's relationship to those rows; nil where a key makes none.
+    private(set) var relationship: RelationshipRuntime?
+    /// The object, in words: `kindred:/public/person?id=7`.
+    private(set) var object: String
+
+    /// - Parameter deleted: The keys of the rows that were being deleted, by entity, as far as they are known.
+    init(_ error: PostgresError, _ runtime: SchemaRuntime, among deleted: [Int: [ObjectKey]]) {
+        let referenced = ReferencedValues(error.server?.detail ?? "")
+        object = ""
+        if let server = error.server, let schema = server.schema, let table = server.table {
+            find(server.constraint, QualifiedName(schema: schema, name: table), runtime, referenced, deleted)
+        }
+        if owner == nil, deleted.count == 1, let only = deleted.keys.first { owner = runtime.entities[only] }
+        object = Self.object(of: owner, runtime, referenced, deleted)
+    }
+
+    /// Finds the key that has refused.
+    private mutating func find(
+        _ constraint: String?,
+        _ table: QualifiedName,
+        _ runtime: SchemaRuntime,
+        _ referenced: ReferencedValues?,
+        _ deleted: [Int: [ObjectKey]]
+    ) {
+        let ofPartitions = runtime.schema.partitionKeys.first { key in
+            key.constraints.contains { $0.name == constraint && $0.table == table }
+        }
+        if let ofPartitions {
+            owner = runtime[ofPartitions.destination]
+            holder = ofPartitions.source
+            return
+        }
+        holder = table
+        guard let entity = runtime[table] else { return }
+        var keys = entity.foreignKeys.filter { $0.model.foreignKey == constraint }
+        if keys.isEmpty {
+            // Of a key to a partitioned table each partition has a part, with a name of its own; so have repeated keys.
+            keys = entity.foreignKeys.filter { key in
+                referenced.map { $0.names == key.model.destinationColumns } ?? true
+            }
+            let known = keys.filter { deleted[$0.destination] != nil }
+            if !known.isEmpty { keys = known }
+        }
+        let owners = Set(keys.map(\.destination))
+        if owners.count == 1, let only = owners.first { owner = runtime.entities[only] }
+        if keys.count == 1 { relationship = runtime.inverse(keys[0]) }
+    }
+
+    private static func object(
+        of owner: EntityRuntime?,
+        _ runtime: SchemaRuntime,
+        _ referenced: ReferencedValues?,
+        _ deleted: [Int: [ObjectKey]]
+    ) -> String {
+        if let owner, let key = referenced?.key(of: owner) { return ObjectID(owner, key).uri }
+        let candidates = deleted.filter { owner == nil || $0.key == owner?.index }.sorted { $0.key < $1.key }
+        let uris = candidates.flatMap { index, keys in
+            keys.prefix(4).map { ObjectID(runtime.entities[index], $0).uri }
+        }
+        let count = candidates.reduce(0) { $0 + $1.value.count }
+        if count == 1 { return uris[0] }
+        let entity = owner.map { " of \($0.name)" } ?? ""
+        guard count > 0 else { return "An object\(entity)" }
+        let shown = uris.prefix(3)
+        let rest = count > shown.count ? " and \(count - shown.count) more" : ""
+        return "One of the objects\(entity) (\(shown.joined(separator: ", "))\(rest))"
+    }
+}
+
+/// What a foreign key's refusal says was referred to: columns, and values as text.
+private struct ReferencedValues {
+    var names: [String]
+    private let texts: [String]
+
+    /// Reads `… (a, b)=(1, x) …`; nil for anything else, such as for values that the role may not see.
+    init?(_ detail: String) {
+        guard let middle = detail.firstRange(of: ")=("), let start = detail[..<middle.lowerBound].lastIndex(of: "("),
+            let end = detail[middle.upperBound...].lastIndex(of: ")")
+        else { return nil }
+        names = detail[detail.index(after: start)..<middle.lowerBound].split(separator: ", ").map(RefusedRow.unquoted)
+        let values = detail[middle.upperBound..<end]
+        texts =
+            names.count == 1
+            ? [String(values)] : values.split(separator: ", ", omittingEmptySubsequences: false).map(String.init)
+        if texts.count != names.count { return nil }
+    }
+
+    /// The key that the values are; nil where they are of other columns.
+    func key(of entity: EntityRuntime) -> ObjectKey? {
+        guard !entity.key.isEmpty, Set(names) == Set(entity.entity.primaryKey) else { return nil }
+        let values = entity.entity.primaryKey.enumerated().compactMap { position, name in
+            names.firstIndex(of: name).flatMap { place in
+                try? PostgresValue(text: texts[place], type: entity.entity.attributes[entity.key[position]].baseType)
+            }
+        }
+        return values.count == entity.key.count ? ObjectKey(values) : nil
+    }
+}

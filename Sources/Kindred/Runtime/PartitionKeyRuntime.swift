@@ -1,0 +1,39 @@
+import KindredPostgres
+import KindredSchema
+
+/// A foreign key of single partitions with its names resolved to positions.
+struct PartitionKeyRuntime: Sendable {
+    let model: PartitionKey
+    /// The entity whose rows hold the key, and its columns.
+    let source: Int
+    let columns: [Int]
+    /// The columns of the other entity, one for each of `columns`.
+    let referenced: [Int]
+    /// Whether the server alone can tell which rows refer to which.
+    let isComparedByServer: Bool
+
+    /// Whether the database may change or delete the rows by itself when rows that they refer to go.
+    var hasAction: Bool { model.constraints.contains { $0.action != .noAction } }
+
+    /// The keys of single partitions by the entity that they refer to, as far as the role may read both ends.
+    static func resolve(
+        _ schema: DatabaseSchema, _ positions: [QualifiedName: Int], _ attributes: [[String: Int]]
+    ) -> [Int: [PartitionKeyRuntime]] {
+        var keys: [Int: [PartitionKeyRuntime]] = [:]
+        for model in schema.partitionKeys {
+            guard let source = positions[model.source], let destination = positions[model.destination] else { continue }
+            let columns = model.columns.compactMap { attributes[source][$0] }
+            let referenced = model.destinationColumns.compactMap { attributes[destination][$0] }
+            guard columns.count == model.columns.count, referenced.count == columns.count else { continue }
+            let isLoose = zip(columns, referenced).contains { column, other in
+                schema.entities[source].attributes[column].isComparedByServer(
+                    with: schema.entities[destination].attributes[other])
+            }
+            keys[destination, default: []].append(
+                PartitionKeyRuntime(
+                    model: model, source: source, columns: columns, referenced: referenced, isComparedByServer: isLoose)
+            )
+        }
+        return keys
+    }
+}
