@@ -33,7 +33,7 @@ extension Database {
 extension DatabaseContext {
     /// Whether something is to be called before rows of an entity are deleted.
     func hasDeletionHook(_ entity: Int) -> Bool {
-        runtime.entities[entity].layout?.type.preparesForDeletion == true
+        runtime.entities[entity].layout?.preparesForDeletion == true
             || !database.deletionHooks.hooks(for: runtime.entities[entity].name).isEmpty
     }
 

@@ -38,18 +38,27 @@ open class DatabaseObject: @unchecked Sendable {
         state = Mutex(ObjectState(row: row, group: group, position: position))
     }
 
-    /// Whether ``prepareForDeletion()`` has to be called for objects of this class.
+    /// Not asked for any more: an override of ``prepareForDeletion()`` is found by itself.
     ///
-    /// True for every subclass unless it says otherwise. Where it is false, and the database carries out all delete
-    /// rules by itself, deleting an object is a single DELETE.
+    /// It is here so that classes whose files have it go on compiling.
+    @available(*, deprecated, message: "remove it: an override of prepareForDeletion() is found by itself")
     open class var preparesForDeletion: Bool { self != DatabaseObject.self }
+
+    /// The result of the ``prepareForDeletion()`` that does nothing; overrides have no result, which tells them from it.
+    public typealias NotOverridden = Void?
 
     /// Called once for each object that is about to be deleted, cascaded ones included; override it to act on that.
     ///
+    /// ```swift
+    /// override func prepareForDeletion() async throws { try await context.delete(album) }
+    /// ```
+    ///
     /// It runs inside the deletion's transaction, before anything is written. `isDeleted` is true already for every
     /// object that is on its way out, and relationships can still be followed. It may delete more objects, which then
-    /// go in the same deletion. What it throws stops the deletion; nothing is written then.
-    open func prepareForDeletion() async throws {}
+    /// go in the same deletion. What it throws stops the deletion; nothing is written then. Where no class overrides it
+    /// and the database carries out all delete rules by itself, deleting an object is a single DELETE.
+    @discardableResult
+    open func prepareForDeletion() async throws -> NotOverridden { nil }
 
     /// Called after the object was made from a row; override it to set up what the object keeps beside its attributes.
     ///

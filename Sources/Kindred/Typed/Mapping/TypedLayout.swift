@@ -5,6 +5,8 @@ import Synchronization
 /// A class's properties resolved against its entity: positions instead of names, once per schema.
 package final class TypedLayout: Sendable {
     package let type: any TypedObject.Type
+    /// Whether objects have to be told before they are deleted.
+    let preparesForDeletion: Bool
     /// The attribute's position of each property; -1 for relationships.
     let positions: [Int]
     /// The relationship of each property; nil for attributes.
@@ -32,6 +34,7 @@ package final class TypedLayout: Sendable {
         relationships: [RelationshipRuntime?]
     ) {
         self.type = type
+        preparesForDeletion = type.preparesItsDeletion
         self.positions = positions
         self.relationships = relationships
         var columns: [Column] = []
