@@ -22,7 +22,7 @@ test-integration:
 long:
 	KINDRED_LONG_TESTS=1 bin/test --no-parallel --filter StreamMemory --filter CancellationRace --filter ClientLeak \
 		--filter ServerEnd --filter Standby --filter CopyAnswer --filter ProcessFault --filter TenantIsolation \
-		--filter PoolStateMachine --filter Forged
+		--filter PoolStateMachine --filter Forged --filter aRowThatIsTooLarge
 
 # Another number: make round-trips COUNT=1000
 round-trips:

@@ -24,6 +24,12 @@ extension ModelGenerator {
         let values = fields.map { field in
             "                try PostgresComposite.Field(\(SwiftText.literal(field.column)), \(field.property)),"
         }
+        /// A block in braces or brackets; a composite type may have no fields.
+        func block(_ open: String, _ lines: [String], _ close: String, indentation: Int = 4) -> String {
+            if lines.isEmpty { return open + close }
+            let blanks = String(repeating: " ", count: indentation)
+            return "\(open)\n\(lines.joined(separator: "\n"))\n\(blanks)\(close)"
+        }
         return """
             \(Self.header)
 
@@ -31,24 +37,20 @@ extension ModelGenerator {
 
             /// The composite type \(SwiftText.code(type.name.description)).
             \(modifier)struct \(name): DatabaseComposite {
-            \(properties.joined(separator: "\n"))
-
+            \(properties.map { $0 + "\n" }.joined())\(properties.isEmpty ? "" : "\n")\
                 /// Creates a value; what is left out is NULL.
-                \(SwiftText.declaration("\(modifier)init", parameters, indentation: 4)) {
-            \(assignments.joined(separator: "\n"))
-                }
+                \(SwiftText.declaration("\(modifier)init", parameters, indentation: 4)) \(block("{", assignments, "}"))
+
+                /// A value whose fields are all NULL: what a property shows while its object has no value yet.
+                \(modifier)static var neutralValue: \(name) { \(name)() }
 
                 /// Reads a value.
-                \(modifier)init(composite: PostgresComposite) throws {
-            \(readings.joined(separator: "\n"))
-                }
+                \(modifier)init(composite: PostgresComposite) throws \(block("{", readings, "}"))
 
                 /// The value, as the database takes it.
                 \(modifier)var composite: PostgresComposite {
                     get throws {
-                        PostgresComposite(fields: [
-            \(values.joined(separator: "\n"))
-                        ])
+                        PostgresComposite(fields: \(block("[", values, "]", indentation: 12)))
                     }
                 }
             }

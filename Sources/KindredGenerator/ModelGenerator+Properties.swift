@@ -63,7 +63,9 @@ extension ModelGenerator {
             !entity.isReadOnly && !attribute.isGenerated && attribute.identity != .always
         let read = type.isArray ? "readArray" : "readProperty"
         let declaration = "    \(modifier)var \(property): \(type.name)\(attribute.isNotNull ? "" : "?") {"
-        let comment = "    /// The column \(SwiftText.code(attribute.name))."
+        // What the database alone gives values, and what a new object may lack, is NULL in memory until it is saved.
+        let neutral = attribute.isNotNull ? "; \(type.neutral) while a new object has no value" : ""
+        let comment = "    /// The column \(SwiftText.code(attribute.name))\(neutral)."
         guard isWritable else {
             return """
                 \(comment)
@@ -100,9 +102,11 @@ extension ModelGenerator {
         guard case .enumeration(let labels) = type.definition else { return "" }
         let name = names.typeName(of: type.name)
         let cases = labels.map { (label: $0, name: names.caseName(of: $0, in: type.name)) }
+        /// A line for each case, each with its end: an enum may have no labels.
         func lines(_ indentation: Int, _ line: ((label: String, name: String)) -> String) -> String {
-            cases.map { String(repeating: " ", count: indentation) + line($0) }.joined(separator: "\n")
+            cases.map { String(repeating: " ", count: indentation) + line($0) + "\n" }.joined()
         }
+        let all = cases.isEmpty ? "[]" : "[\n\(lines(8) { ".\($0.name)," })    ]"
         return """
             \(Self.header)
 
@@ -110,19 +114,17 @@ extension ModelGenerator {
 
             /// The enum \(SwiftText.code(type.name.description)).
             \(modifier)enum \(name): DatabaseEnum {
-            \(lines(4) { "/// The label \(SwiftText.code($0.label)).\n    case \($0.name)" })
+            \(lines(4) { "/// The label \(SwiftText.code($0.label)).\n    case \($0.name)" })\
                 /// A label that the database did not have when this file was written.
                 case unknown(String)
 
                 /// The labels known when this file was written, in the database's order.
-                \(modifier)static let allCases: [\(name)] = [
-            \(lines(8) { ".\($0.name)," })
-                ]
+                \(modifier)static let allCases: [\(name)] = \(all)
 
                 /// The value of a label; `unknown` for one that is not known.
                 \(modifier)init(rawValue: String) {
                     switch rawValue {
-            \(lines(8) { "case \(SwiftText.literal($0.label)): self = .\($0.name)" })
+            \(lines(8) { "case \(SwiftText.literal($0.label)): self = .\($0.name)" })\
                     default: self = .unknown(rawValue)
                     }
                 }
@@ -130,7 +132,7 @@ extension ModelGenerator {
                 /// The label.
                 \(modifier)var rawValue: String {
                     switch self {
-            \(lines(8) { "case .\($0.name): \(SwiftText.literal($0.label))" })
+            \(lines(8) { "case .\($0.name): \(SwiftText.literal($0.label))" })\
                     case .unknown(let label): label
                     }
                 }

@@ -79,7 +79,7 @@ struct ModelNames {
                 let qualified = SwiftName.upperCamel("\(type.name.schema)_\(type.name.name)", ifEmpty: "Labels")
                 lock.enums[key] = NameLock.Enum(name: taken.take([base, "\(base)Kind", qualified], else: base))
             }
-            var cases = NameSet(ReservedNames.members.union(["unknown", "rawValue", "allCases"]))
+            var cases = NameSet(ReservedNames.members.union(["unknown", "rawValue", "allCases", "neutralValue"]))
             let given = lock.enums[key]?.cases ?? [:]
             cases.formUnion(given.values)
             for label in labels where given[NameLock.key(label)] == nil {
@@ -95,7 +95,8 @@ struct ModelNames {
         var composite =
             lock.composites?[NameLock.key(type)]
             ?? NameLock.Composite(name: taken.take([base, "\(base)Value", qualified], else: base))
-        var properties = NameSet(ReservedNames.members.union(["composite", "postgresValue", "postgresDataType"]))
+        var properties = NameSet(
+            ReservedNames.members.union(["composite", "neutralValue", "postgresValue", "postgresDataType"]))
         properties.formUnion(composite.fields.values)
         for field in fields where composite.fields[NameLock.key(field.name)] == nil {
             let base = SwiftName.lowerCamel(field.name, ifEmpty: "field")

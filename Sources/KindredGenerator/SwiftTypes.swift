@@ -6,6 +6,27 @@ struct SwiftTypes {
     struct SwiftType {
         let name: String
         let isArray: Bool
+        /// What a property of the type shows while its object has no value, in words.
+        let neutral: String
+
+        init(_ name: String, isArray: Bool = false, neutral: String? = nil) {
+            self.name = name
+            self.isArray = isArray
+            self.neutral = isArray ? "empty" : neutral ?? Self.neutral(name)
+        }
+
+        private static func neutral(_ name: String) -> String {
+            switch name {
+            case "Bool": "false"
+            case "Int", "Float", "Double", "PostgresNumeric", "PostgresInterval": "0"
+            case "UUID", "PostgresInet", "PostgresMACAddress": "all zeros"
+            case "PostgresDate", "PostgresTimestamp": "1970-01-01"
+            case "PostgresTime", "PostgresTimeTZ": "midnight"
+            case "PostgresJSON": "`null`"
+            case "PostgresVector": "`[0]`"
+            default: "empty"
+            }
+        }
     }
 
     private let names: ModelNames
@@ -19,17 +40,22 @@ struct SwiftTypes {
     /// The type of an attribute that is not NULL.
     func type(of attribute: Attribute) -> SwiftType {
         // Arrays that the server alone can read, too, are one text.
-        if attribute.isReadAsText { return SwiftType(name: "PostgresValue", isArray: false) }
+        if attribute.isReadAsText { return SwiftType("PostgresValue") }
         let element = attribute.elementType ?? attribute.baseType
         let name: String
-        if let type = enumeration(attribute) ?? composite(attribute) {
+        var neutral: String?
+        if let type = enumeration(attribute) {
             name = names.typeName(of: type.name)
+            neutral = type.definition == .enumeration(labels: []) ? "an unknown label" : "the first label"
+        } else if let type = composite(attribute) {
+            name = names.typeName(of: type.name)
+            neutral = "all NULL"
         } else {
             name = attribute.structure.map(Self.name) ?? Self.name(of: element)
         }
         // Any element of an array may be NULL.
         return attribute.elementType == nil
-            ? SwiftType(name: name, isArray: false) : SwiftType(name: "[\(name)?]", isArray: true)
+            ? SwiftType(name, neutral: neutral) : SwiftType("[\(name)?]", isArray: true)
     }
 
     /// The enums of some entities' columns, sorted by name.

@@ -18,19 +18,19 @@ extension Album: TypedObject {
 }
 
 extension Album {
-    /// The column `album_id`.
+    /// The column `album_id`; 0 while a new object has no value.
     public var albumID: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }
     }
 
-    /// The column `title`.
+    /// The column `title`; empty while a new object has no value.
     public var title: String {
         get { readProperty(1) }
         set { writeProperty(1, newValue) }
     }
 
-    /// The column `artist_id`.
+    /// The column `artist_id`; 0 while a new object has no value.
     public var artistID: Int {
         get { readProperty(2) }
         set { writeProperty(2, newValue) }

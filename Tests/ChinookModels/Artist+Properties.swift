@@ -16,7 +16,7 @@ extension Artist: TypedObject {
 }
 
 extension Artist {
-    /// The column `artist_id`.
+    /// The column `artist_id`; 0 while a new object has no value.
     public var artistID: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }

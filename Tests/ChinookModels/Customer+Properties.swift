@@ -28,19 +28,19 @@ extension Customer: TypedObject {
 }
 
 extension Customer {
-    /// The column `customer_id`.
+    /// The column `customer_id`; 0 while a new object has no value.
     public var customerID: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }
     }
 
-    /// The column `first_name`.
+    /// The column `first_name`; empty while a new object has no value.
     public var firstName: String {
         get { readProperty(1) }
         set { writeProperty(1, newValue) }
     }
 
-    /// The column `last_name`.
+    /// The column `last_name`; empty while a new object has no value.
     public var lastName: String {
         get { readProperty(2) }
         set { writeProperty(2, newValue) }
@@ -94,7 +94,7 @@ extension Customer {
         set { writeProperty(10, newValue) }
     }
 
-    /// The column `email`.
+    /// The column `email`; empty while a new object has no value.
     public var email: String {
         get { readProperty(11) }
         set { writeProperty(11, newValue) }

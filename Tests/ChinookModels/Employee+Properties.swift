@@ -31,19 +31,19 @@ extension Employee: TypedObject {
 }
 
 extension Employee {
-    /// The column `employee_id`.
+    /// The column `employee_id`; 0 while a new object has no value.
     public var employeeID: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }
     }
 
-    /// The column `last_name`.
+    /// The column `last_name`; empty while a new object has no value.
     public var lastName: String {
         get { readProperty(1) }
         set { writeProperty(1, newValue) }
     }
 
-    /// The column `first_name`.
+    /// The column `first_name`; empty while a new object has no value.
     public var firstName: String {
         get { readProperty(2) }
         set { writeProperty(2, newValue) }

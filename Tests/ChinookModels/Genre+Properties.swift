@@ -16,7 +16,7 @@ extension Genre: TypedObject {
 }
 
 extension Genre {
-    /// The column `genre_id`.
+    /// The column `genre_id`; 0 while a new object has no value.
     public var genreID: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }

@@ -24,19 +24,19 @@ extension Invoice: TypedObject {
 }
 
 extension Invoice {
-    /// The column `invoice_id`.
+    /// The column `invoice_id`; 0 while a new object has no value.
     public var invoiceID: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }
     }
 
-    /// The column `customer_id`.
+    /// The column `customer_id`; 0 while a new object has no value.
     public var customerID: Int {
         get { readProperty(1) }
         set { writeProperty(1, newValue) }
     }
 
-    /// The column `invoice_date`.
+    /// The column `invoice_date`; 1970-01-01 while a new object has no value.
     public var invoiceDate: PostgresTimestamp {
         get { readProperty(2) }
         set { writeProperty(2, newValue) }
@@ -72,7 +72,7 @@ extension Invoice {
         set { writeProperty(7, newValue) }
     }
 
-    /// The column `total`.
+    /// The column `total`; 0 while a new object has no value.
     public var total: PostgresNumeric {
         get { readProperty(8) }
         set { writeProperty(8, newValue) }

@@ -20,31 +20,31 @@ extension InvoiceLine: TypedObject {
 }
 
 extension InvoiceLine {
-    /// The column `invoice_line_id`.
+    /// The column `invoice_line_id`; 0 while a new object has no value.
     public var invoiceLineID: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }
     }
 
-    /// The column `invoice_id`.
+    /// The column `invoice_id`; 0 while a new object has no value.
     public var invoiceID: Int {
         get { readProperty(1) }
         set { writeProperty(1, newValue) }
     }
 
-    /// The column `track_id`.
+    /// The column `track_id`; 0 while a new object has no value.
     public var trackID: Int {
         get { readProperty(2) }
         set { writeProperty(2, newValue) }
     }
 
-    /// The column `unit_price`.
+    /// The column `unit_price`; 0 while a new object has no value.
     public var unitPrice: PostgresNumeric {
         get { readProperty(3) }
         set { writeProperty(3, newValue) }
     }
 
-    /// The column `quantity`.
+    /// The column `quantity`; 0 while a new object has no value.
     public var quantity: Int {
         get { readProperty(4) }
         set { writeProperty(4, newValue) }

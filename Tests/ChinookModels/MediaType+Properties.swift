@@ -16,7 +16,7 @@ extension MediaType: TypedObject {
 }
 
 extension MediaType {
-    /// The column `media_type_id`.
+    /// The column `media_type_id`; 0 while a new object has no value.
     public var mediaTypeID: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }

@@ -20,7 +20,7 @@ extension Playlist: TypedObject {
 }
 
 extension Playlist {
-    /// The column `playlist_id`.
+    /// The column `playlist_id`; 0 while a new object has no value.
     public var playlistID: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }

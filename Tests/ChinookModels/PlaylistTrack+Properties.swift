@@ -17,13 +17,13 @@ extension PlaylistTrack: TypedObject {
 }
 
 extension PlaylistTrack {
-    /// The column `playlist_id`.
+    /// The column `playlist_id`; 0 while a new object has no value.
     public var playlistID: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }
     }
 
-    /// The column `track_id`.
+    /// The column `track_id`; 0 while a new object has no value.
     public var trackID: Int {
         get { readProperty(1) }
         set { writeProperty(1, newValue) }

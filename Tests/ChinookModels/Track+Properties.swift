@@ -31,13 +31,13 @@ extension Track: TypedObject {
 }
 
 extension Track {
-    /// The column `track_id`.
+    /// The column `track_id`; 0 while a new object has no value.
     public var trackID: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }
     }
 
-    /// The column `name`.
+    /// The column `name`; empty while a new object has no value.
     public var name: String {
         get { readProperty(1) }
         set { writeProperty(1, newValue) }
@@ -49,7 +49,7 @@ extension Track {
         set { writeProperty(2, newValue) }
     }
 
-    /// The column `media_type_id`.
+    /// The column `media_type_id`; 0 while a new object has no value.
     public var mediaTypeID: Int {
         get { readProperty(3) }
         set { writeProperty(3, newValue) }
@@ -67,7 +67,7 @@ extension Track {
         set { writeProperty(5, newValue) }
     }
 
-    /// The column `milliseconds`.
+    /// The column `milliseconds`; 0 while a new object has no value.
     public var milliseconds: Int {
         get { readProperty(6) }
         set { writeProperty(6, newValue) }
@@ -79,7 +79,7 @@ extension Track {
         set { writeProperty(7, newValue) }
     }
 
-    /// The column `unit_price`.
+    /// The column `unit_price`; 0 while a new object has no value.
     public var unitPrice: PostgresNumeric {
         get { readProperty(8) }
         set { writeProperty(8, newValue) }

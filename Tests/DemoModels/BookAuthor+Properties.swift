@@ -18,19 +18,19 @@ extension BookAuthor: TypedObject {
 }
 
 extension BookAuthor {
-    /// The column `book_id`.
+    /// The column `book_id`; 0 while a new object has no value.
     public var bookID: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }
     }
 
-    /// The column `author_id`.
+    /// The column `author_id`; 0 while a new object has no value.
     public var authorID: Int {
         get { readProperty(1) }
         set { writeProperty(1, newValue) }
     }
 
-    /// The column `position`.
+    /// The column `position`; 0 while a new object has no value.
     public var position: Int {
         get { readProperty(2) }
         set { writeProperty(2, newValue) }

@@ -19,13 +19,13 @@ extension Category: TypedObject {
 }
 
 extension Category {
-    /// The column `id`.
+    /// The column `id`; 0 while a new object has no value.
     public var id: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }
     }
 
-    /// The column `name`.
+    /// The column `name`; empty while a new object has no value.
     public var name: String {
         get { readProperty(1) }
         set { writeProperty(1, newValue) }

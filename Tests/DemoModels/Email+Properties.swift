@@ -17,13 +17,13 @@ extension Email: TypedObject {
 }
 
 extension Email {
-    /// The column `id`.
+    /// The column `id`; 0 while a new object has no value.
     public var id: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }
     }
 
-    /// The column `address`.
+    /// The column `address`; empty while a new object has no value.
     public var address: String {
         get { readProperty(1) }
         set { writeProperty(1, newValue) }

@@ -18,19 +18,19 @@ extension Friendship: TypedObject {
 }
 
 extension Friendship {
-    /// The column `person_id`.
+    /// The column `person_id`; 0 while a new object has no value.
     public var personID: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }
     }
 
-    /// The column `friend_id`.
+    /// The column `friend_id`; 0 while a new object has no value.
     public var friendID: Int {
         get { readProperty(1) }
         set { writeProperty(1, newValue) }
     }
 
-    /// The column `since`.
+    /// The column `since`; 1970-01-01 while a new object has no value.
     public var since: PostgresDate {
         get { readProperty(2) }
         set { writeProperty(2, newValue) }

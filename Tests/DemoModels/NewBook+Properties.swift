@@ -17,25 +17,25 @@ extension NewBook: TypedObject {
 }
 
 extension NewBook {
-    /// The column `id`.
+    /// The column `id`; 0 while a new object has no value.
     public var id: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }
     }
 
-    /// The column `title`.
+    /// The column `title`; empty while a new object has no value.
     public var title: String {
         get { readProperty(1) }
         set { writeProperty(1, newValue) }
     }
 
-    /// The column `price`.
+    /// The column `price`; 0 while a new object has no value.
     public var price: PostgresNumeric {
         get { readProperty(2) }
         set { writeProperty(2, newValue) }
     }
 
-    /// The column `published`.
+    /// The column `published`; 1970-01-01 while a new object has no value.
     public var published: PostgresDate {
         get { readProperty(3) }
         set { writeProperty(3, newValue) }

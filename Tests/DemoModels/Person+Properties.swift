@@ -28,19 +28,19 @@ extension Person: TypedObject {
 }
 
 extension Person {
-    /// The column `id`.
+    /// The column `id`; 0 while a new object has no value.
     public var id: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }
     }
 
-    /// The column `firstname`.
+    /// The column `firstname`; empty while a new object has no value.
     public var firstname: String {
         get { readProperty(1) }
         set { writeProperty(1, newValue) }
     }
 
-    /// The column `surname`.
+    /// The column `surname`; empty while a new object has no value.
     public var surname: String {
         get { readProperty(2) }
         set { writeProperty(2, newValue) }
@@ -52,7 +52,7 @@ extension Person {
         set { writeProperty(3, newValue) }
     }
 
-    /// The column `joined_at`.
+    /// The column `joined_at`; 1970-01-01 while a new object has no value.
     public var joinedAt: PostgresTimestamp {
         get { readProperty(4) }
         set { writeProperty(4, newValue) }

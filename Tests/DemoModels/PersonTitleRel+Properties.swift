@@ -17,13 +17,13 @@ extension PersonTitleRel: TypedObject {
 }
 
 extension PersonTitleRel {
-    /// The column `person_id`.
+    /// The column `person_id`; 0 while a new object has no value.
     public var personID: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }
     }
 
-    /// The column `title_id`.
+    /// The column `title_id`; 0 while a new object has no value.
     public var titleID: Int {
         get { readProperty(1) }
         set { writeProperty(1, newValue) }

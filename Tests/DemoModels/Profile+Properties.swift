@@ -18,7 +18,7 @@ extension Profile: TypedObject {
 }
 
 extension Profile {
-    /// The column `person_id`.
+    /// The column `person_id`; 0 while a new object has no value.
     public var personID: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }
@@ -30,13 +30,13 @@ extension Profile {
         set { writeProperty(1, newValue) }
     }
 
-    /// The column `languages`.
+    /// The column `languages`; empty while a new object has no value.
     public var languages: [String?] {
         get { readArray(2) }
         set { writeProperty(2, newValue) }
     }
 
-    /// The column `settings`.
+    /// The column `settings`; `null` while a new object has no value.
     public var settings: PostgresJSON {
         get { readProperty(3) }
         set { writeProperty(3, newValue) }

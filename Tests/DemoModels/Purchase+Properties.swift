@@ -23,25 +23,25 @@ extension Purchase: TypedObject {
 }
 
 extension Purchase {
-    /// The column `store_id`.
+    /// The column `store_id`; 0 while a new object has no value.
     public var storeID: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }
     }
 
-    /// The column `number`.
+    /// The column `number`; 0 while a new object has no value.
     public var number: Int {
         get { readProperty(1) }
         set { writeProperty(1, newValue) }
     }
 
-    /// The column `status`.
+    /// The column `status`; the first label while a new object has no value.
     public var status: PurchaseStatus {
         get { readProperty(2) }
         set { writeProperty(2, newValue) }
     }
 
-    /// The column `placed_at`.
+    /// The column `placed_at`; 1970-01-01 while a new object has no value.
     public var placedAt: PostgresTimestamp {
         get { readProperty(3) }
         set { writeProperty(3, newValue) }

@@ -22,37 +22,37 @@ extension PurchaseLine: TypedObject {
 }
 
 extension PurchaseLine {
-    /// The column `store_id`.
+    /// The column `store_id`; 0 while a new object has no value.
     public var storeID: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }
     }
 
-    /// The column `purchase_number`.
+    /// The column `purchase_number`; 0 while a new object has no value.
     public var purchaseNumber: Int {
         get { readProperty(1) }
         set { writeProperty(1, newValue) }
     }
 
-    /// The column `line`.
+    /// The column `line`; 0 while a new object has no value.
     public var line: Int {
         get { readProperty(2) }
         set { writeProperty(2, newValue) }
     }
 
-    /// The column `book_id`.
+    /// The column `book_id`; 0 while a new object has no value.
     public var bookID: Int {
         get { readProperty(3) }
         set { writeProperty(3, newValue) }
     }
 
-    /// The column `copies`.
+    /// The column `copies`; 0 while a new object has no value.
     public var copies: Int {
         get { readProperty(4) }
         set { writeProperty(4, newValue) }
     }
 
-    /// The column `price`.
+    /// The column `price`; 0 while a new object has no value.
     public var price: PostgresNumeric {
         get { readProperty(5) }
         set { writeProperty(5, newValue) }

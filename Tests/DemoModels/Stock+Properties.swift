@@ -19,19 +19,19 @@ extension Stock: TypedObject {
 }
 
 extension Stock {
-    /// The column `store_id`.
+    /// The column `store_id`; 0 while a new object has no value.
     public var storeID: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }
     }
 
-    /// The column `book_id`.
+    /// The column `book_id`; 0 while a new object has no value.
     public var bookID: Int {
         get { readProperty(1) }
         set { writeProperty(1, newValue) }
     }
 
-    /// The column `copies`.
+    /// The column `copies`; 0 while a new object has no value.
     public var copies: Int {
         get { readProperty(2) }
         set { writeProperty(2, newValue) }

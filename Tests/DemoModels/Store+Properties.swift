@@ -21,19 +21,19 @@ extension Store: TypedObject {
 }
 
 extension Store {
-    /// The column `id`.
+    /// The column `id`; 0 while a new object has no value.
     public var id: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }
     }
 
-    /// The column `city`.
+    /// The column `city`; empty while a new object has no value.
     public var city: String {
         get { readProperty(1) }
         set { writeProperty(1, newValue) }
     }
 
-    /// The column `opened`.
+    /// The column `opened`; 1970-01-01 while a new object has no value.
     public var opened: PostgresDate {
         get { readProperty(2) }
         set { writeProperty(2, newValue) }

@@ -43,6 +43,9 @@ public struct Address: DatabaseComposite {
         self.selfValue = selfValue
     }
 
+    /// A value whose fields are all NULL: what a property shows while its object has no value yet.
+    public static var neutralValue: Address { Address() }
+
     /// Reads a value.
     public init(composite: PostgresComposite) throws {
         street = try composite.decode("street")

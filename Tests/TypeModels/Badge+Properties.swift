@@ -17,7 +17,7 @@ extension Badge: TypedObject {
 }
 
 extension Badge {
-    /// The column `id`.
+    /// The column `id`; 0 while a new object has no value.
     public var id: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }

@@ -20,7 +20,7 @@ extension Club: TypedObject {
 }
 
 extension Club {
-    /// The column `id`.
+    /// The column `id`; 0 while a new object has no value.
     public var id: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }

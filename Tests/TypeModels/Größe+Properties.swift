@@ -24,12 +24,12 @@ extension Größe: TypedObject {
 }
 
 extension Größe {
-    /// The column `id`.
+    /// The column `id`; 0 while a new object has no value.
     public var id: Int {
         readProperty(0)
     }
 
-    /// The column `名前`.
+    /// The column `名前`; empty while a new object has no value.
     public var 名前: String {
         get { readProperty(1) }
         set { writeProperty(1, newValue) }

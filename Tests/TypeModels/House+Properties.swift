@@ -40,7 +40,7 @@ extension House: TypedObject {
 }
 
 extension House {
-    /// The column `id`.
+    /// The column `id`; 0 while a new object has no value.
     public var id: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }
@@ -88,7 +88,7 @@ extension House {
         set { writeProperty(7, newValue) }
     }
 
-    /// The column `code`.
+    /// The column `code`; empty while a new object has no value.
     public var code: String {
         get { readProperty(8) }
         set { writeProperty(8, newValue) }
@@ -112,7 +112,7 @@ extension House {
         set { writeProperty(11, newValue) }
     }
 
-    /// The column `case`.
+    /// The column `case`; all zeros while a new object has no value.
     public var `case`: UUID {
         get { readProperty(12) }
         set { writeProperty(12, newValue) }

@@ -45,7 +45,7 @@ extension Keeper: TypedObject {
 }
 
 extension Keeper {
-    /// The column `id`.
+    /// The column `id`; 0 while a new object has no value.
     public var id: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }
@@ -57,7 +57,7 @@ extension Keeper {
         set { writeProperty(1, newValue) }
     }
 
-    /// The column `code`.
+    /// The column `code`; empty while a new object has no value.
     public var code: String {
         get { readProperty(2) }
         set { writeProperty(2, newValue) }
@@ -81,13 +81,13 @@ extension Keeper {
         set { writeProperty(5, newValue) }
     }
 
-    /// The column `rank`.
+    /// The column `rank`; 0 while a new object has no value.
     public var rank: Int {
         get { readProperty(6) }
         set { writeProperty(6, newValue) }
     }
 
-    /// The column `size`.
+    /// The column `size`; 0 while a new object has no value.
     public var size: Int {
         get { readProperty(7) }
         set { writeProperty(7, newValue) }
@@ -117,7 +117,7 @@ extension Keeper {
         set { writeProperty(11, newValue) }
     }
 
-    /// The column `visible`.
+    /// The column `visible`; false while a new object has no value.
     public var visible: Bool {
         get { readProperty(12) }
         set { writeProperty(12, newValue) }
@@ -159,7 +159,7 @@ extension Keeper {
         set { writeProperty(18, newValue) }
     }
 
-    /// The column `numbers`.
+    /// The column `numbers`; empty while a new object has no value.
     public var numbers: [Int?] {
         get { readArray(19) }
         set { writeProperty(19, newValue) }
@@ -183,7 +183,7 @@ extension Keeper {
         set { writeProperty(22, newValue) }
     }
 
-    /// The column `club_id`.
+    /// The column `club_id`; 0 while a new object has no value.
     public var clubID: Int {
         get { readProperty(23) }
         set { writeProperty(23, newValue) }

@@ -8,6 +8,7 @@ public enum KindredModels {
     public static let all: [any TypedObject.Type] = [
         Größe.self,
         Badge.self,
+        Blank.self,
         Club.self,
         House.self,
         Keeper.self,

@@ -15,6 +15,9 @@ public struct Landmark: DatabaseComposite {
         self.stars = stars
     }
 
+    /// A value whose fields are all NULL: what a property shows while its object has no value yet.
+    public static var neutralValue: Landmark { Landmark() }
+
     /// Reads a value.
     public init(composite: PostgresComposite) throws {
         name = try composite.decode("name")

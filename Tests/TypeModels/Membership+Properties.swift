@@ -17,13 +17,13 @@ extension Membership: TypedObject {
 }
 
 extension Membership {
-    /// The column `keeper_id`.
+    /// The column `keeper_id`; 0 while a new object has no value.
     public var keeperID: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }
     }
 
-    /// The column `club_id`.
+    /// The column `club_id`; 0 while a new object has no value.
     public var clubID: Int {
         get { readProperty(1) }
         set { writeProperty(1, newValue) }

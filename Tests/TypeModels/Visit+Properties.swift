@@ -16,13 +16,13 @@ extension Visit: TypedObject {
 }
 
 extension Visit {
-    /// The column `id`.
+    /// The column `id`; 0 while a new object has no value.
     public var id: Int {
         get { readProperty(0) }
         set { writeProperty(0, newValue) }
     }
 
-    /// The column `began`.
+    /// The column `began`; 1970-01-01 while a new object has no value.
     public var began: PostgresTimestamp {
         get { readProperty(1) }
         set { writeProperty(1, newValue) }

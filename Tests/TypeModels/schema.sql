@@ -90,3 +90,38 @@ CREATE TABLE membership (
 
 -- For a class written by hand, with dates of Foundation's.
 CREATE TABLE visit (id integer PRIMARY KEY, began timestamptz NOT NULL, ended timestamptz);
+
+-- Required columns of every type that properties have, among them types of which there are no values.
+CREATE TYPE nothing AS ENUM ();
+CREATE TYPE bare AS ();
+CREATE TABLE blank (
+    id integer PRIMARY KEY,
+    nothing nothing NOT NULL,
+    bare bare NOT NULL,
+    mood mood NOT NULL,
+    address address NOT NULL,
+    home home NOT NULL,
+    active boolean NOT NULL,
+    ratio real NOT NULL,
+    score double precision NOT NULL,
+    price numeric NOT NULL,
+    cost money NOT NULL,
+    data bytea NOT NULL,
+    token uuid NOT NULL,
+    born date NOT NULL,
+    at time NOT NULL,
+    there timetz NOT NULL,
+    seen timestamptz NOT NULL,
+    lasting interval NOT NULL,
+    info jsonb NOT NULL,
+    source inet NOT NULL,
+    card macaddr NOT NULL,
+    words tsvector NOT NULL,
+    spot point NOT NULL,
+    bits varbit NOT NULL,
+    seats int4range NOT NULL,
+    days datemultirange NOT NULL,
+    visits floatrange NOT NULL,
+    moods mood[] NOT NULL,
+    places address[] NOT NULL
+);

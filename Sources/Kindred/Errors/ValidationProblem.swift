@@ -34,6 +34,11 @@ public struct ValidationProblem: Sendable {
     }
 }
 
+extension ValidationProblem {
+    /// Whether something is missing that the entity requires.
+    var isMissing: Bool { code == .missingValue || code == .requiredRelationship }
+}
+
 extension ValidationProblem: CustomStringConvertible {
     /// The sentence; safe to log.
     public var description: String { message }

@@ -30,7 +30,7 @@ extension ConditionArgument {
             throw KindredError(
                 .invalidCondition,
                 "\(set) cannot be an argument of a condition; give its objects",
-                key: set.relationship.model.name
+                key: set.name
             )
         }
     }

@@ -7,6 +7,7 @@ extension ToMany {
     /// Sends nothing. Throws `KindredError` `.objectDeleted` for a deleted owner.
     public func request() throws -> FetchRequest<Member> {
         try context.requireLive(owner)
+        let (relationship, destination) = (try relationship, try destination)
         let inverse = destination.relationships[relationship.inverseSlot].model
         let format = inverse.isToMany ? "ANY %K == %@" : "%K == %@"
         var request = FetchRequest<Member>(context: context, entity: destination)
@@ -16,6 +17,7 @@ extension ToMany {
 
     private var memberOrder: MemberOrder? {
         get throws {
+            let relationship = try relationship
             guard let position = relationship.model.orderedBy, relationship.position != nil else { return nil }
             var values: [PostgresValue] = []
             if case .helper(let link) = relationship.link {

@@ -16,7 +16,7 @@ public struct ObjectHooks: Sendable {
     public var awakeFromInsert: (@Sendable (DatabaseObject) -> Void)?
     /// Called before an object's changes are saved, as ``DatabaseObject/willSave()``.
     public var willSave: (@Sendable (DatabaseObject) -> Void)?
-    /// Called to check an object before it is saved, as ``DatabaseObject/validate()``.
+    /// Called to check an object that lacks nothing before it is saved, as ``DatabaseObject/validate()``.
     public var validate: (@Sendable (DatabaseObject) throws -> Void)?
 
     /// Creates hooks; those that are left out are not called.

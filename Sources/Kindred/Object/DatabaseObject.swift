@@ -67,6 +67,8 @@ open class DatabaseObject: @unchecked Sendable {
 
     /// Called after the object was made as a new one, before it gets the values that it is made with; override it to
     /// stage defaults.
+    ///
+    /// Properties that have no value yet show the neutral one of their type.
     open func awakeFromInsert() {}
 
     /// Called before what is staged on the object is validated and saved; override it to stage more.
@@ -75,6 +77,9 @@ open class DatabaseObject: @unchecked Sendable {
     open func willSave() {}
 
     /// Called to check the object before it is saved; override it and throw what is wrong.
+    ///
+    /// Only if the object has every value that its entity requires: what is missing is reported without asking here. What
+    /// the database decides when a new row is stored, such as an identity, shows its neutral value still.
     ///
     /// What it throws stops the save, and is reported together with all other problems of the save.
     open func validate() throws {}

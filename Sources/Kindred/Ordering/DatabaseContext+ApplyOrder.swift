@@ -41,7 +41,7 @@ extension DatabaseContext {
             let changed = try EntityRows(answer, of: entity)
             for position in 0..<answer.count {
                 guard let place = try answer.integer(row: position, column: width),
-                    placed.indices.contains(Int(place) - 1)
+                    place > 0, place <= placed.count
                 else { continue }
                 let key = placed[Int(place) - 1]
                 let given = update.given[key]

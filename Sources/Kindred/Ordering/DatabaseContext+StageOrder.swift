@@ -47,7 +47,8 @@ extension DatabaseContext {
         }
         // Those without a position stand last, and get one so that there is a place behind them.
         for member in unplaced + members {
-            last += 1
+            // The column's type refuses what is too large for it.
+            last = last == .max ? last : last + 1
             try member.stageOrThrow(.integer(last), at: position)
         }
     }

@@ -22,6 +22,7 @@ extension ToMany {
         _ member: Member, through payload: [String: (any PropertyValue)?], fileID: String = #fileID, line: Int = #line
     ) async throws {
         try await context.client.called(at: fileID, line) {
+            let relationship = try relationship
             let members = try context.distinctMembers(CollectionOfOne(member), of: relationship)
             if case .helper(let link) = relationship.link, owner.isInserted || member.isInserted {
                 let values = try context.payload(payload, of: relationship, link)
@@ -36,9 +37,9 @@ extension ToMany {
                 guard case .helper(let statements) = change else {
                     throw KindredError(
                         .wrongType,
-                        "\(owner.runtime.name).\(relationship.model.name) does not go through a helper table",
+                        "\(owner.runtime.name).\(name) does not go through a helper table",
                         entity: owner.runtime.name.description,
-                        key: relationship.model.name
+                        key: name
                     )
                 }
                 try await context.insert(members, statements, through: payload)
@@ -79,7 +80,7 @@ extension ToMany {
     public func subtract(_ members: some Sequence<Member>, fileID: String = #fileID, line: Int = #line) async throws {
         try await context.client.called(at: fileID, line) {
             let all = try context.distinctMembers(members.map { $0 as DatabaseObject }, of: relationship)
-            let joined = Set(context.stagedMembers(of: relationship, owner))
+            let joined = Set(context.stagedMembers(of: try relationship, owner))
             let staged = all.filter { owner.isInserted || $0.isInserted || joined.contains($0) }
             let members = all.filter { !owner.isInserted && !$0.isInserted && !joined.contains($0) }
             if !members.isEmpty {
@@ -138,7 +139,7 @@ extension ToMany {
     /// The members whose joining can only be staged, because they or the owner are new, and those that it is written for.
     private func split(_ members: [DatabaseObject]) throws -> (staged: [DatabaseObject], written: [DatabaseObject]) {
         let staged = owner.isInserted ? members : members.filter(\.isInserted)
-        if !staged.isEmpty, case .helper(let link) = relationship.link {
+        if !staged.isEmpty, case .helper(let link) = try relationship.link {
             // A required column of the helper is an error before anything is written.
             _ = try context.payload([:], of: relationship, link)
         }
@@ -154,6 +155,7 @@ extension ToMany {
     private func change(_ body: (Change) async throws -> Void) async throws {
         try await context.write {
             try context.requireLive(owner)
+            let relationship = try relationship
             switch relationship.link {
             case .referenced(let referenced, let columns):
                 try await body(.members(try context.memberStatements(owner, relationship, referenced, columns)))

@@ -4,7 +4,7 @@ import KindredSchema
 // The members of an ordered relationship: the position column that `{"orderedBy": …}` names on its foreign key.
 extension ToMany {
     /// Whether the members have an order, kept in a position column.
-    public var isOrdered: Bool { relationship.position != nil }
+    public var isOrdered: Bool { known?.position != nil }
 
     /// Makes an object the last member; one that is a member already stays where it is.
     ///
@@ -107,7 +107,7 @@ extension ToMany {
         }
         guard !staged.isEmpty else { return }
         // Staged members come behind all that the owner has now.
-        if !owner.isInserted, case .referenced = relationship.link { _ = try await objects }
+        if !owner.isInserted, case .referenced = try relationship.link { _ = try await objects }
         try context.stageJoin(staged, to: owner, relationship, payload: payload)
     }
 
@@ -117,18 +117,18 @@ extension ToMany {
         try requireStored(all)
         try await context.reorder(owner, relationship, .set, all)
         let kept = Set(all)
-        let left = context.stagedMembers(of: relationship, owner).filter { !kept.contains($0) }
+        let left = context.stagedMembers(of: try relationship, owner).filter { !kept.contains($0) }
         try context.stageLeave(left, from: owner, relationship)
     }
 
     private func orderable(_ members: some Sequence<Member>) throws -> [DatabaseObject] {
         try context.requireLive(owner)
-        guard isOrdered else { throw relationship.unordered(context.runtime) }
+        guard isOrdered else { throw try relationship.unordered(context.runtime) }
         return try context.distinctMembers(members.map { $0 as DatabaseObject }, of: relationship)
     }
 
     private func orderedObjects() async throws -> [DatabaseObject] {
-        guard isOrdered else { throw relationship.unordered(context.runtime) }
+        guard isOrdered else { throw try relationship.unordered(context.runtime) }
         return try await objects
     }
 
@@ -144,10 +144,10 @@ extension ToMany {
         throw KindredError(
             .indexOutOfRange,
             last < 0
-                ? "\(source).\(relationship.model.name) is empty"
-                : "\(source).\(relationship.model.name) takes places from 0 to \(last), not \(index)",
+                ? "\(source).\(name) is empty"
+                : "\(source).\(name) takes places from 0 to \(last), not \(index)",
             entity: source.description,
-            key: relationship.model.name
+            key: name
         )
     }
 
@@ -156,9 +156,9 @@ extension ToMany {
         guard !owner.isInserted, let new = members.first(where: \.isInserted) else { return }
         throw KindredError(
             .notStored,
-            "\(new) is new: append it to \(owner.runtime.name).\(relationship.model.name), or save it before it gets a place",
+            "\(new) is new: append it to \(owner.runtime.name).\(name), or save it before it gets a place",
             entity: new.runtime.name.description,
-            key: relationship.model.name
+            key: name
         )
     }
 }

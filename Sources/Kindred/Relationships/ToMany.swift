@@ -14,19 +14,33 @@ import KindredSchema
 public struct ToMany<Member: DatabaseObject>: Sendable {
     /// The object whose relationship this is.
     public let owner: DatabaseObject
-    let relationship: RelationshipRuntime
+    /// nil for a property whose number is that of no relationship: to use it is an error, to read it is none.
+    let known: RelationshipRuntime?
     /// Where the set was taken, since a loop and a property cannot tell where they are.
     let place: SourcePlace?
 
-    init(_ owner: DatabaseObject, _ relationship: RelationshipRuntime, at place: SourcePlace? = nil) {
+    init(_ owner: DatabaseObject, _ relationship: RelationshipRuntime?, at place: SourcePlace? = nil) {
         self.place = place
         self.owner = owner
-        self.relationship = relationship
+        known = relationship
     }
 
     var context: DatabaseContext { owner.context }
 
-    var destination: EntityRuntime { context.runtime.entities[relationship.destination] }
+    /// The relationship's name, for errors.
+    var name: String { known?.model.name ?? "?" }
+
+    /// Throws `.classMismatch` where there is none.
+    var relationship: RelationshipRuntime {
+        get throws {
+            if let known { return known }
+            throw owner.noProperty("relationship")
+        }
+    }
+
+    var destination: EntityRuntime {
+        get throws { context.runtime.entities[try relationship.destination] }
+    }
 
     func typed(_ objects: [DatabaseObject]) throws -> [Member] {
         try destination.typed(objects)
@@ -38,7 +52,7 @@ extension ToMany {
     ///
     /// `author.books` cannot tell where it is; `for try await book in author.books()` can. Sends nothing.
     public func callAsFunction(fileID: String = #fileID, line: Int = #line) -> ToMany {
-        ToMany(owner, relationship, at: SourcePlace(fileID: fileID, line: line))
+        ToMany(owner, known, at: SourcePlace(fileID: fileID, line: line))
     }
 
     /// The members, as ``objects`` gives them, by a call whose statement names its line.
@@ -60,6 +74,7 @@ extension ToMany {
     public var count: Int {
         get async throws {
             try context.requireLive(owner)
+            let relationship = try relationship
             if let loaded = context.loadedMembers(of: relationship, owner: owner) { return loaded.count }
             if context.stagedChange(relationship, of: owner) != nil { return try await objects.count }
             return try await context.countMembers(of: relationship, owner: owner, at: place)
@@ -70,6 +85,7 @@ extension ToMany {
     public var isEmpty: Bool {
         get async throws {
             try context.requireLive(owner)
+            let relationship = try relationship
             if let loaded = context.loadedMembers(of: relationship, owner: owner) { return loaded.count == 0 }
             if context.stagedChange(relationship, of: owner) != nil { return try await objects.isEmpty }
             return try await !context.hasMembers(of: relationship, owner: owner, at: place)
@@ -82,7 +98,9 @@ extension ToMany {
     public func contains(_ object: DatabaseObject, fileID: String = #fileID, line: Int = #line) async throws -> Bool {
         return try await context.client.called(at: fileID, line) {
             try context.requireLive(owner)
-            guard object.context === context, object.runtime === destination, !object.isDeleted, let key = object.key
+            let relationship = try relationship
+            guard object.context === context, try object.runtime === destination, !object.isDeleted,
+                let key = object.key
             else { return false }
             if let isLoaded = context.isLoadedMember(key, of: relationship, owner: owner) { return isLoaded }
             if let change = context.stagedChange(relationship, of: owner) {
@@ -122,13 +140,13 @@ extension ToMany: AsyncSequence {
 extension ToMany: CustomStringConvertible {
     /// Owner and name of the relationship, without values.
     public var description: String {
-        "\(owner).\(relationship.model.name)"
+        "\(owner).\(name)"
     }
 }
 
 extension ToMany: PropertyValue {
     /// The set, to be read when it is used: `setValue(other.emails, forKey: "emailSet")`.
     public var propertyContent: PropertyContent {
-        .set(ToMany<DatabaseObject>(owner, relationship, at: place))
+        .set(ToMany<DatabaseObject>(owner, known, at: place))
     }
 }

@@ -85,9 +85,16 @@ extension DatabaseObject {
             if !staging.problems.isEmpty {
                 for position in cells.columns { staging.problems[entity.attributes[position].name] = nil }
             }
-            let inFlight = context.columnsInFlight(staging, of: runtime)
-            staging.unlink(cells.columns, in: runtime)
-            state.setCells(cells, &staging, inFlight)
+            // The old values count too: seldom are they so large that it matters.
+            if state.row.size + cells.size > Row.maximumSize {
+                for position in cells.columns {
+                    staging.problems[entity.attributes[position].name] = runtime.tooLarge(position)
+                }
+            } else {
+                let inFlight = context.columnsInFlight(staging, of: runtime)
+                staging.unlink(cells.columns, in: runtime)
+                state.setCells(cells, &staging, inFlight)
+            }
             state.staging = staging
         }
     }
@@ -173,6 +180,15 @@ extension EntityRuntime {
             "\(name).\(attribute.name) is of type \(attribute.typeName): \(reason)",
             entity: name.description,
             key: attribute.name
+        )
+    }
+
+    func tooLarge(_ position: Int) -> KindredError {
+        KindredError(
+            .valueTooLarge,
+            "\(name).\(entity.attributes[position].name): a row has at most two gibibytes",
+            entity: name.description,
+            key: entity.attributes[position].name
         )
     }
 

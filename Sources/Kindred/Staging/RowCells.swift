@@ -8,6 +8,9 @@ struct RowCells: Sendable {
     /// Where the values stand, in the order of the columns; nil for NULL.
     private var places: [Range<Int>?] = []
 
+    /// How many bytes the values have together.
+    var size: Int { bytes.count }
+
     /// Makes room for the values of some columns.
     mutating func reserveCapacity(_ count: Int) {
         places.reserveCapacity(count)
@@ -47,12 +50,18 @@ struct RowCells: Sendable {
 
     /// Gives a column a value, encoded as the rows of an entity hold it; nil for NULL.
     ///
-    /// Throws `.wrongType` for a value that does not fit the attribute's type exactly.
+    /// Throws `.wrongType` for a value that does not fit the attribute's type exactly, `.valueTooLarge` where the values
+    /// together are larger than a row can be.
     mutating func set(_ value: PostgresValue?, at column: Int, of entity: EntityRuntime, _ types: TypeRegistry?) throws
     {
         try set(column) { bytes in
             guard let value else { return false }
+            let start = bytes.count
             try entity.appendCell(value, at: column, types, to: &bytes)
+            guard bytes.count <= Row.maximumSize else {
+                bytes.removeSubrange(start...)
+                throw entity.tooLarge(column)
+            }
             return true
         }
     }

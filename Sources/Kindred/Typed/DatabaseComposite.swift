@@ -3,7 +3,9 @@ public import KindredPostgres
 /// A composite type of the database as a Swift struct, as `kindred generate` writes it.
 ///
 /// A field of a composite value may always be NULL, so that every property is optional.
-public protocol DatabaseComposite: Hashable, PostgresEncodable, PostgresDecodable, PropertyValue {
+///
+/// Its neutral value, which properties show of an object that has none yet, is a composite of NULLs.
+public protocol DatabaseComposite: Hashable, PostgresEncodable, PostgresDecodable, PropertyValue, NeutralValue {
     /// Reads a value.
     ///
     /// Throws `PostgresError` `.decodingFailed` for a field that is missing or of another type.

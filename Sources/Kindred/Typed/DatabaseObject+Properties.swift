@@ -2,16 +2,18 @@ public import KindredPostgres
 import KindredSchema
 
 // What generated properties call. A property is known by its number in the class's mapping, which was resolved to the
-// column's position when the class was registered.
+// column's position when the class was registered. None of them can fail: what the object has no value for is shown as the
+// type's neutral value.
 extension DatabaseObject {
     /// The loaded value of a property that may not be NULL; for generated code.
     ///
     /// Sends nothing. A stored object always has one: the class was checked against the catalog when it was registered, and
     /// rows that do not fit it any more are errors when they come. Where nil is staged, which ``DatabaseContext/save()``
-    /// will refuse, the stored value is what there is. A new object that has not been given a value yet has none, and to
-    /// read it ends the program with a message that names the property: give it one first, or read `object["column"]`,
-    /// which is nil then.
-    public func readProperty<Value: PostgresDecodable>(_ number: Int, as type: Value.Type = Value.self) -> Value {
+    /// will refuse, the stored value is what there is. A new object that was not given a value, and one that was given up,
+    /// shows the type's ``NeutralValue/neutralValue``: zero, an empty text, the first label; `object["column"]` is nil then.
+    public func readProperty<Value: PostgresDecodable & NeutralValue>(
+        _ number: Int, as type: Value.Type = Value.self
+    ) -> Value {
         required(number)
     }
 
@@ -53,30 +55,30 @@ extension DatabaseObject {
     /// The loaded value of a property that is a decimal number or NULL; for generated code.
     public func readProperty(_ number: Int) -> PostgresNumeric? { optional(number) }
 
-    private func required<Value: PostgresDecodable>(_ number: Int) -> Value {
+    private func required<Value: PostgresDecodable & NeutralValue>(_ number: Int) -> Value {
         if let value: Value = optional(number) { return value }
-        return storedValue(number) { try Value(postgresValue: $0) }
+        return storedValue(number) { try Value(postgresValue: $0) } ?? .neutralValue
     }
 
     private func optional<Value: PostgresDecodable>(_ number: Int) -> Value? {
-        let position = layout.positions[number]
+        let position = column(number)
         do {
             // Read where it is: to take the row out costs two changes of its reference count.
             return try withState { try $0.row.decode(position) }
         } catch {
-            return readableValue(number) { try Value(postgresValue: $0) }
+            return storedValue(number) { try Value(postgresValue: $0) }
         }
     }
 
     /// The loaded elements of an array property, NULL as nil; for generated code.
     ///
-    /// An array of several dimensions is read row by row.
+    /// An array of several dimensions is read row by row. Without a value there are no elements.
     public func readArray<Element: PostgresDecodable>(
         _ number: Int,
         of type: Element.Type = Element.self
     ) -> [Element?] {
         if let elements: [Element?] = readArray(number) { return elements }
-        return storedValue(number) { try Self.elements(try PostgresArray(postgresValue: $0)) }
+        return storedValue(number) { try Self.elements(try PostgresArray(postgresValue: $0)) } ?? []
     }
 
     /// The loaded elements of an array property that may be NULL; for generated code.
@@ -88,7 +90,7 @@ extension DatabaseObject {
         do {
             return try Self.elements(array)
         } catch {
-            return readableValue(number) { try Self.elements(try PostgresArray(postgresValue: $0)) }
+            return storedValue(number) { try Self.elements(try PostgresArray(postgresValue: $0)) }
         }
     }
 
@@ -98,9 +100,11 @@ extension DatabaseObject {
 
     /// Stages a value for a property, to be written by `save()`; for generated code.
     ///
-    /// Arrays with as many elements as before keep their dimensions and lower bounds.
+    /// Arrays with as many elements as before keep their dimensions and lower bounds. A value that does not fit, and a number
+    /// that is no column's, is a problem that the next `save()` reports.
     public func writeProperty(_ number: Int, _ value: (some PostgresEncodable)?) {
-        let position = layout.positions[number]
+        let position = column(number)
+        guard position >= 0 else { return keep(noProperty("column"), forKey: "property \(number)") }
         guard let new = try? value?.postgresValue, new.mayHaveShape else { return stage(value, at: position) }
         stage(new.shaped(like: withState { try? $0.row[position] }), at: position)
     }
@@ -115,42 +119,31 @@ extension DatabaseObject {
         ToMany(self, relationship(number))
     }
 
-    private var layout: TypedLayout {
-        // Only contexts can make objects, and they make those of a typed class for the entity that it is registered for:
-        // what the database holds has no part in it.
-        guard let layout = runtime.layout else { fatalError("\(Self.self) is not registered for \(runtime.name)") }
-        return layout
+    /// The position of a property's column; -1 for a number that is none's, which no row has.
+    private func column(_ number: Int) -> Int {
+        guard let positions = runtime.layout?.positions, positions.indices.contains(number) else { return -1 }
+        return positions[number]
     }
 
-    private func relationship(_ number: Int) -> RelationshipRuntime {
-        // A class whose mapping has a relationship that the database has not is refused when it is registered, and numbers
-        // stand in generated code: what the database holds has no part in it.
-        guard let relationship = layout.relationships[number] else {
-            fatalError("Property \(number) of \(Self.self) is no relationship: generate the classes again")
+    private func relationship(_ number: Int) -> RelationshipRuntime? {
+        guard let relationships = runtime.layout?.relationships, relationships.indices.contains(number) else {
+            return nil
         }
-        return relationship
+        return relationships[number]
     }
 
-    /// A property's stored value, where what is staged for it is NULL.
-    private func storedValue<Value>(_ number: Int, _ make: (PostgresValue) throws -> Value) -> Value {
-        let position = layout.positions[number]
-        if !isInserted, let value = try? storedRow[position], let made = try? make(value) { return made }
-        // Only a new object has no value: every row that comes from the server passes through `EntityRows`, which refuses
-        // NULL and bytes that cannot be read, and nothing else makes rows of stored objects. A type that is not optional
-        // leaves no other way out.
-        let name = entity.attributes[position].name
-        preconditionFailure("\(runtime.name).\(name) of a new object has no value yet; object[\"\(name)\"] may be nil")
+    /// The error for a property whose number is not that of its mapping, which generated code never has.
+    func noProperty(_ kind: String) -> KindredError {
+        KindredError(
+            .classMismatch,
+            "A property of \(type(of: self)) stands for no \(kind) of \(runtime.name): run `kindred generate` again",
+            entity: runtime.name.description
+        )
     }
 
-    /// A property's stored value, where its type does not have what the program has staged by the column's name.
-    private func readableValue<Value>(_ number: Int, _ make: (PostgresValue) throws -> Value) -> Value? {
-        let position = layout.positions[number]
-        do {
-            return try storedRow[position].map(make)
-        } catch {
-            // No bytes that a server sends get here: `EntityRows` has refused those that cannot be read, of a server that
-            // is broken or hostile too, and a codec of the program's own has read the value there once.
-            fatalError("\(runtime.name).\(entity.attributes[position].name) cannot be read: \(error)")
-        }
+    /// A property's stored value, where its type does not have what is staged; nil where there is none either.
+    private func storedValue<Value>(_ number: Int, _ make: (PostgresValue) throws -> Value) -> Value? {
+        guard let value = try? storedRow[column(number)] else { return nil }
+        return try? make(value)
     }
 }

@@ -6,8 +6,8 @@ extension ToMany {
     ///
     /// Sends nothing. Within `#Predicate` it stands for all members in the database.
     public var loaded: [Member] {
-        guard !owner.isDeleted, let members = context.loadedMembers(of: relationship, owner: owner),
-            let objects = context.objects(members, of: destination)
+        guard !owner.isDeleted, let known, let members = context.loadedMembers(of: known, owner: owner),
+            let objects = context.objects(members, of: context.runtime.entities[known.destination])
         else { return [] }
         return (try? typed(objects)) ?? []
     }
@@ -18,7 +18,7 @@ extension ToOne where Target: DatabaseObject {
     ///
     /// Sends nothing. Within `#Predicate` it stands for the object in the database.
     public var loaded: Target? {
-        owner.context.loadedDestination(of: relationship, from: owner) as? Target
+        known.flatMap { owner.context.loadedDestination(of: $0, from: owner) } as? Target
     }
 }
 
@@ -27,7 +27,7 @@ extension ToOne where Target: ExpressibleByNilLiteral {
     ///
     /// Sends nothing. Within `#Predicate` it stands for the object in the database.
     public var loaded: Target {
-        owner.context.loadedDestination(of: relationship, from: owner).flatMap { Target.target($0) } ?? nil
+        known.flatMap { owner.context.loadedDestination(of: $0, from: owner) }.flatMap { Target.target($0) } ?? nil
     }
 }
 

@@ -11,11 +11,19 @@ import KindredPostgres
 public struct ToOne<Target: ToOneTarget>: Sendable {
     /// The object whose relationship this is.
     public let owner: DatabaseObject
-    let relationship: RelationshipRuntime
+    /// nil for a property whose number is that of no relationship: to use it is an error, to read it is none.
+    let known: RelationshipRuntime?
 
-    init(_ owner: DatabaseObject, _ relationship: RelationshipRuntime) {
+    init(_ owner: DatabaseObject, _ relationship: RelationshipRuntime?) {
         self.owner = owner
-        self.relationship = relationship
+        known = relationship
+    }
+
+    private var relationship: RelationshipRuntime {
+        get throws {
+            if let known { return known }
+            throw owner.noProperty("relationship")
+        }
     }
 
     /// The object at the other end.
@@ -32,6 +40,7 @@ public struct ToOne<Target: ToOneTarget>: Sendable {
     }
 
     private func object(at place: SourcePlace?) async throws -> Target {
+        let relationship = try relationship
         let object = try await owner.context.destination(of: relationship, from: owner, at: place)
         if let target = Target.target(object) { return target }
         let name = "\(owner.runtime.name).\(relationship.model.name)"
@@ -64,7 +73,7 @@ public struct ToOne<Target: ToOneTarget>: Sendable {
 extension ToOne: CustomStringConvertible {
     /// Owner and name of the relationship, without values.
     public var description: String {
-        "\(owner).\(relationship.model.name)"
+        "\(owner).\(known?.model.name ?? "?")"
     }
 }
 

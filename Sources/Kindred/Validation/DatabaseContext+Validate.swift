@@ -15,8 +15,11 @@ extension DatabaseContext {
                     problems.append(object.problem(error.code, error.message, key: key))
                 }
             }
+            let known = problems.count
             try object.runtime.appendProblems(of: object, row, box, isNew: isNew, to: &problems)
-            if awakes(object.runtime, object) { problems += object.ownProblems() }
+            // The program's own checks find everything there that the entity requires.
+            let isComplete = problems[known...].allSatisfy { !$0.isMissing }
+            if isComplete, awakes(object.runtime, object) { problems += object.ownProblems() }
         }
         return problems + (try await countProblems(objects))
     }

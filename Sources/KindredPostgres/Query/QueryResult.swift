@@ -60,16 +60,18 @@ extension QueryResult: RandomAccessCollection {
     public var startIndex: Int { 0 }
     /// The number of rows.
     public var endIndex: Int { count }
-    /// The row at a position.
+    /// The row at a position; where there is none, a row without values, which throws `.decodingFailed` when it is read.
+    ///
+    /// So `try rows[0][0]` of a result without rows is an error and not the end of the program.
     public subscript(position: Int) -> Row { row(at: position) }
 }
 
 extension QueryResult {
     /// The row at a position, with the first `prefix` of its columns only.
     package func row(at position: Int, prefix: Int? = nil) -> Row {
-        precondition(position >= 0 && position < self.count, "The result has no row \(position); it has \(self.count)")
-        let row = Int32(position)
-        let count = Swift.min(prefix ?? columns.count, columns.count)
+        let isThere = position >= 0 && position < self.count
+        let row = Int32(clamping: position)
+        let count = isThere ? Swift.min(prefix ?? columns.count, columns.count) : 0
         let buffer = withUnsafeTemporaryAllocation(of: Int32.self, capacity: count) { lengths in
             var size = 4 * count
             for column in 0..<count {
@@ -95,13 +97,10 @@ extension QueryResult {
         return Row(buffer)
     }
 
-    /// Lends the encoded bytes of a cell without copying its row; nil for NULL.
+    /// Lends the encoded bytes of a cell without copying its row; nil for NULL, and where there is no such cell.
     package func withCell<T>(row: Int, column: Int, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T? {
-        precondition(
-            row >= 0 && row < count && column >= 0 && column < columns.count,
-            "The result has no cell \(row), \(column); it has \(count) rows of \(columns.count) columns"
-        )
-        let (row, column) = (Int32(row), Int32(column))
+        guard row >= 0, row < count, column >= 0, column < columns.count else { return nil }
+        let (row, column) = (Int32(clamping: row), Int32(clamping: column))
         let length = Int(PQgetlength(handle, row, column))
         // What has bytes is not NULL.
         guard length > 0 || PQgetisnull(handle, row, column) == 0, let value = PQgetvalue(handle, row, column) else {

@@ -22,11 +22,11 @@ public struct Row: Sendable {
         self.buffer = buffer
     }
 
-    /// Where a value ends, as it is kept; one that needs more bits would be read as another row's.
-    private static func entry(_ end: Int) -> UInt32 {
-        precondition(end < null, "A row has two gibibytes or more")
-        return UInt32(end)
-    }
+    /// The most bytes that the values of a row can have together.
+    package static let maximumSize = Int(null) - 1
+
+    /// Where a value ends, as it is kept.
+    private static func entry(_ end: Int) -> UInt32 { UInt32(clamping: end) }
 
     /// The result's columns; a row that was cut off has values for the first of them only.
     public var columns: RowColumns { buffer.columns }
@@ -59,7 +59,10 @@ public struct Row: Sendable {
     public func decode<Value: PostgresDecodable>(_ column: Int, as type: Value.Type = Value.self) throws -> Value? {
         // Specialized above for common types: to look up the metadata of `Value?` costs more than most values.
         guard column >= 0, column < count else {
-            throw PostgresError(.decodingFailed, "The row has no column \(column); it has \(count)")
+            throw PostgresError(
+                .decodingFailed,
+                count == 0 && !columns.isEmpty
+                    ? "The result has no such row" : "The row has no column \(column); it has \(count)")
         }
         do {
             return try withBytes(at: column) { bytes in
@@ -210,15 +213,23 @@ extension Row {
         }
     }
 
+    /// How many bytes the values have together.
+    package var size: Int { buffer.withBytes { $0.count - 4 * count } }
+
     /// Makes a row from a source that writes each column's value, or does not for NULL; it is asked twice for each.
+    ///
+    /// Values that would make the row larger than ``maximumSize`` are NULL in it: callers see to it that there are none.
     package init(columns: RowColumns, count: Int, _ value: (Int, (UnsafeRawBufferPointer) -> Void) -> Void) {
         var size = 4 * count
-        for column in 0..<count { value(column) { size += $0.count } }
+        for column in 0..<count {
+            value(column) { if size - 4 * count + $0.count <= Self.maximumSize { size += $0.count } }
+        }
         let buffer = RowBuffer.filled(columns, count: count, size: size) { buffer in
             var end = 0
             for column in 0..<count {
                 var flag = Self.null
                 value(column) { bytes in
+                    guard end + bytes.count <= Self.maximumSize else { return }
                     flag = 0
                     UnsafeMutableRawBufferPointer(rebasing: buffer[(4 * count + end)...]).copyMemory(from: bytes)
                     end += bytes.count
@@ -238,7 +249,7 @@ extension Row {
             var end = 0
             for column in 0..<count {
                 var entry = Self.null
-                if let place = place(column) {
+                if let place = place(column), end + place.count <= Self.maximumSize {
                     entry = 0
                     UnsafeMutableRawBufferPointer(rebasing: buffer[(4 * count + end)...])
                         .copyMemory(from: UnsafeRawBufferPointer(rebasing: values[place]))

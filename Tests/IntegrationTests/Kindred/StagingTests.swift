@@ -130,4 +130,17 @@ import Testing
             #expect(!context.hasChanges)
         }
     }
+
+    @Test(
+        .enabled(if: LongTests.areOn, "it needs six gibibytes"),
+        .database(.sql("CREATE TABLE file (id integer PRIMARY KEY, a bytea, b bytea, c bytea);")))
+    func aRowThatIsTooLargeIsAProblemOfTheSave() async throws {
+        try await withDatabase { (_, context, _) async throws in
+            let file = try context.insert("file", ["id": 1])
+            for key in ["a", "b", "c"] { file[key] = .bytes([UInt8](repeating: 1, count: 800_000_000)) }
+            #expect(file["b"] != nil && file["c"] == nil)
+            let error = await expectError(.valueTooLarge) { try await context.save() }
+            #expect(error?.key == "c" && error?.object === file)
+        }
+    }
 }

@@ -79,3 +79,8 @@ extension PostgresDate: LosslessStringConvertible, Comparable {
         left.daysSince2000 < right.daysSince2000
     }
 }
+
+extension PostgresDate: NeutralValue {
+    /// The 1st of January 1970.
+    public static var neutralValue: PostgresDate { PostgresDate(unchecked: -10_957) }
+}

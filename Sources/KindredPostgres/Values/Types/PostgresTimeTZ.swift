@@ -28,3 +28,10 @@ extension PostgresTimeTZ: LosslessStringConvertible {
     /// The time as the server prints it: `12:34:56+02`.
     public var description: String { "\(time)\(CivilDate.text(offset: secondsFromGMT))" }
 }
+
+extension PostgresTimeTZ: NeutralValue {
+    /// Midnight in Greenwich.
+    public static var neutralValue: PostgresTimeTZ { PostgresTimeTZ() }
+
+    private init() { (time, east) = (.midnight, 0) }
+}

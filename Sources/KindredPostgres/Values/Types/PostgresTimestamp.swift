@@ -91,3 +91,8 @@ extension PostgresTimestamp: LosslessStringConvertible {
         return "\(date) \(time)\(zone)\(era)"
     }
 }
+
+extension PostgresTimestamp: NeutralValue {
+    /// The beginning of 1970.
+    public static var neutralValue: PostgresTimestamp { PostgresTimestamp(unchecked: -946_684_800_000_000) }
+}

@@ -51,3 +51,10 @@ extension PostgresCircle: LosslessStringConvertible {
     /// The circle as the server prints it: `<(0,0),1>`.
     public var description: String { "<\(center),\(Codec.text(radius))>" }
 }
+
+extension PostgresCircle: NeutralValue {
+    /// The origin alone.
+    public static var neutralValue: PostgresCircle { PostgresCircle() }
+
+    private init() { (center, radius) = (.neutralValue, 0) }
+}

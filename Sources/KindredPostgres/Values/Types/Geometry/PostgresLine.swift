@@ -55,3 +55,10 @@ extension PostgresLine: LosslessStringConvertible {
     /// The line as the server prints it: `{1,-1,0}`.
     public var description: String { "{\([a, b, c].map { Codec.text($0) }.joined(separator: ","))}" }
 }
+
+extension PostgresLine: NeutralValue {
+    /// The x axis.
+    public static var neutralValue: PostgresLine { PostgresLine() }
+
+    private init() { (a, b, c) = (0, 1, 0) }
+}

@@ -42,3 +42,10 @@ extension PostgresPath: LosslessStringConvertible {
     /// The path as the server prints it.
     public var description: String { isClosed ? "(\(points.listed))" : "[\(points.listed)]" }
 }
+
+extension PostgresPath: NeutralValue {
+    /// The origin alone.
+    public static var neutralValue: PostgresPath { PostgresPath() }
+
+    private init() { (points, isClosed) = ([.neutralValue], false) }
+}

@@ -34,3 +34,10 @@ extension PostgresPolygon: LosslessStringConvertible {
     /// The polygon as the server prints it: `((0,0),(1,1),(1,0))`.
     public var description: String { "(\(points.listed))" }
 }
+
+extension PostgresPolygon: NeutralValue {
+    /// The origin alone.
+    public static var neutralValue: PostgresPolygon { PostgresPolygon() }
+
+    private init() { points = [.neutralValue] }
+}

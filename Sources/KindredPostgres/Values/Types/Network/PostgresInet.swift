@@ -136,3 +136,10 @@ extension PostgresInet: LosslessStringConvertible {
         return "\(text(0..<gap.lowerBound).joined(separator: ":"))::\(after)"
     }
 }
+
+extension PostgresInet: NeutralValue {
+    /// The address 0.0.0.0.
+    public static var neutralValue: PostgresInet { PostgresInet() }
+
+    private init() { (high, low, prefix, isIPv6) = (0, 0, 32, false) }
+}

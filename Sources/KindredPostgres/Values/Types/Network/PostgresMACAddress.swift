@@ -64,3 +64,10 @@ extension PostgresMACAddress: LosslessStringConvertible, Comparable {
         (left.length, left.address) < (right.length, right.address)
     }
 }
+
+extension PostgresMACAddress: NeutralValue {
+    /// Six zeros.
+    public static var neutralValue: PostgresMACAddress { PostgresMACAddress() }
+
+    private init() { (address, length) = (0, 6) }
+}

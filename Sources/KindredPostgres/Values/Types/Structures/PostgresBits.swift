@@ -25,8 +25,10 @@ public struct PostgresBits: Sendable, Hashable {
         count = bits.count
     }
 
-    /// The bit at a position from the left, which has to be below `count`.
-    public subscript(position: Int) -> Bool { bytes[position / 8] & 0x80 >> UInt8(position % 8) != 0 }
+    /// The bit at a position from the left; false where there is none.
+    public subscript(position: Int) -> Bool {
+        position >= 0 && position < count && bytes[position / 8] & 0x80 >> UInt8(position % 8) != 0
+    }
 }
 
 extension PostgresBits: PostgresScalar {

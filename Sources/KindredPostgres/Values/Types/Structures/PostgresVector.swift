@@ -49,3 +49,10 @@ extension PostgresVector: PostgresEncodable, PostgresDecodable {
         if case .vector(let own) = value { self = own } else { self = try Self.named(by: value) }
     }
 }
+
+extension PostgresVector: NeutralValue {
+    /// One zero, since a vector has a number at least.
+    public static var neutralValue: PostgresVector { PostgresVector() }
+
+    private init() { elements = [0] }
+}

@@ -139,3 +139,10 @@ extension PostgresTSVector: LosslessStringConvertible {
         }.joined(separator: " ")
     }
 }
+
+extension PostgresTSVector: NeutralValue {
+    /// No words.
+    public static var neutralValue: PostgresTSVector { PostgresTSVector() }
+
+    private init() { lexemes = [] }
+}
