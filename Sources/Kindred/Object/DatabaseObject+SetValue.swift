@@ -52,6 +52,10 @@ extension DatabaseObject {
             for (key, value) in values.sorted(by: { $0.key < $1.key }) {
                 try assignments.assign(value, forKey: key, in: context)
             }
+            for (relationship, object) in links.values {
+                try assignments.requireNone(of: relationship)
+                try context.requireDestination(object, of: self, relationship)
+            }
             try await context.update(self, assignments, key: values.count == 1 ? values.first?.key : nil)
             for (relationship, object) in links.values { try context.stageDestination(object, of: self, relationship) }
         }

@@ -21,13 +21,19 @@ extension DatabaseContext {
         }
     }
 
-    /// Gives members that join by a staged change the positions behind those that the owner shows.
-    func stageEndPositions(
-        _ members: [DatabaseObject],
-        of owner: DatabaseObject,
-        _ relationship: RelationshipRuntime
-    ) throws {
-        guard let position = relationship.position, case .referenced = relationship.link else { return }
+    /// The positions of members that join by a staged change: behind those that the owner shows.
+    ///
+    /// Members of the owner that have no position stand last, and get one, so that there is a place behind them. Throws
+    /// `KindredError` `.valueTooLarge` where the column has no room, and what keeps it from being set.
+    ///
+    /// - Parameter count: how many others get positions before them.
+    func endPositions(
+        of members: [DatabaseObject],
+        _ owner: DatabaseObject,
+        _ relationship: RelationshipRuntime,
+        behind count: Int = 0
+    ) throws -> [(member: DatabaseObject, cells: RowCells)] {
+        guard let position = relationship.position, case .referenced = relationship.link else { return [] }
         let joining = Set(members)
         let entity = runtime.entities[relationship.destination]
         var last: Int64 = 0
@@ -45,11 +51,12 @@ extension DatabaseContext {
                 }
             }
         }
-        // Those without a position stand last, and get one so that there is a place behind them.
-        for member in unplaced + members {
-            // The column's type refuses what is too large for it.
-            last = last == .max ? last : last + 1
-            try member.stageOrThrow(.integer(last), at: position)
+        let attribute = entity.entity.attributes[position]
+        let (begin, isFull) = last.addingReportingOverflow(Int64(count))
+        return try (unplaced + members).enumerated().map { place, member in
+            let (value, isTooLarge) = begin.addingReportingOverflow(Int64(place + 1))
+            guard !isFull, !isTooLarge, attribute.baseType.holds(value) else { throw entity.noRoom(attribute) }
+            return (member, try member.cells(.integer(value), at: position))
         }
     }
 

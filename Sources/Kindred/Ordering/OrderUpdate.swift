@@ -99,11 +99,17 @@ struct OrderUpdate {
     var placed: [ObjectKey] { moving.map(\.key) + joining.map(\.place.key) }
 
     private static func tooMany(_ statements: OrderStatements) -> KindredError {
-        let attribute = statements.rows.entity.attributes[statements.position]
-        return KindredError(
+        statements.rows.noRoom(statements.rows.entity.attributes[statements.position])
+    }
+}
+
+extension EntityRuntime {
+    /// The error for a position column whose type has no number left.
+    func noRoom(_ attribute: Attribute) -> KindredError {
+        KindredError(
             .valueTooLarge,
-            "\(statements.rows.name).\(attribute.name) is of type \(attribute.typeName) and has no room for the positions",
-            entity: statements.rows.name.description,
+            "\(name).\(attribute.name) is of type \(attribute.typeName) and has no room for the positions",
+            entity: name.description,
             key: attribute.name
         )
     }

@@ -51,8 +51,11 @@ extension ToMany {
     public func formUnion(_ members: some Sequence<Member>, fileID: String = #fileID, line: Int = #line) async throws {
         try await context.client.called(at: fileID, line) {
             let all = try context.distinctMembers(members.map { $0 as DatabaseObject }, of: relationship)
+            try context.requireLive(owner)
             if isOrdered { return try await append(all, through: nil) }
+            let relationship = try relationship
             let (staged, members) = try split(all)
+            try context.requireJoin(staged, to: owner, relationship)
             if !members.isEmpty {
                 try await change { change in
                     switch change {
@@ -61,7 +64,6 @@ extension ToMany {
                     }
                 }
             }
-            try context.requireLive(owner)
             try context.stageJoin(staged, to: owner, relationship)
         }
     }
@@ -80,9 +82,12 @@ extension ToMany {
     public func subtract(_ members: some Sequence<Member>, fileID: String = #fileID, line: Int = #line) async throws {
         try await context.client.called(at: fileID, line) {
             let all = try context.distinctMembers(members.map { $0 as DatabaseObject }, of: relationship)
-            let joined = Set(context.stagedMembers(of: try relationship, owner))
+            let relationship = try relationship
+            try context.requireLive(owner)
+            let joined = Set(context.stagedMembers(of: relationship, owner))
             let staged = all.filter { owner.isInserted || $0.isInserted || joined.contains($0) }
             let members = all.filter { !owner.isInserted && !$0.isInserted && !joined.contains($0) }
+            try context.requireLeave(staged, from: owner, relationship)
             if !members.isEmpty {
                 try await change { change in
                     switch change {
@@ -91,7 +96,6 @@ extension ToMany {
                     }
                 }
             }
-            try context.requireLive(owner)
             try context.stageLeave(staged, from: owner, relationship)
         }
     }
@@ -99,6 +103,8 @@ extension ToMany {
     /// Takes every member out, by one UPDATE or DELETE by owner; members that were never read included.
     public func removeAll(fileID: String = #fileID, line: Int = #line) async throws {
         try await context.client.called(at: fileID, line) {
+            let relationship = try relationship
+            try context.requireLeave(context.stagedMembers(of: relationship, owner), from: owner, relationship)
             if !owner.isInserted {
                 try await change { change in
                     switch change {
@@ -124,7 +130,9 @@ extension ToMany {
 
     func replace(_ all: [DatabaseObject]) async throws {
         if isOrdered { return try await setOrder(all) }
+        let relationship = try relationship
         let (staged, members) = try split(all)
+        try context.requireReplace(staged, of: owner, relationship)
         if !owner.isInserted {
             try await change { change in
                 switch change {

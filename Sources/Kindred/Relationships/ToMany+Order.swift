@@ -102,12 +102,18 @@ extension ToMany {
     func append(_ all: [DatabaseObject], through payload: Assignments?) async throws {
         let staged = owner.isInserted ? all : all.filter(\.isInserted)
         let stored = owner.isInserted ? [] : all.filter { !$0.isInserted }
+        let relationship = try relationship
+        if payload == nil, case .helper(let link) = relationship.link {
+            _ = try context.payload([:], of: relationship, link)
+        }
+        if !staged.isEmpty {
+            // Staged members come behind all that the owner has then.
+            if !owner.isInserted, case .referenced = relationship.link { _ = try await objects }
+            try context.requireJoin(staged, to: owner, relationship, behind: stored.count)
+        }
         if !stored.isEmpty {
             try await context.reorder(owner, relationship, .append(needsAll: false), stored, payload: payload)
         }
-        guard !staged.isEmpty else { return }
-        // Staged members come behind all that the owner has now.
-        if !owner.isInserted, case .referenced = try relationship.link { _ = try await objects }
         try context.stageJoin(staged, to: owner, relationship, payload: payload)
     }
 
@@ -115,9 +121,11 @@ extension ToMany {
     func setOrder(_ all: [DatabaseObject]) async throws {
         if owner.isInserted { return try context.stageReplace(all, of: owner, relationship) }
         try requireStored(all)
-        try await context.reorder(owner, relationship, .set, all)
+        let relationship = try relationship
         let kept = Set(all)
-        let left = context.stagedMembers(of: try relationship, owner).filter { !kept.contains($0) }
+        let left = context.stagedMembers(of: relationship, owner).filter { !kept.contains($0) }
+        try context.requireLeave(left, from: owner, relationship)
+        try await context.reorder(owner, relationship, .set, all)
         try context.stageLeave(left, from: owner, relationship)
     }
 

@@ -93,10 +93,11 @@ extension DatabaseContext {
         _ relationship: RelationshipRuntime
     ) throws {
         if relationship.holdsForeignKey { return try stageDestination(partner, of: object, relationship) }
-        let inverse = runtime.entities[relationship.destination].relationships[relationship.inverseSlot]
-        for other in stagedMembers(of: relationship, object) where other !== partner {
-            try stageDestination(nil, of: other, inverse)
-        }
+        let inverse = inverse(of: relationship)
+        let others = stagedMembers(of: relationship, object).filter { $0 !== partner }
+        for other in others { try requireDestination(nil, of: other, inverse) }
+        if let partner { try requireDestination(object, of: partner, inverse) }
+        for other in others { try stageDestination(nil, of: other, inverse) }
         if let partner { try stageDestination(object, of: partner, inverse) }
     }
 
@@ -106,12 +107,13 @@ extension DatabaseContext {
         of object: DatabaseObject,
         _ relationship: RelationshipRuntime
     ) async throws {
-        let inverse = runtime.entities[relationship.destination].relationships[relationship.inverseSlot]
+        let inverse = inverse(of: relationship)
         if !object.isInserted { _ = try await destination(of: relationship, from: object) }
         if let partner, !partner.isInserted { _ = try await destination(of: inverse, from: partner) }
         if !object.isInserted, case .referenced = relationship.link,
             let old = try await destination(of: relationship, from: object), old !== partner
         {
+            if let partner { try requireDestination(object, of: partner, inverse) }
             try stageDestination(nil, of: old, inverse)
         }
         try stagePartner(partner, of: object, relationship)
@@ -131,6 +133,16 @@ extension DatabaseContext {
             found[key] = (relationship, new)
         }
         return found
+    }
+
+    /// Throws what keeps objects from becoming the only staged members of a relationship.
+    func requireReplace(
+        _ members: [DatabaseObject], of owner: DatabaseObject, _ relationship: RelationshipRuntime
+    ) throws {
+        let known = stagedMembers(of: relationship, owner)
+        let (wanted, old) = (Set(members), Set(known))
+        try requireLeave(known.filter { !wanted.contains($0) }, from: owner, relationship)
+        try requireJoin(members.filter { !old.contains($0) }, to: owner, relationship)
     }
 
     /// Makes objects the only staged members of a relationship; those of a new owner in their order.

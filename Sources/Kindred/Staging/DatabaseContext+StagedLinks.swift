@@ -12,36 +12,12 @@ extension DatabaseContext {
         of source: DatabaseObject,
         _ relationship: RelationshipRuntime
     ) throws {
-        guard case .foreignKey(let columns, let referenced) = relationship.link else { return }
-        try source.requireStageable()
-        let entity = source.runtime
-        let isNew = source.isInserted
-        let written = entity.writtenColumns(of: columns, isNew: isNew)
-        for column in written {
-            try entity.requireWritable(entity.entity.attributes[column], key: relationship.model.name)
+        guard relationship.holdsForeignKey else { return }
+        let cells = try destinationCells(destination, of: source, relationship)
+        if let partner = displaced(from: destination, by: source, relationship) {
+            try stageDestination(nil, of: partner, relationship)
         }
-        var cells = RowCells()
-        if let destination, !destination.isInserted {
-            let values = destination.storedRow
-            for (column, referenced) in zip(columns, referenced) {
-                guard let value = try values[referenced] else {
-                    throw destination.lacksReferencedValue(referenced, relationship.model.name)
-                }
-                // What a new row's generated columns will be is shown already.
-                guard isNew || written.contains(column) else { continue }
-                try cells.set(value, at: column, of: entity, client.types)
-            }
-            try requireAgreement(of: source, with: cells, relationship, columns)
-        } else {
-            let leaving = isNew ? entity.ownColumns(of: columns) : (entity.leavingColumns(of: columns) ?? written)
-            for column in leaving { cells.setNull(column) }
-        }
-        if let destination, relationship.model.kind == .oneToOne {
-            let inverse = runtime.entities[relationship.destination].relationships[relationship.inverseSlot]
-            if let partner = knownPartner(of: destination, inverse), partner !== source {
-                try stageDestination(nil, of: partner, relationship)
-            }
-        }
+        let (entity, isNew) = (source.runtime, source.isInserted)
         let new = destination.flatMap { $0.isInserted ? $0 : nil }
         changeStaging(of: source) { state in
             var staging = state.stagingToChange
@@ -58,6 +34,100 @@ extension DatabaseContext {
                 staging.columns.subtract(isNew && destination == nil ? cells.columns : entity.generatedColumns)
             }
             state.staging = staging
+        }
+    }
+
+    /// The foreign key's values with which a source refers to an object, or to none.
+    ///
+    /// Throws what keeps that from being staged, so that it can be asked before anything is written.
+    private func destinationCells(
+        _ destination: DatabaseObject?,
+        of source: DatabaseObject,
+        _ relationship: RelationshipRuntime
+    ) throws -> RowCells {
+        var cells = RowCells()
+        guard case .foreignKey(let columns, let referenced) = relationship.link else { return cells }
+        try source.requireStageable()
+        if let destination { try requireLive(destination) }
+        let entity = source.runtime
+        let isNew = source.isInserted
+        let written = entity.writtenColumns(of: columns, isNew: isNew)
+        for column in written {
+            try entity.requireWritable(entity.entity.attributes[column], key: relationship.model.name)
+        }
+        guard let destination, !destination.isInserted else {
+            let leaving = isNew ? entity.ownColumns(of: columns) : (entity.leavingColumns(of: columns) ?? written)
+            for column in leaving { cells.setNull(column) }
+            return cells
+        }
+        let values = destination.storedRow
+        for (column, referenced) in zip(columns, referenced) {
+            guard let value = try values[referenced] else {
+                throw destination.lacksReferencedValue(referenced, relationship.model.name)
+            }
+            // What a new row's generated columns will be is shown already.
+            guard isNew || written.contains(column) else { continue }
+            try cells.set(value, at: column, of: entity, client.types)
+        }
+        try requireAgreement(of: source, with: cells, relationship, columns)
+        return cells
+    }
+
+    /// The one-to-one partner that a destination is known to have and loses to a source.
+    private func displaced(
+        from destination: DatabaseObject?, by source: DatabaseObject, _ relationship: RelationshipRuntime
+    ) -> DatabaseObject? {
+        guard let destination, relationship.model.kind == .oneToOne else { return nil }
+        let partner = knownPartner(of: destination, inverse(of: relationship))
+        return partner === source ? nil : partner
+    }
+
+    /// The same relationship, seen from its other end.
+    func inverse(of relationship: RelationshipRuntime) -> RelationshipRuntime {
+        runtime.entities[relationship.destination].relationships[relationship.inverseSlot]
+    }
+
+    /// Throws what keeps a to-one relationship from being pointed to an object, or to none, by a staged change.
+    func requireDestination(
+        _ destination: DatabaseObject?, of source: DatabaseObject, _ relationship: RelationshipRuntime
+    ) throws {
+        _ = try destinationCells(destination, of: source, relationship)
+        if let partner = displaced(from: destination, by: source, relationship) {
+            _ = try destinationCells(nil, of: partner, relationship)
+        }
+    }
+
+    /// Throws what keeps objects from becoming members by staged changes: asked before anything is written or staged.
+    ///
+    /// - Parameter count: how many others become members before them.
+    func requireJoin(
+        _ members: [DatabaseObject],
+        to owner: DatabaseObject,
+        _ relationship: RelationshipRuntime,
+        behind count: Int = 0
+    ) throws {
+        guard !members.isEmpty else { return }
+        try requireLive(owner)
+        if case .helper = relationship.link {
+            // Neither end is written itself, but the helper's rows name both.
+            for object in [owner] + members where !object.isInserted && object.key == nil {
+                throw object.runtime.notWritable
+            }
+            for member in members { try requireLive(member) }
+            return
+        }
+        for member in members { try requireDestination(owner, of: member, inverse(of: relationship)) }
+        _ = try endPositions(of: members, owner, relationship, behind: count)
+    }
+
+    /// Throws what keeps members from being taken out by staged changes.
+    func requireLeave(
+        _ members: [DatabaseObject], from owner: DatabaseObject, _ relationship: RelationshipRuntime
+    ) throws {
+        if case .helper = relationship.link { return }
+        let joined = stagedMembers(of: relationship, owner)
+        for member in members where joined.contains(member) {
+            try requireDestination(nil, of: member, inverse(of: relationship))
         }
     }
 
@@ -82,24 +152,22 @@ extension DatabaseContext {
         return liveObject(runtime.entities[relationship.destination], key)
     }
 
-    /// Makes objects members of a to-many relationship, as staged changes.
+    /// Makes objects members of a to-many relationship, as staged changes: all of them, or none where it throws.
     func stageJoin(
         _ members: [DatabaseObject],
         to owner: DatabaseObject,
         _ relationship: RelationshipRuntime,
         payload: Assignments? = nil
     ) throws {
-        try owner.requireStageable()
+        guard !members.isEmpty else { return }
+        try requireJoin(members, to: owner, relationship)
         if case .helper = relationship.link {
-            for member in members {
-                try member.requireStageable()
-                stage(StagedPair(owner, relationship, member), payload: payload)
-            }
+            for member in members { stage(StagedPair(owner, relationship, member), payload: payload) }
             return
         }
-        let inverse = runtime.entities[relationship.destination].relationships[relationship.inverseSlot]
-        for member in members { try stageDestination(owner, of: member, inverse) }
-        try stageEndPositions(members, of: owner, relationship)
+        let places = try endPositions(of: members, owner, relationship)
+        for member in members { try stageDestination(owner, of: member, inverse(of: relationship)) }
+        for (member, cells) in places { member.stage(cells) }
     }
 
     /// Takes objects out of a to-many relationship, as staged changes.
@@ -112,9 +180,8 @@ extension DatabaseContext {
             for member in members { unstage(StagedPair(owner, relationship, member)) }
             return
         }
-        let inverse = runtime.entities[relationship.destination].relationships[relationship.inverseSlot]
         for member in members where stagedMembers(of: relationship, owner).contains(member) {
-            try stageDestination(nil, of: member, inverse)
+            try stageDestination(nil, of: member, inverse(of: relationship))
         }
     }
 

@@ -69,13 +69,18 @@ extension DatabaseObject {
 
     /// Stages a value; throws where it does not fit, or where nothing can be saved.
     func stageOrThrow(_ value: PostgresValue?, at position: Int) throws {
+        stage(try cells(value, at: position))
+    }
+
+    /// An attribute's value to be staged; throws where it does not fit, or where nothing can be saved.
+    func cells(_ value: PostgresValue?, at position: Int) throws -> RowCells {
         try requireStageable()
         let attribute = entity.attributes[position]
         try runtime.requireWritable(attribute, key: attribute.name)
         if !isInserted { try runtime.requireNoVersion(position, key: attribute.name) }
         var cells = RowCells()
         try cells.set(value, at: position, of: runtime, context.client.types)
-        stage(cells)
+        return cells
     }
 
     /// Stages encoded values together; they are of columns that can be written.

@@ -64,18 +64,28 @@ struct Assignments {
         }
     }
 
+    /// Refuses a value for a column that a link to a new object will set.
+    func requireNone(of relationship: RelationshipRuntime) throws {
+        let key = relationship.model.name
+        for column in entity.ownColumns(of: relationship.ownColumns) where values[column] != nil {
+            throw twoValues(column, key)
+        }
+    }
+
+    private func twoValues(_ column: Int, _ key: String) -> KindredError {
+        KindredError(
+            .wrongType,
+            "Two keys give \(entity.name).\(entity.entity.attributes[column].name) different values",
+            entity: entity.name.description,
+            key: key
+        )
+    }
+
     private mutating func assign(_ value: PostgresValue?, toColumn column: Int, key: String) throws {
         let attribute = entity.entity.attributes[column]
         try entity.requireWritable(attribute, key: key)
         if object != nil { try entity.requireNoVersion(column, key: key) }
-        if let earlier = values[column], earlier != value {
-            throw KindredError(
-                .wrongType,
-                "Two keys give \(entity.name).\(attribute.name) different values",
-                entity: entity.name.description,
-                key: key
-            )
-        }
+        if let earlier = values[column], earlier != value { throw twoValues(column, key) }
         if value == nil && attribute.isNotNull {
             throw KindredError(
                 .missingValue,

@@ -15,9 +15,11 @@ extension DatabaseContext {
                 return try await update(object, assignments, key: relationship.model.name)
             }
             // Seen from the partner, the object becomes its only member.
-            let inverse = runtime.entities[relationship.destination].relationships[relationship.inverseSlot]
+            let inverse = inverse(of: relationship)
             try await write {
                 try requireLive(object)
+                try requireLeave(
+                    stagedMembers(of: inverse, partner).filter { $0 !== object }, from: partner, inverse)
                 try await claim(object, try memberStatements(partner, inverse, referenced, columns))
             }
             try stageLeave(stagedMembers(of: inverse, partner).filter { $0 !== object }, from: partner, inverse)
@@ -25,6 +27,8 @@ extension DatabaseContext {
             try await write {
                 try requireLive(object)
                 let statements = try memberStatements(object, relationship, referenced, columns)
+                try requireLeave(
+                    stagedMembers(of: relationship, object).filter { $0 !== partner }, from: object, relationship)
                 if let partner {
                     try await claim(partner, statements)
                 } else {
