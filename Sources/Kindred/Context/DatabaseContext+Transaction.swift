@@ -9,9 +9,10 @@ extension DatabaseContext {
     /// Relationships that they have loaded meanwhile are without what the transaction writes, and read again when they are
     /// next used after its COMMIT. A task that outlives the transaction gets an error, never silently another connection.
     ///
-    /// Where the answer to COMMIT was lost, objects are put back too, and those that were changed are then read again, by one
-    /// SELECT for each entity, if the database can be reached: they show what it has. New objects are new again; ask
-    /// `PostgresClient.resolveCommit` before saving them once more.
+    /// Where the answer to COMMIT was lost, or a statement inside has ended the transaction, objects are put back too, and
+    /// those that were changed, deleted or created are then read again, by one SELECT for each entity, if the database can be
+    /// reached: they show what it has. Objects that `save()` has stored are new again; ask `PostgresClient.resolveCommit`, or
+    /// the database, before saving them once more. Statements that begin or end transactions are refused inside.
     ///
     /// - Parameters:
     ///   - isolation: the isolation level; nil is the server's default. Ignored by savepoints.
@@ -22,7 +23,7 @@ extension DatabaseContext {
     ///   - retry: whether the closure runs again, on objects put back as they were, after a serialization failure or a
     ///     deadlock.
     /// - Throws: `PostgresError` `.commitUnknown` if the answer to COMMIT was lost, `.transactionAborted` if `body` swallowed
-    ///   an error that had failed the transaction.
+    ///   an error that had failed the transaction, `.transactionBroken` if the transaction ended before `body` did.
     public func transaction<T>(
         isolation: IsolationLevel? = nil,
         readOnly: Bool? = nil,
@@ -87,7 +88,12 @@ extension Database {
             if let outer { journal.merge(into: outer) } else { journal.commit() }
             return result
         } catch {
-            let isUnknown = (error as? PostgresError)?.code == .commitUnknown
+            let isUnknown = (error as? PostgresError)?.mayHaveCommitted == true
+            if isUnknown, let outer {
+                // The transaction around it has ended too, and undoes all of it.
+                journal.merge(into: outer)
+                throw error
+            }
             try? await client.called(at: place) {
                 try await Self.undo(journal, within: outer, isUnknown: isUnknown)
             }
@@ -105,15 +111,15 @@ extension Database {
         within outer: TransactionJournal?,
         isUnknown: Bool = false
     ) async throws {
-        let changed = isUnknown ? journal.changedObjects : []
+        let (changed, created) = isUnknown ? (journal.changedObjects, journal.createdObjects) : ([], [])
         try await TransactionJournal.with(nil) {
             let fetched = try journal.undo()
             outer?.recordFetched(fetched)
-            let outdated = Dictionary(grouping: fetched + changed) { ObjectIdentifier($0.context) }.values
+            let outdated = Dictionary(grouping: fetched + changed + created) { ObjectIdentifier($0.context) }.values
             if outdated.isEmpty { return }
             // A task of its own: that the caller's was cancelled may be why there is something to undo.
             try await Task {
-                for objects in outdated { try await objects[0].context.readAgain(objects) }
+                for objects in outdated { try await objects[0].context.readAgain(objects, undone: Set(created)) }
             }.value
         }
     }

@@ -193,6 +193,9 @@ final class TransactionJournal: Sendable {
         }
     }
 
+    /// The objects whose rows were created inside.
+    var createdObjects: [DatabaseObject] { entries.withLock { $0.created.filter { !$0.isInserted } } }
+
     /// Remembers an object whose row the transaction stored.
     func recordCreated(_ object: DatabaseObject) {
         entries.withLock { entries in

@@ -56,16 +56,28 @@ extension DatabaseContext {
     /// Reads objects' rows and forgets their relationships: one SELECT for each entity; returns the objects that are there.
     ///
     /// Objects whose rows are gone say so in `isDeleted`. Staged changes stay, made on the rows as they were before.
+    ///
+    /// - Parameter undone: those whose rows were created in a transaction and are taken for gone, but may be there.
     @discardableResult
-    func readAgain(_ objects: [DatabaseObject], isLocked: Bool = false) async throws -> [DatabaseObject] {
+    func readAgain(
+        _ objects: [DatabaseObject], isLocked: Bool = false, undone: Set<DatabaseObject> = []
+    ) async throws -> [DatabaseObject] {
         var found: [DatabaseObject] = []
-        let live = objects.filter { !$0.isGone && !$0.isInserted && $0.key != nil && !$0.runtime.key.isEmpty }
+        let live = objects.filter { object in
+            (!object.isGone || undone.contains(object)) && !object.isInserted && object.key != nil
+                && !object.runtime.key.isEmpty
+        }
         for (entity, objects) in grouped(live) {
             let askedAt = now
             let rows = try await currentRows(of: objects, entity, isLocked: isLocked)
             for object in objects {
-                guard let row = try rows[requireKey(object)] else {
+                guard let key = object.key, let row = rows[key] else {
                     try applyDelete(object)
+                    continue
+                }
+                if object.isGone {
+                    try revive(object, key, row)
+                    found.append(object)
                     continue
                 }
                 object.withState { $0.forgetRelationships(at: tick()) }
@@ -74,6 +86,21 @@ extension DatabaseContext {
             }
         }
         return found
+    }
+
+    /// Takes in that the row of an object which was taken for gone is there.
+    private func revive(_ object: DatabaseObject, _ key: ObjectKey, _ row: Row) throws {
+        object.withState { state in
+            state.status = .persistent
+            state.row = row
+            state.changed(at: tick())
+            state.forgetRelationships(at: state.seenAt)
+        }
+        withMap { map in
+            map.insert(object, object.runtime.index, key)
+            map.noteStored(object.runtime.index, key)
+        }
+        try applyInsert(row, of: object.runtime, object)
     }
 
     /// The rows as the database has them now, by key.

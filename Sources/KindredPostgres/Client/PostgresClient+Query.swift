@@ -43,6 +43,7 @@ extension PostgresClient {
     /// its results come in binary form if all of their types can be read so; in a batch it gets text.
     package func executeBatch(_ statements: [Statement], timeout: Duration? = nil) async throws -> [QueryResult] {
         guard !statements.isEmpty else { return [] }
+        if currentTransaction != nil { try PostgresTransaction.admit(statements) }
         return try await observing(statements) {
             var statements = statements
             if statements.count == 1, statements[0].resultFormat == nil {

@@ -195,11 +195,21 @@ extension ConnectionState {
             return end(
                 PostgresError(.connectionLost, "The session's settings changed: \(objection)"), &effects)
         }
+        if let first = inFlight.first, first.request.traits.end != nil, isInTransaction == true {
+            // Whose transaction it is nobody knows.
+            if first.request.traits.end == .commit { first.leftTransaction() }
+            return end(
+                PostgresError(.connectionLost, "The session is in a transaction after the end of the one it had"),
+                &effects)
+        }
         tellParameterChanges()
         guard let pending = inFlight.popFirst() else { return }
         let request = pending.request
         bytesInFlight = inFlight.isEmpty ? 0 : max(0, bytesInFlight - request.size)
         if let error = pending.error, isMisfit(error) { effects.isMisfit = true }
+        if request.traits.isInTransaction, request.traits.end == nil, isInTransaction == false {
+            pending.transactionHasEnded()
+        }
         if cancellation?.target == request.id, cancellation?.isSending == false { cancellation = nil }
         if mayRepeat(pending) {
             let again = PendingRequest(request, deadline: pending.deadline, attempts: pending.attempts + 1)

@@ -89,6 +89,10 @@ struct ConnectionState: @unchecked Sendable {
         if inFlight.isEmpty, MonotonicTime.now > heardAt + Self.quietness { socketIsReady(&effects) }
         if self.handle == nil {
             submit(pending, &effects)
+        } else if request.continuesTransaction, inFlight.isEmpty, isInTransaction == false {
+            // It would take effect by itself.
+            effects.completions.append(
+                pending.completion(PostgresError.transactionBroken().of(statement: request.text())))
         } else {
             send(pending, &effects)
         }
@@ -158,6 +162,19 @@ struct ConnectionState: @unchecked Sendable {
         for pending in held { effects.completions.append(pending.completion(ConnectionGone())) }
         inFlight = []
         held = []
+    }
+}
+
+extension PostgresError {
+    /// The error of a transaction that something inside has ended.
+    static func transactionBroken(_ cause: PostgresError? = nil) -> PostgresError {
+        PostgresError(
+            .transactionBroken,
+            """
+            A statement inside the transaction has ended it, as COMMIT or ROLLBACK in a procedure may: what was written \
+            before may be stored or not; look at the rows
+            """,
+            underlying: cause.map { [$0.description] } ?? [])
     }
 }
 

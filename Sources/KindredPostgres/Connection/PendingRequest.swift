@@ -69,6 +69,23 @@ final class PendingRequest {
         failedPosition = position
     }
 
+    /// Takes in that the session is in no transaction any more, though the request is part of one.
+    func transactionHasEnded() {
+        // Without its BEGIN there was none.
+        guard results.count >= request.hiddenCount else { return }
+        error = .transactionBroken(error)
+        failedPosition = nil
+    }
+
+    /// Takes in that the session is in a transaction after COMMIT, which no server says.
+    func leftTransaction() {
+        error = PostgresError(
+            .commitUnknown,
+            """
+            The session is in a transaction after COMMIT; the connection was closed: the transaction may have taken effect or not
+            """)
+    }
+
     /// How many statements were executed; of a script that is no COPY it is not known, and taken to be all.
     private var executedCount: Int { request.script != nil && request.copy == nil ? .max : results.count }
 
@@ -85,7 +102,7 @@ final class PendingRequest {
     /// What the caller gets once everything has been answered.
     private var outcome: Result<[QueryResult], any Error> {
         guard let error else {
-            if request.traits.isCommit, stop != nil {
+            if request.traits.end == .commit, stop != nil {
                 return .failure(
                     PostgresError(
                         .commitUnknown,
@@ -96,6 +113,13 @@ final class PendingRequest {
             if isCut, let stop { return .failure(request.stopped(stop, nil)) }
             let hidden = request.hiddenCount
             return .success(hidden == 0 ? results : Array(results.dropFirst(hidden)))
+        }
+        if request.traits.end == .commit, error.code == .server, results.count == request.statements.count {
+            return .failure(
+                PostgresError(
+                    .commitUnknown,
+                    "The server reported an error after it had confirmed COMMIT: the transaction may have taken effect or not",
+                    statement: request.text(), underlying: [error.description]))
         }
         if let stop, error.sqlState == .queryCanceled || error.code == .connectionLost {
             return .failure(request.stopped(stop, error))

@@ -15,10 +15,19 @@ final class Request: Sendable {
         var mayLeave = false
         /// Sending the statements once more does nothing twice if their transaction was undone.
         var mayRepeat = false
-        /// It is a COMMIT: once the server was asked to stop it, its success is one without the standbys it waited for.
-        var isCommit = false
+        /// It belongs to a transaction that was begun before it, or by its hidden statements.
+        var isInTransaction = false
+        /// It ends the transaction.
+        var end: TransactionEnd?
         /// The statements are not executed: their results are empty and tell the columns.
         var isDescription = false
+    }
+
+    /// How a transaction is ended; the session is in none afterwards.
+    enum TransactionEnd {
+        /// Once the server was asked to stop it, its success is one without the standbys it waited for.
+        case commit
+        case rollback
     }
 
     /// Why the caller no longer wants the answer.
@@ -94,6 +103,9 @@ final class Request: Sendable {
         let position = position ?? hiddenCount
         return statements.indices.contains(position) ? statements[position].text.text : nil
     }
+
+    /// Whether it relies on a transaction that was begun before it.
+    var continuesTransaction: Bool { traits.isInTransaction && hiddenCount == 0 }
 
     /// How many bytes it takes to send the request, about.
     var size: Int { statements.reduce(script?.utf8.count ?? 0) { $0 + $1.bindings.totalBytes } }

@@ -21,6 +21,8 @@ enum CopyPlace {
         }
     }
 
+    var isInTransaction: Bool { if case .transaction = self { true } else { false } }
+
     func send(_ request: Request, _ timeout: Duration?) {
         switch self {
         case .transaction(let transaction): transaction.send(request, timeout)

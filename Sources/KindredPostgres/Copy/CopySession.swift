@@ -51,7 +51,8 @@ final class CopySession: Sendable {
     }
 
     private func send() {
-        place.send(Request(id: id, statements: [], script: text, copy: operation), timeout)
+        let traits = Request.Traits(isInTransaction: place.isInTransaction)
+        place.send(Request(id: id, statements: [], script: text, traits: traits, copy: operation), timeout)
     }
 
     private func stop() {

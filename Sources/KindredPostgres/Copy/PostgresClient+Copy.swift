@@ -69,6 +69,11 @@ extension PostgresClient {
         guard statement.text.isCopy else {
             throw PostgresError(.invalidParameter, "This is no COPY statement", statement: statement.text.text)
         }
+        // The others would be carried out too, COMMIT among them.
+        guard !SQLScanner.holdsSeveral(statement.text.text) else {
+            throw PostgresError(
+                .invalidParameter, "COPY is sent alone; another statement follows it", statement: statement.text.text)
+        }
         guard statement.bindings.count == 0 else {
             throw PostgresError(
                 .invalidParameter,

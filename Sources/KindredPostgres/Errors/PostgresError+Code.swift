@@ -36,6 +36,9 @@ extension PostgresError {
         public static let transactionEnded = Code("transactionEnded")
         /// The transaction was rolled back because a statement in it had failed.
         public static let transactionAborted = Code("transactionAborted")
+        /// A statement inside the transaction has ended it, as a procedure's COMMIT may: what was written before it may be
+        /// stored, or not.
+        public static let transactionBroken = Code("transactionBroken")
         /// The answer to COMMIT was lost: the transaction may or may not have taken effect.
         public static let commitUnknown = Code("commitUnknown")
         /// A task that holds a connection asked for another one while none was left.

@@ -64,6 +64,18 @@ public struct PostgresError: Error, Sendable {
     /// The transaction whose fate is unknown, if it was tracked; `PostgresClient.resolveCommit` finds out what became of it.
     public var transactionID: PostgresTransactionID? { facts.transactionID }
 
+    /// Whether the database may have what the failed transaction wrote.
+    package var mayHaveCommitted: Bool { code == .commitUnknown || code == .transactionBroken }
+
+    /// Returns the same error with another one behind it, unless that is of the same kind.
+    func joined(with other: any Error) -> PostgresError {
+        if (other as? PostgresError)?.code == code { return self }
+        return PostgresError(
+            code, message, sqlState: sqlState, server: server, statement: statement,
+            underlying: underlying + ["\(other)"],
+            transactionID: transactionID)
+    }
+
     /// Returns the same error with the text of the statement it belongs to, unless it names one already.
     package func of(statement: String?) -> PostgresError {
         guard self.statement == nil, let statement else { return self }

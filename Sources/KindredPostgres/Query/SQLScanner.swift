@@ -45,6 +45,33 @@ package struct SQLScanner {
         return String(decoding: kept, as: UTF8.self)
     }
 
+    /// Whether anything but blanks and comments follows a semicolon: a second statement.
+    package static func holdsSeveral(_ text: String) -> Bool {
+        var scanner = SQLScanner()
+        var (text, hasNumbered, hasEnded) = (text, false, false)
+        return text.withUTF8 { bytes in
+            var position = 0
+            while position < bytes.count {
+                let (byte, wasPlain) = (bytes[position], scanner.state == .plain)
+                position += scanner.step(bytes[position...], &hasNumbered)
+                guard wasPlain else { continue }
+                if byte == UInt8(ascii: ";") {
+                    hasEnded = true
+                } else if hasEnded, byte > 0x20, !scanner.isInComment {
+                    return true
+                }
+            }
+            return false
+        }
+    }
+
+    private var isInComment: Bool {
+        switch state {
+        case .lineComment, .blockComment: true
+        case .plain, .quoted, .identifier, .dollarQuoted: false
+        }
+    }
+
     private var isInStatement: Bool { state == .plain || state == .identifier }
 
     /// Goes on with a piece of text; returns whether it holds a numbered parameter such as `$1`.

@@ -90,12 +90,15 @@ private struct FirstWords {
             switch bytes[position] {
             case 0...0x20, UInt8(ascii: "("), UInt8(ascii: ";"): position += 1
             case UInt8(ascii: "-") where isAt("-", UInt8(ascii: "-")):
-                while position < bytes.count, bytes[position] != UInt8(ascii: "\n") { position += 1 }
+                while position < bytes.count, !Self.endsLine(bytes[position]) { position += 1 }
             case UInt8(ascii: "/") where isAt("/", UInt8(ascii: "*")): skipComment()
             default: return
             }
         }
     }
+
+    /// As the server sees it, for which a comment ends at a carriage return too.
+    private static func endsLine(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
 
     private func isAt(_ first: Unicode.Scalar, _ second: UInt8) -> Bool {
         position + 1 < bytes.count && bytes[position] == UInt8(ascii: first) && bytes[position + 1] == second

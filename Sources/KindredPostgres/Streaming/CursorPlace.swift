@@ -88,22 +88,23 @@ final class OwnTransaction: Sendable {
     }
 
     func commit() async throws {
-        try await end("COMMIT")
+        try await end("COMMIT", .commit)
         await client.pool.releaseExclusive(lease)
     }
 
     /// Undoes whatever has happened and gives the connection back; one that cannot be undone is closed.
     func rollBack() async {
-        if lease.connection.condition != .clean { try? await end("ROLLBACK") }
+        if lease.connection.condition != .clean { try? await end("ROLLBACK", .rollback) }
         await client.pool.releaseExclusive(lease)
     }
 
-    private func end(_ text: String) async throws {
+    private func end(_ text: String, _ end: Request.TransactionEnd) async throws {
         let statements = [Statement(text: StatementText(text), resultFormat: .binary)]
         do {
             _ = try await client.observing(statements, kind: .transactionControl) {
                 try await lease.connection.run(
-                    statements, timeout: client.configuration.statementTimeout, isShielded: true)
+                    statements, traits: Request.Traits(end: end), timeout: client.configuration.statementTimeout,
+                    isShielded: true)
             }
         } catch is ConnectionGone {
             throw PostgresError(.connectionLost, "The connection ended before its transaction did")

@@ -12,8 +12,11 @@ extension PostgresClient {
     ///     `resolveCommit` can find out what became of it if the answer is lost. One statement more, no round trip more.
     ///     Ignored by savepoints.
     ///   - retry: whether `body` runs again after a serialization failure or a deadlock. Ignored by savepoints.
+    /// Statements that begin or end transactions and savepoints are refused inside with `.invalidParameter`, before they are sent.
+    ///
     /// - Throws: `PostgresError`: `.commitUnknown` if the answer to COMMIT was lost, `.transactionAborted` if `body` swallowed
-    ///   an error that had failed the transaction.
+    ///   an error that had failed the transaction, `.transactionBroken` if the server says that the transaction has ended
+    ///   before `body` did; that takes the place of the error that `body` throws.
     @discardableResult
     public func withTransaction<T>(
         isolation: IsolationLevel? = nil,
@@ -87,16 +90,21 @@ extension PostgresClient {
         do {
             result = try await PostgresTransaction.$current.withValue(scope) { try await body(scope) }
         } catch {
+            let ending = scope.end()
+            if let broken = ending.brokenBy { throw broken.joined(with: error) }
             // Whoever has taken the connection back has rolled back, too.
-            if scope.end().isOpened, gate?.beginEnding() ?? true {
-                await called(at: place) { await undo(["ROLLBACK"], on: connection) }
+            if ending.isOpened, gate?.beginEnding() ?? true {
+                await called(at: place) { await undo(["ROLLBACK"], on: connection, end: .rollback) }
             }
             throw error
         }
-        let (isOpened, firstError) = scope.end()
-        if isOpened {
+        let ending = scope.end()
+        if let broken = ending.brokenBy { throw broken }
+        if ending.isOpened {
             guard gate?.beginEnding() ?? true else { throw LeaseGate.over }
-            try await called(at: place) { try await commit(connection, firstError, isTracked: tracksCommit) }
+            try await called(at: place) {
+                try await commit(connection, ending.firstError, isTracked: tracksCommit)
+            }
         }
         return result
     }
@@ -111,17 +119,17 @@ extension PostgresClient {
             ask(for: tracked, on: connection)
         }
         do {
-            tag = try await control(["COMMIT"], on: connection, isCommit: true).first?.commandTag
+            tag = try await control(["COMMIT"], on: connection, end: .commit).first?.commandTag
         } catch let error as PostgresError where Self.leavesDoubt(error, connection) {
             if let firstError, firstError.code == .connectionLost { throw firstError }
-            let reason =
-                error.code == .commitUnknown
-                ? error.message
-                : "The connection ended before the answer to COMMIT came: the transaction may have taken effect or not"
+            let isSaid = error.code == .commitUnknown
             throw PostgresError(
-                .commitUnknown, reason,
-                sqlState: error.sqlState, server: error.server, underlying: [error.description],
-                transactionID: tracked.id)
+                .commitUnknown,
+                isSaid
+                    ? error.message
+                    : "The connection ended before the answer to COMMIT came: the transaction may have taken effect or not",
+                sqlState: error.sqlState, server: error.server,
+                underlying: isSaid ? error.underlying : [error.description], transactionID: tracked.id)
         } catch let gone as ConnectionGone {
             // COMMIT was never sent, so the server has rolled back.
             throw firstError
@@ -135,17 +143,20 @@ extension PostgresClient {
     /// Whether the server may have committed all the same: it has not said that it has not.
     private static func leavesDoubt(_ error: PostgresError, _ connection: PooledConnection) -> Bool {
         switch error.code {
-        case .connectionLost, .commitUnknown: true
-        // The server was asked to stop and did not answer that either, so that the connection was given up.
-        case .timeout: error.sqlState != .queryCanceled && !connection.isAlive
-        default: false
+        case .connectionLost, .commitUnknown, .protocolViolation, .resultTooLarge: true
+        case .server, .transactionBroken: false
+        case .timeout where error.sqlState == .queryCanceled: false
+        // Such as a server that was asked to stop and did not answer that either, so that the connection was given up.
+        default: !connection.isAlive
         }
     }
 
     /// Asks for the transaction's number under a Sync of its own, so that the answer is on its way before the COMMIT begins.
     private func ask(for tracked: TrackedID, on connection: PooledConnection) {
         observe([PostgresTransactionID.question], rows: [1], kind: .transactionControl)
-        let request = Request(statements: [PostgresTransactionID.question], onAnswer: { tracked.take($0) })
+        let request = Request(
+            statements: [PostgresTransactionID.question], traits: Request.Traits(isInTransaction: true),
+            onAnswer: { tracked.take($0) })
         connection.submit(request, configuration.statementTimeout)
     }
 
@@ -179,18 +190,21 @@ extension PostgresClient {
         do {
             result = try await PostgresTransaction.$current.withValue(scope) { try await body(scope) }
         } catch {
-            if scope.end().isOpened { await called(at: place) { await undo(undoing, on: outer.connection) } }
+            let ending = scope.end()
+            if let broken = ending.brokenBy { throw broken.joined(with: error) }
+            if ending.isOpened { await called(at: place) { await undo(undoing, on: outer.connection) } }
             throw error
         }
-        let (isOpened, firstError) = scope.end()
-        guard isOpened else { return result }
+        let ending = scope.end()
+        if let broken = ending.brokenBy { throw broken }
+        guard ending.isOpened else { return result }
         do {
             _ = try await called(at: place) { try await control(["RELEASE SAVEPOINT \(name)"], on: outer.connection) }
         } catch {
             await undo(undoing, on: outer.connection)
             // A swallowed error has failed the savepoint; releasing it was refused because of that.
             if let error = error as? PostgresError, error.sqlState == .inFailedTransaction {
-                throw Self.aborted(firstError ?? error)
+                throw Self.aborted(ending.firstError ?? error)
             }
             // Statements were sent: it is not for the transaction around it to begin anew.
             if let gone = error as? ConnectionGone { throw gone.lost("RELEASE SAVEPOINT") }
@@ -200,9 +214,11 @@ extension PostgresClient {
     }
 
     /// Rolls back whatever has happened, also in a task that was cancelled; a connection that cannot is closed.
-    private func undo(_ texts: [String], on connection: PooledConnection) async {
+    private func undo(
+        _ texts: [String], on connection: PooledConnection, end: Request.TransactionEnd? = nil
+    ) async {
         do {
-            try await control(texts, on: connection)
+            try await control(texts, on: connection, end: end)
         } catch {
             connection.end(
                 error as? PostgresError ?? PostgresError(.connectionLost, "The transaction could not be rolled back"))
@@ -212,13 +228,13 @@ extension PostgresClient {
     /// Runs transaction control, which the task's cancellation does not stop.
     @discardableResult
     private func control(
-        _ texts: [String], on connection: PooledConnection, isCommit: Bool = false
+        _ texts: [String], on connection: PooledConnection, end: Request.TransactionEnd? = nil
     ) async throws -> [QueryResult] {
         let statements = texts.map { Statement(text: StatementText($0), resultFormat: .binary) }
         return try await observing(statements, kind: .transactionControl) {
             try await connection.run(
-                statements, traits: Request.Traits(isCommit: isCommit), timeout: configuration.statementTimeout,
-                isShielded: true)
+                statements, traits: Request.Traits(isInTransaction: end == .commit, end: end),
+                timeout: configuration.statementTimeout, isShielded: true)
         }
     }
 }

@@ -59,17 +59,40 @@ public final class PostgresTransaction: Sendable, RequestScope {
     func run(_ statements: [Statement], _ traits: Request.Traits, _ timeout: Duration?) async throws -> [QueryResult] {
         var traits = traits
         traits.mayRepeat = false
+        traits.isInTransaction = true
         do {
             return try await connection.run(
                 statements, traits: traits, timeout: timeout ?? client.configuration.statementTimeout, scope: self)
         } catch {
-            throw state.withLock { $0.failed(error, statements.first?.text.text) }
+            throw failed(error, statements.first?.text.text)
         }
     }
 
     /// Notes that a request has failed; returns what its caller gets.
-    func failed(_ error: any Error, _ statement: String) -> any Error {
-        state.withLock { $0.failed(error, statement) }
+    func failed(_ error: any Error, _ statement: String?) -> any Error {
+        let error = state.withLock { $0.failed(error, statement) }
+        if let broken = error as? PostgresError, broken.code == .transactionBroken {
+            // It was that of the scopes around this one too.
+            var scope = outer
+            while let found = scope {
+                if found.connection === connection { found.state.withLock { _ = $0.failed(broken, nil) } }
+                scope = found.outer
+            }
+        }
+        return error
+    }
+
+    /// Refuses statements that begin or end transactions and savepoints: rows would be stored or undone, and neither the
+    /// scope nor objects in memory would know.
+    static func admit(_ statements: [Statement]) throws(PostgresError) {
+        guard let control = statements.first(where: { $0.text.effect == .transactionControl }) else { return }
+        throw PostgresError(
+            .invalidParameter,
+            """
+            BEGIN, COMMIT, ROLLBACK, savepoints and their like cannot be sent inside a transaction: return from its closure to \
+            commit, throw to roll back, and nest a transaction for a savepoint
+            """,
+            statement: control.text.text)
     }
 
     // MARK: Order of requests
@@ -92,15 +115,20 @@ public final class PostgresTransaction: Sendable, RequestScope {
         var openings: [Statement] = []
         var isSending = false
         var refused: [TransactionState.Waiting] = []
+        var refusal = TransactionState.ended
         var turns: [CheckedContinuation<Void, any Error>] = []
     }
 
     private func perform<T: Sendable>(_ body: (inout TransactionState, inout Effects) -> T) -> T {
         var effects = Effects()
-        let result = state.withLock { body(&$0, &effects) }
+        let result = state.withLock { state in
+            let result = body(&state, &effects)
+            if !effects.refused.isEmpty, let broken = state.brokenBy { effects.refusal = broken }
+            return result
+        }
         for opening in effects.openings { client.observe([opening], rows: [0], kind: .transactionControl) }
         if effects.isSending { connection.sendEnqueued() }
-        for waiting in effects.refused { waiting.refuse(TransactionState.ended) }
+        for waiting in effects.refused { waiting.refuse(effects.refusal) }
         for turn in effects.turns { turn.resume() }
         return result
     }
@@ -139,6 +167,7 @@ public final class PostgresTransaction: Sendable, RequestScope {
 
     /// Lets those go on who wait, in their order, up to the next who holds up the others.
     private func sendWaiting(_ state: inout TransactionState, _ effects: inout Effects) {
+        if state.brokenBy != nil { effects.refused += state.takeWaiting() }
         while !state.isHeldUp, let next = state.waiting.popFirst() {
             switch next {
             case .request(let request, let timeout): submit(request, timeout, &state, &effects)
@@ -187,13 +216,22 @@ public final class PostgresTransaction: Sendable, RequestScope {
         }
     }
 
-    /// Refuses everything from now on; returns whether anything was sent, and the first error.
-    func end() -> (isOpened: Bool, firstError: PostgresError?) {
+    /// How a scope has ended for its closure.
+    struct Ending {
+        /// Whether anything was sent.
+        let isOpened: Bool
+        let firstError: PostgresError?
+        /// Why there is nothing to commit or to roll back any more.
+        let brokenBy: PostgresError?
+    }
+
+    /// Refuses everything from now on.
+    func end() -> Ending {
         perform { state, effects in
             state.isOver = true
-            effects.refused += state.waiting
-            state.waiting = []
-            return (state.opening != .unsent, state.firstError)
+            effects.refused += state.takeWaiting()
+            return Ending(
+                isOpened: state.opening != .unsent, firstError: state.firstError, brokenBy: state.brokenBy)
         }
     }
 }

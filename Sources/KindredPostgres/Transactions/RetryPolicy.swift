@@ -18,6 +18,7 @@ public struct RetryPolicy: Sendable, Hashable {
 
     /// Whether the server gave up on a transaction only because of others that ran at the same time.
     package static func mayRetry(_ error: any Error) -> Bool {
+        if (error as? PostgresError)?.mayHaveCommitted == true { return false }
         guard let state = (error as? any SQLStateError)?.sqlState else { return false }
         return state == .serializationFailure || state == .deadlockDetected
     }

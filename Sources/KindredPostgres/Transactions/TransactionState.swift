@@ -47,24 +47,33 @@ struct TransactionState {
         PostgresError(.transactionEnded, "The transaction has ended; a task that outlives it cannot use it any more")
     }
 
+    /// Why there is no transaction any more; nothing is sent then, as it would take effect by itself.
+    var brokenBy: PostgresError? { firstError?.code == .transactionBroken ? firstError : nil }
+
     /// Whether requests have to wait, for the opening or for a savepoint's end.
     var isHeldUp: Bool { hasSavepoint || opening == .sent }
 
     mutating func admit(_ request: Request, _ timeout: Duration?) -> Admission {
-        if isOver { return .refuse }
+        if isOver || brokenBy != nil { return .refuse }
         guard isHeldUp else { return .send }
         waiting.append(.request(request, timeout: timeout))
         return .wait
     }
 
     mutating func admitSavepoint(_ id: Request.ID, _ turn: CheckedContinuation<Void, any Error>) -> Admission {
-        if isOver { return .refuse }
+        if isOver || brokenBy != nil { return .refuse }
         guard isHeldUp else {
             hasSavepoint = true
             return .send
         }
         waiting.append(.savepoint(id, turn))
         return .wait
+    }
+
+    /// Takes all out of the queue.
+    mutating func takeWaiting() -> Deque<Waiting> {
+        defer { waiting = [] }
+        return waiting
     }
 
     /// Takes somebody out of the queue; returns how to tell him.
@@ -88,6 +97,11 @@ struct TransactionState {
                 firstError = PostgresError(
                     .server, "A statement was cancelled", sqlState: .queryCanceled, statement: statement)
             }
+            return error
+        }
+        if error.code == .transactionBroken {
+            // The first of them names the statement.
+            if brokenBy == nil { firstError = error }
             return error
         }
         guard error.sqlState == .inFailedTransaction, let firstError else {

@@ -92,9 +92,10 @@ struct ServerLimitFaultTests {
         // The server's word for what was not prepared is the tag.
         #expect(try await client.query("PREPARE TRANSACTION 'none'").commandTag == "ROLLBACK")
         try await expectRefusal(client, "0A000") {
-            try await client.withTransaction { transaction in
-                try await transaction.query("LISTEN channel")
-                try await transaction.query("PREPARE TRANSACTION 'two'")
+            try await client.withConnection { connection in
+                for statement in ["BEGIN", "LISTEN channel", "PREPARE TRANSACTION 'two'"] {
+                    try await connection.query("\(unsafeRaw: statement)")
+                }
             }
         }
     }
@@ -106,9 +107,10 @@ struct ServerLimitFaultTests {
             let rows = try await client.query("SHOW max_prepared_transactions")
             guard try rows[0][0]?.description == "0" else { return }
             try await expectRefusal(client, "55000") {
-                try await client.withTransaction { transaction in
-                    try await transaction.query("INSERT INTO note VALUES (1)")
-                    try await transaction.query("PREPARE TRANSACTION 'one'")
+                try await client.withConnection { connection in
+                    for statement in ["BEGIN", "INSERT INTO note VALUES (1)", "PREPARE TRANSACTION 'one'"] {
+                        try await connection.query("\(unsafeRaw: statement)")
+                    }
                 }
             }
             #expect(try await client.query("SELECT count(*) FROM note")[0][0] == 0)

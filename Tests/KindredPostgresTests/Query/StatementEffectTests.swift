@@ -9,6 +9,7 @@ import Testing
         ("SET LOCAL a = 1", .plain), ("set transaction read only", .plain), ("SET CONSTRAINTS ALL DEFERRED", .plain),
         ("BEGIN", .transactionControl), ("begin;", .transactionControl), ("/**/start transaction", .transactionControl),
         ("SAVEPOINT a", .transactionControl), ("PREPARE TRANSACTION 'a'", .transactionControl),
+        ("-- a\rCOMMIT", .transactionControl), ("--\n--\r;ABORT", .transactionControl), ("-- a COMMIT", .plain),
         ("PREPARE a AS SELECT 1", .session), ("SET search_path = a", .session), ("LISTEN a", .session),
         ("CREATE TEMP TABLE a ()", .session), ("create temporary table a ()", .session), ("DISCARD ALL", .session),
         ("CREATE OR REPLACE TEMP VIEW a AS SELECT 1", .session), ("CREATE OR REPLACE VIEW a AS SELECT 1", .lasting),
