@@ -119,11 +119,9 @@ extension QueryResult {
     /// The value of an integer column's cell, without copying its row; nil for NULL.
     package func integer(row: Int, column: Int) throws -> Int64? {
         try withCell(row: row, column: column) { bytes in
-            switch bytes.count {
-            case 4 where columns.isBinary: Int64(Int32(bigEndian: bytes.loadUnaligned(as: Int32.self)))
-            case 8 where columns.isBinary: Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))
-            default: try Int64.read(bytes, columns.cellType(at: column))
-            }
+            if let integer = columns.kind(at: column).integer(bytes) { return integer }
+            // Which says what is wrong with an integer of another width.
+            return try Int64.read(bytes, columns.cellType(at: column))
         }
     }
 }

@@ -101,8 +101,8 @@ public struct Row: Sendable {
     private func read<Value>(_ bytes: UnsafeRawBufferPointer, _ kind: RowColumns.Kind) throws -> Value? {
         // Each value is of the very type that it is given out as; a cast would be looked up when the program runs.
         switch kind {
-        case .integer where Value.self == Int.self:
-            guard let integer = Self.integer(bytes), let value = Int(exactly: integer) else { return nil }
+        case .int2 where Value.self == Int.self, .int4 where Value.self == Int.self, .int8 where Value.self == Int.self:
+            guard let integer = kind.integer(bytes), let value = Int(exactly: integer) else { return nil }
             return unsafe unsafeBitCast(value, to: Value.self)
         case .text where Value.self == String.self:
             return unsafe unsafeBitCast(try Codec.string(bytes), to: Value.self)
@@ -113,21 +113,12 @@ public struct Row: Sendable {
         }
     }
 
-    /// An integer of any width in binary form.
-    private static func integer(_ bytes: UnsafeRawBufferPointer) -> Int64? {
-        switch bytes.count {
-        case 2: Int64(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self)))
-        case 4: Int64(Int32(bigEndian: bytes.loadUnaligned(as: Int32.self)))
-        case 8: Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))
-        default: nil
-        }
-    }
-
-    /// The value of a column that is an integer of any width in binary form; nil for NULL and for every other column.
+    /// The value of a column that is an integer of any width in binary form; nil for NULL, for every other column, and for
+    /// a value that is not as wide as its type.
     package func integer(at column: Int) -> Int64? {
         buffer.withBytes { bytes in
-            guard let range = range(column, bytes), buffer.kind(at: column) == .integer else { return nil }
-            return Self.integer(UnsafeRawBufferPointer(rebasing: bytes[range]))
+            guard let range = range(column, bytes) else { return nil }
+            return buffer.kind(at: column).integer(UnsafeRawBufferPointer(rebasing: bytes[range]))
         }
     }
 
@@ -147,6 +138,19 @@ public struct Row: Sendable {
         guard end & Self.null == 0 else { return nil }
         let start = column == 0 ? 0 : buffer.loadUnaligned(fromByteOffset: 4 * (column - 1), as: UInt32.self)
         return 4 * count + Int(start & ~Self.null)..<4 * count + Int(end)
+    }
+}
+
+extension RowColumns.Kind {
+    /// The integer that bytes are in binary form; nil for other kinds, and for another number of bytes than the type has.
+    @inline(__always)
+    func integer(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+        switch (self, bytes.count) {
+        case (.int2, 2): Int64(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self)))
+        case (.int4, 4): Int64(Int32(bigEndian: bytes.loadUnaligned(as: Int32.self)))
+        case (.int8, 8): Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))
+        default: nil
+        }
     }
 }
 

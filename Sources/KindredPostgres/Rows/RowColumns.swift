@@ -32,7 +32,9 @@ public final class RowColumns: Sendable {
 
     /// Kinds of values that are read often, in binary form.
     enum Kind: UInt8 {
-        case integer, text, numeric, other
+        case int2, int4, int8, text, numeric, other
+
+        var isInteger: Bool { rawValue <= Kind.int8.rawValue }
     }
 
     private let columns: [Column]
@@ -40,18 +42,17 @@ public final class RowColumns: Sendable {
     package let types: TypeRegistry?
     /// Which values can be read without asking further what their type is.
     private let kinds: [Kind]
-    /// Whether the values of all columns came in binary form.
-    let isBinary: Bool
     /// First positions by the bytes of the name, made when the first of many columns is looked for.
     private let positions = Mutex<[[UInt8]: Int]?>(nil)
 
     package init(_ columns: [Column], types: TypeRegistry?) {
         self.columns = columns
         self.types = types
-        isBinary = columns.allSatisfy { $0.format == .binary }
         kinds = columns.map { column in
             switch column.dataType {
-            case .int2, .int4, .int8: column.format == .binary ? .integer : .other
+            case .int2: column.format == .binary ? .int2 : .other
+            case .int4: column.format == .binary ? .int4 : .other
+            case .int8: column.format == .binary ? .int8 : .other
             case .text, .varchar: .text
             case .numeric: column.format == .binary ? .numeric : .other
             default: .other
@@ -76,7 +77,7 @@ public final class RowColumns: Sendable {
 
     /// Whether a column is an integer of any width, in binary form; a column that is not there is not.
     package func isInteger(at column: Int) -> Bool {
-        column >= 0 && column < kinds.count && kinds[column] == .integer
+        column >= 0 && column < kinds.count && kinds[column].isInteger
     }
 
     /// What can be known of a column's values at once; the caller knows that it is there.

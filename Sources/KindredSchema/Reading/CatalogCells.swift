@@ -36,7 +36,9 @@ struct CatalogCells {
     /// False for NULL.
     mutating func flag(_ row: Int, _ column: Int) -> Bool {
         // NULL comes from privilege functions for what was dropped a moment ago.
-        guard let byte = result.withCell(row: row, column: column, { $0.first }) else { return false }
+        guard let byte = result.withCell(row: row, column: column, { $0.count == 1 ? $0.first : nil }) else {
+            return false
+        }
         if byte == nil { isMalformed = true }
         return byte == 1
     }

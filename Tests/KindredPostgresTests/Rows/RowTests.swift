@@ -47,6 +47,31 @@ import Testing
         #expect(try row.decode(5, as: Float.self) == 0.5 && row.decode(5, as: Double.self) == 0.5)
     }
 
+    @Test(
+        arguments: [(PostgresDataType.int2, 2), (.int4, 4), (.int8, 8)] as [(PostgresDataType, Int)])
+    func anIntegerOfAnotherWidthThanItsTypeIsRefusedAtEveryDoor(type: PostgresDataType, width: Int) throws {
+        for count in 0...9 {
+            let bytes = [UInt8](repeating: 0, count: max(0, count - 1)) + (count == 0 ? [] : [7])
+            let result = try result([("n", type, bytes)])
+            let row = result[0]
+            let doors: [() throws -> Int64?] = [
+                { try row.decode(0, as: Int.self).map { Int64($0) } }, { try row.decode(0, as: Int64.self) },
+                { try row.decode(0, as: Int32.self).map { Int64($0) } }, { try row.decode("n", as: Int64.self) },
+                { try row[0] == 7 ? 7 : nil }, { try result.integer(row: 0, column: 0) },
+                { try result.value(row: 0, column: 0) == 7 ? 7 : nil },
+            ]
+            for (number, door) in doors.enumerated() {
+                if count == width {
+                    #expect(try door() == 7, "door \(number)")
+                } else {
+                    let error = #expect(throws: PostgresError.self, "door \(number) of \(count)") { try door() }
+                    #expect(error?.code == .decodingFailed)
+                }
+            }
+            #expect(row.integer(at: 0) == (count == width ? 7 : nil))
+        }
+    }
+
     @Test func textCellsAreReadToo() throws {
         let row = try result(
             [

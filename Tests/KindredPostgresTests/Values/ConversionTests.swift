@@ -110,6 +110,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [#""\u0000""#, #"{"a\u0000": 1}"#, #"["\\\u0000"]"#])
+    func anEscapedNULInJSONIsRefusedWherePostgreSQLCannotStoreIt(text: String) throws {
+        var bytes: [UInt8] = []
+        for value in [PostgresValue.json(PostgresJSON(text: text)), .string(text)] {
+            expectError(.invalidParameter) { try Codec.encode(value, as: .jsonb, into: &bytes) }
+        }
+        let array = PostgresArray(elementType: .jsonb, elements: [.json(PostgresJSON(text: text))])
+        expectError(.invalidParameter) { try Codec.encode(.array(array), as: .jsonbArray, into: &bytes) }
+        // The type json keeps the text as it is.
+        #expect(throws: Never.self) { try Codec.encode(.string(text), as: .json, into: &bytes) }
+    }
+
+    @Test(arguments: [#""\\u0000""#, #""\u0001\\\\u0000""#, #""u0000 \" u0000""#, "\"\\"])
+    func whatOnlyLooksLikeAnEscapedNULIsTaken(text: String) {
+        var bytes: [UInt8] = []
+        #expect(throws: Never.self) { try Codec.encode(.string(text), as: .jsonb, into: &bytes) }
+        #expect(bytes == [1] + Array(text.utf8))
+    }
+
     @Test func typesOfTheCatalogAreFollowed() throws {
         let types = TypeRegistry()
         let (mood, moods) = (PostgresDataType(rawValue: 70_000), PostgresDataType(rawValue: 70_001))

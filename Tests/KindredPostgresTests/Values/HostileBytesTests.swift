@@ -50,6 +50,22 @@ import Testing
 
     private static let structured = [composite, composites, range, multirange, store, vector, tree]
 
+    @Test(
+        arguments: [
+            (PostgresDataType.bool, 1), (.char, 1), (.int2, 2), (.int4, 4), (.int8, 8), (.oid, 4), (.float4, 4),
+            (.float8, 8), (.date, 4), (.time, 8), (.timetz, 12), (.timestamp, 8), (.timestamptz, 8), (.interval, 16),
+            (.uuid, 16), (.macaddr, 6), (.macaddr8, 8), (.money, 8), (.point, 16), (.line, 24), (.lseg, 32), (.box, 32),
+            (.circle, 24), (.regclass, 4), (.xid, 4),
+        ] as [(PostgresDataType, Int)])
+    func valuesOfAFixedLengthHaveThatLength(type: PostgresDataType, length: Int) throws {
+        let zeros = [UInt8](repeating: 0, count: 40)
+        for count in 0...40 {
+            let bytes = zeros.prefix(count)
+            let isRead = (try? bytes.withUnsafeBytes { try Codec.decode($0, type: type, format: .binary) }) != nil
+            #expect(isRead == (count == length && type != .line), "\(type) of \(count) bytes")
+        }
+    }
+
     @Test(arguments: [PostgresFormat.binary, .text])
     func randomBytesAreValuesOrErrors(format: PostgresFormat) throws {
         var generator = SeededGenerator(seed: 1)

@@ -46,8 +46,13 @@ extension Codec {
         case .float4: bytes.appendBigEndian(try float(value).bitPattern)
         case .json: try json(value, type).appendBytes(to: &bytes)
         case .jsonb:
+            let text = try json(value, type)
+            guard !text.holdsEscapedNUL else {
+                throw PostgresError(
+                    .invalidParameter, #"The JSON document holds a NUL character ("\u0000"), which jsonb cannot store"#)
+            }
             bytes.append(1)
-            try json(value, type).appendBytes(to: &bytes)
+            try text.appendBytes(to: &bytes)
         case .bytea:
             guard case .bytes(let value) = value else { throw mismatch(value, type) }
             bytes.append(contentsOf: value)

@@ -33,6 +33,22 @@ extension String {
         hasher.combine(0xFF as UInt8)
     }
 
+    /// Whether the text, which is JSON, has `\u0000` in one of its strings; a backslash may itself be escaped by another.
+    var holdsEscapedNUL: Bool {
+        withBytes { utf8 in
+            var position = 0
+            while let base = utf8.baseAddress, position < utf8.count,
+                let found = memchr(base + position, Int32(UInt8(ascii: "\\")), utf8.count - position)
+            {
+                position = found - UnsafeMutableRawPointer(mutating: base) + 1
+                if utf8[position...].starts(with: "u0000".utf8) { return true }
+                // What is escaped, another backslash perhaps.
+                position += 1
+            }
+            return false
+        }
+    }
+
     /// Appends the bytes.
     ///
     /// Throws `PostgresError` `.invalidParameter` for a NUL, which PostgreSQL cannot hold and libpq would cut the text
