@@ -3,14 +3,17 @@ import KindredPostgres
 extension DatabaseContext {
     /// The objects of loaded members, made from their rows where nobody holds them; nil where what was noted of newer rows
     /// has been given up meanwhile, so that the members have to be read again.
-    func objects(_ members: LoadedMembers, of entity: EntityRuntime) -> [DatabaseObject]? {
+    ///
+    /// - Parameter isFresh: whether the members were asked for just now, so that nothing can be newer.
+    func objects(_ members: LoadedMembers, of entity: EntityRuntime, isFresh: Bool = false) -> [DatabaseObject]? {
         if members.count == 0 { return [] }
         var objects: [DatabaseObject] = []
         objects.reserveCapacity(members.count)
         var made = MadeObjects(isInTransaction: journal != nil)
         let (isAwaking, group) = (mayAwake(entity), members.group)
         let isCurrent = withMap { map in
-            guard !map.hasForgotten(entity.index, since: members.validAt) else { return false }
+            guard isFresh || !map.hasForgotten(entity.index, since: members.shownAt ?? members.askedAt)
+            else { return false }
             let hasNotes = map.hasNotes(entity.index)
             members.forEach { member in
                 let (object, isNew) = self.object(member, entity, group, &map)
@@ -27,12 +30,12 @@ extension DatabaseContext {
 
     /// The object of a member that was right at a time, made from its row if nobody holds it; nil as for many.
     func object(
-        _ member: Member, of entity: EntityRuntime, _ group: LoadGroup?, validAt: UInt64
+        _ member: Member, of entity: EntityRuntime, _ group: LoadGroup?, knownAt: UInt64
     ) -> DatabaseObject? {
         var made = MadeObjects(isInTransaction: journal != nil)
         let isAwaking = mayAwake(entity)
         let object = withMap { map -> DatabaseObject? in
-            guard !map.hasForgotten(entity.index, since: validAt) else { return nil }
+            guard !map.hasForgotten(entity.index, since: knownAt) else { return nil }
             let (object, isNew) = self.object(member, entity, group, &map)
             if isNew, isAwaking || made.isInTransaction || map.hasNotes(entity.index) {
                 made.add(object, member.key, &map, isAwaking)

@@ -44,7 +44,7 @@ extension DatabaseContext {
                     )
                 }
                 journal?.recordCreated(object)
-                try applyInsert(object.row, of: object.runtime, object)
+                noteRow(object.storedRow, of: entity, object.key)
                 return object
             }
         }
@@ -88,7 +88,7 @@ extension DatabaseContext {
     func refresh(_ object: DatabaseObject) async throws {
         try requireLive(object)
         let key = try requireKey(object)
-        object.withState { $0.forgetRelationships(at: tick()) }
+        noteRefreshed(object)
         guard try await fetch(object.runtime, key) === object else {
             try applyDelete(object)
             throw gone([object])
@@ -98,7 +98,7 @@ extension DatabaseContext {
 
     /// `SELECT … WHERE key`: the object, refreshed if it is known.
     func fetch(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> DatabaseObject? {
-        let askedAt = now(reading: entity)
+        let askedAt = now
         if let lookups = entity.lookups,
             let place = lookups.enter(for: key, of: entity, client, isBound: client.isBound)
         {

@@ -5,9 +5,11 @@ extension DatabaseContext {
     /// proxies and other contexts included.
     ///
     /// A call inside another is a savepoint. When `body` throws, rows and objects in memory are back where they were,
-    /// and its own error is thrown unchanged; what other tasks of the context have staged and written meanwhile stays.
-    /// Relationships that they have loaded meanwhile are without what the transaction writes, and read again when they are
-    /// next used after its COMMIT. A task that outlives the transaction gets an error, never silently another connection.
+    /// and its own error is thrown unchanged; what other tasks of the context have staged meanwhile stays. A task that
+    /// outlives the transaction gets an error, never silently another connection.
+    ///
+    /// A context runs one transaction at a time: another task's transaction, or its write outside of one, waits for the end.
+    /// A wait that cannot end is `KindredError` `.contextBusy` after the pool's acquire timeout.
     ///
     /// Where the answer to COMMIT was lost, or a statement inside has ended the transaction, objects are put back too, and
     /// those that were changed, deleted or created are then read again, by one SELECT for each entity, if the database can be
@@ -35,8 +37,9 @@ extension DatabaseContext {
         _ body: () async throws -> T
     ) async throws -> T {
         try await database.transaction(
-            isolation: isolation, readOnly: readOnly, deferrable: deferrable, tracksCommit: tracksCommit, retry: retry,
-            fileID: fileID, line: line, body)
+            changing: self, isolation, readOnly, deferrable, tracksCommit, retry,
+            SourcePlace(fileID: fileID, line: line),
+            body)
     }
 }
 
@@ -52,19 +55,42 @@ extension Database {
         line: Int = #line,
         _ body: () async throws -> T
     ) async throws -> T {
-        let place = SourcePlace(fileID: fileID, line: line)
+        try await transaction(
+            changing: nil, isolation, readOnly, deferrable, tracksCommit, retry,
+            SourcePlace(fileID: fileID, line: line),
+            body)
+    }
+
+    /// - Parameter context: the context whose turn it has to be before the transaction begins; others take theirs when the
+    ///   transaction first writes by them.
+    fileprivate func transaction<T>(
+        changing context: DatabaseContext?,
+        _ isolation: IsolationLevel?,
+        _ readOnly: Bool?,
+        _ deferrable: Bool?,
+        _ tracksCommit: Bool,
+        _ retry: RetryPolicy,
+        _ place: SourcePlace,
+        _ body: () async throws -> T
+    ) async throws -> T {
         guard client.isInTransaction, let outer = TransactionJournal.current(of: self) else {
+            let turns = ContextTurns()
+            defer { turns.end() }
+            if let context { try await turns.take(context) }
             return try await transaction(
-                within: nil, at: place, isolation, readOnly, deferrable, tracksCommit, retry, body)
+                within: nil, turns, at: place, isolation, readOnly, deferrable, tracksCommit, retry, body)
         }
+        if let context { try await outer.turns.take(context) }
         // A sibling's write that waited for the savepoint's end with the gate in its hands would never let this one write.
         return try await outer.writeLock.withLock {
-            try await transaction(within: outer, at: place, isolation, readOnly, deferrable, tracksCommit, retry, body)
+            try await transaction(
+                within: outer, outer.turns, at: place, isolation, readOnly, deferrable, tracksCommit, retry, body)
         }
     }
 
     private func transaction<T>(
         within outer: TransactionJournal?,
+        _ turns: ContextTurns,
         at place: SourcePlace,
         _ isolation: IsolationLevel?,
         _ readOnly: Bool?,
@@ -73,14 +99,14 @@ extension Database {
         _ retry: RetryPolicy,
         _ body: () async throws -> T
     ) async throws -> T {
-        var journal = TransactionJournal(self)
+        var journal = TransactionJournal(self, turns)
         do {
             let result = try await client.withTransaction(
                 isolation: isolation, readOnly: readOnly, deferrable: deferrable, tracksCommit: tracksCommit,
                 retry: retry, fileID: place.fileID, line: place.line
             ) { _ in
                 // A second attempt begins with the objects as they were before the first.
-                let attempt = TransactionJournal(self)
+                let attempt = TransactionJournal(self, turns)
                 try await client.called(at: place) { try await Self.undo(journal, within: outer) }
                 journal = attempt
                 return try await TransactionJournal.with(attempt, body)
@@ -115,6 +141,7 @@ extension Database {
         try await TransactionJournal.with(nil) {
             let fetched = try journal.undo()
             outer?.recordFetched(fetched)
+            if isUnknown { journal.contexts.forEach { $0.forgetAllNotes() } }
             let outdated = Dictionary(grouping: fetched + changed + created) { ObjectIdentifier($0.context) }.values
             if outdated.isEmpty { return }
             // A task of its own: that the caller's was cancelled may be why there is something to undo.

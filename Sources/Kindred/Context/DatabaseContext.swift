@@ -22,9 +22,15 @@ public final class DatabaseContext: Sendable {
     private let hasLeftObjects = Atomic(false)
     /// Counts changes: an answer that was asked for before a change does not overwrite it.
     private let clock = Atomic<UInt64>(1)
-    /// Whether rows ever went without being named, so that what is loaded may be outdated.
-    private let hasLosses = Atomic(false)
-    private let gate = Mutex<AsyncGate?>(nil)
+    /// When anything was last noted of rows or relationships: what was looked at later is as it was.
+    private let notedAt = Atomic<UInt64>(0)
+    /// How many transactions that changed the context were undone.
+    private let undone = Atomic<UInt64>(0)
+    /// When transactions changed the context.
+    private let times = Mutex(TransactionTimes())
+    private let hasTransactions = Atomic(false)
+    /// Whose turn it is to change the context.
+    let turn = ContextTurn()
     /// The transactions under way that would put objects back.
     let journals = RunningJournals()
     /// How many saves are under way.
@@ -50,43 +56,67 @@ public final class DatabaseContext: Sendable {
     /// What remembers changes while the task is in a transaction.
     var journal: TransactionJournal? { TransactionJournal.current(of: database) }
 
-    /// Lets one write at a time through; made with the first one, as many contexts only read.
-    var writeLock: AsyncGate {
-        gate.withLock { gate in
-            if let gate { return gate }
-            let made = AsyncGate()
-            gate = made
-            return made
-        }
-    }
-
     /// The time of asking, to be given to `apply` with the answer.
     var now: UInt64 { clock.load(ordering: .acquiring) }
 
     /// The time of asking for what may take long to arrive, earlier than every asking after it.
-    func beginReading(_ entity: EntityRuntime) -> UInt64 {
-        journals.noteReading(of: entity, by: self)
-        return clock.add(1, ordering: .acquiringAndReleasing).oldValue
-    }
-
-    /// The time of asking for rows of an entity, of which transactions of other tasks that change some are told.
-    func now(reading entity: EntityRuntime) -> UInt64 {
-        journals.noteReading(of: entity, by: self)
-        return now
-    }
+    func beginReading() -> UInt64 { clock.add(1, ordering: .acquiringAndReleasing).oldValue }
 
     /// The time of a change, later than every asking before it.
     func tick() -> UInt64 { clock.add(1, ordering: .acquiringAndReleasing).newValue }
 
-    /// Whether rows ever went without being named, so that what is loaded may be outdated.
-    var mayBeOutdated: Bool { hasLosses.load(ordering: .relaxed) }
+    /// Whether nothing was noted since a time.
+    func isQuiet(since time: UInt64) -> Bool { notedAt.load(ordering: .acquiring) <= time }
+
+    /// How many transactions that changed the context were undone.
+    var undoCount: UInt64 { undone.load(ordering: .acquiring) }
+
+    /// Notes something of rows or relationships, at a time of its own.
+    ///
+    /// The time is taken under the map's lock, as readers take theirs: whoever looked before it sees the note next time.
+    func note<T: Sendable>(_ body: (inout IdentityMap, UInt64) -> T) -> T {
+        journal?.touch(self)
+        return withMap { map in
+            let time = tick()
+            defer { notedAt.store(time, ordering: .releasing) }
+            return body(&map, time)
+        }
+    }
 
     /// Says that rows of an entity went without each being named, or, where they are in doubt, may have.
     func noteLostRows(of entity: Int, areInDoubt: Bool = false) {
-        let time = tick()
-        let before = withMap { $0.noteLostRows(entity, at: time, areInDoubt: areInDoubt) }
+        let (before, time) = note { map, time in (map.noteLostRows(entity, at: time, areInDoubt: areInDoubt), time) }
         journal?.recordLostRows(before, entity, at: time, in: self)
-        hasLosses.store(true, ordering: .relaxed)
+    }
+
+    /// Says that a transaction begins to change the context.
+    func begin(_ root: TransactionScope) {
+        times.withLock { $0.begin(root, at: tick()) }
+        hasTransactions.store(true, ordering: .releasing)
+    }
+
+    /// Says that a transaction has been committed or rolled back.
+    func end(_ root: TransactionScope) {
+        times.withLock { $0.end(root, at: tick()) }
+    }
+
+    /// Says that a transaction, or a savepoint's scope, was undone: what is shown is made anew from what was answered.
+    func noteUndone() {
+        note { _, _ in _ = undone.add(1, ordering: .acquiringAndReleasing) }
+    }
+
+    /// The time that counts for what the task asked for: see ``TransactionTimes``.
+    func counted(_ askedAt: UInt64) -> UInt64 {
+        guard hasTransactions.load(ordering: .acquiring) else { return askedAt }
+        let root = journal?.scope.root
+        return times.withLock { $0.counted(askedAt, in: root) }
+    }
+
+    /// Whether a transaction runs that the task is not in and that has changed the context.
+    var isBesideTransaction: Bool {
+        guard hasTransactions.load(ordering: .acquiring) else { return false }
+        let root = journal?.scope.root
+        return times.withLock { $0.isRunning(besides: root) }
     }
 
     func leave(_ object: LeftObject) {
@@ -109,27 +139,19 @@ public final class DatabaseContext: Sendable {
             }
             // First, so that what `body` looks up is all that it can know.
             if let entity = map.overfullEntity {
-                map.forgetNotes(of: entity, at: tick())
-                hasLosses.store(true, ordering: .relaxed)
+                let time = tick()
+                map.forgetNotes(of: entity, at: time)
+                notedAt.store(time, ordering: .releasing)
             }
             return try body(&map)
         }
     }
 
-    /// Forgets what is noted of an entity's rows: relationships to it that were asked for before are read again.
-    func forgetNotes(of entity: Int) {
-        withMap { $0.forgetNotes(of: entity, at: tick()) }
-        hasLosses.store(true, ordering: .relaxed)
-    }
-
-    /// Keeps the newer row of a member that nobody holds.
-    func keepLatestRow(_ row: Row, _ entity: EntityRuntime, _ key: ObjectKey) {
-        let latest = LatestRow(row: row, changedAt: tick())
-        let before = withMap { map in
-            defer { map.setLatestRow(latest, entity.index, key) }
-            return map.latestRow(entity.index, key)
+    /// Forgets what is noted of all rows: whatever was asked for before is asked for again.
+    func forgetAllNotes() {
+        for entity in runtime.entities.indices where withMap({ $0.knows(entity) }) {
+            note { map, time in map.forgetNotes(of: entity, at: time) }
         }
-        journal?.recordLatestRow(before, entity.index, key, in: self)
     }
 
     /// The live object of a key, without I/O.
@@ -155,6 +177,7 @@ extension DatabaseContext {
         func make(_ position: Int) throws -> DatabaseObject {
             self.make(entity, try rows[position], group, Int32(clamping: position))
         }
+        let counted = counted(askedAt)
         let (objects, known) = try withMap { map in
             switch keys {
             case .integers(let integers):
@@ -162,7 +185,7 @@ extension DatabaseContext {
                 if map.hasNotes(entity.index) {
                     let old = Set(known)
                     for position in objects.indices where !old.contains(position) {
-                        tellNotes(to: objects[position], .integer(integers[position]), askedAt: askedAt, &map)
+                        tellNotes(to: objects[position], .integer(integers[position]), askedAt: counted, &map)
                     }
                 }
                 return (objects, known)
@@ -176,7 +199,7 @@ extension DatabaseContext {
                     let (object, isNew) = try map.object(entity.index, key) { try make(position) }
                     objects.append(object)
                     if isNew {
-                        tellNotes(to: object, key, askedAt: askedAt, &map)
+                        tellNotes(to: object, key, askedAt: counted, &map)
                     } else {
                         known.append(position)
                     }
@@ -220,9 +243,10 @@ extension DatabaseContext {
         }
         var (object, isNew): (DatabaseObject, Bool)
         if !entity.key.isEmpty, let key = try ObjectKey(row, entity.key) {
+            let counted = counted(askedAt)
             (object, isNew) = withMap { map in
                 let found = map.object(entity.index, key) { makeAlone() }
-                if found.isNew { tellNotes(to: found.object, key, askedAt: askedAt, &map) }
+                if found.isNew { tellNotes(to: found.object, key, askedAt: counted, &map) }
                 return found
             }
             if !isNew { try apply(row, to: object, askedAt: askedAt) }

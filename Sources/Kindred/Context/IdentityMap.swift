@@ -10,18 +10,15 @@ struct LatestRow: Sendable {
 struct LeftObject: Sendable {
     let entity: EntityRuntime
     let row: Row
-    /// When the row became newer than loaded relationships may hold it; nil if it did not.
-    let rowChangedAt: UInt64?
-    /// When relationships were changed, by slot, or all of them where there is none.
-    let linkChanges: [(slot: Int?, time: UInt64)]
+    /// When the row became newer than loaded relationships may hold it.
+    let changedAt: UInt64
 
-    /// Nothing where there is no row any more, or none yet.
+    /// Nothing where there is no row any more, or none yet, or where what was read has it.
     init?(_ entity: EntityRuntime, _ state: ObjectState) {
-        guard state.status == .persistent else { return nil }
+        guard state.isNewer, state.status == .persistent else { return nil }
         self.entity = entity
         row = state.storedRow
-        rowChangedAt = state.isNewer ? state.seenAt : nil
-        linkChanges = state.relationships.changes
+        changedAt = state.seenAt
     }
 }
 
@@ -37,18 +34,34 @@ struct LostRows: Sendable {
 /// Those that are new have temporary keys and are held, as they are by what is staged; others are held by whoever uses
 /// them, and ``ObjectReferences`` finds them. Objects are only added under this map's lock.
 struct IdentityMap {
+    private struct Deletion {
+        let at: UInt64
+        /// Where it happened: if that is undone, the row is there.
+        let scope: TransactionScope?
+
+        func isRunning(besides root: TransactionScope?) -> Bool {
+            scope.map { $0.root !== root && $0.isRunning } ?? false
+        }
+
+        func counts(since time: UInt64) -> Bool { at > time && scope?.isUndone != true }
+    }
+
     private struct Table {
         /// New objects by the numbers of their temporary keys, until they are saved or given up.
         var temporaries: [Int64: DatabaseObject] = [:]
         /// Rows newer than those that loaded relationships hold, of objects that are gone from memory.
         var latestRows: [ObjectKey: LatestRow] = [:]
         /// Rows that were deleted, and when; loaded relationships may still hold them.
-        var deleted: [ObjectKey: UInt64] = [:]
+        var deleted: [ObjectKey: Deletion] = [:]
+        /// When the last of them was.
+        var deletedAt: UInt64 = 0
         /// Rows that a deletion under way is going to take.
         var deleting: Set<ObjectKey> = []
         var lostRows = LostRows()
-        /// When the relationship (by slot) of an owner that nobody holds was last changed.
-        var linkChanges: [Int: [ObjectKey: UInt64]] = [:]
+        /// What was changed in relationships of this entity's rows, by slot.
+        var logs: [Int: RelationshipLog] = [:]
+        /// When all relationships of a row were given up, because it was to be read again.
+        var refreshed: [ObjectKey: UInt64] = [:]
         /// When all these notes were last given up; of what was asked for before, nothing is known.
         var forgottenAt: UInt64 = 0
         /// Other columns than the key that objects are looked up by.
@@ -63,6 +76,8 @@ struct IdentityMap {
     /// How many notes of a kind are kept of an entity: a context that lives long does not grow with all that it ever
     /// wrote.
     var maximumNotes = 10_000
+    /// How many entries a relationship's log may have.
+    var maximumEntries = 50_000
     /// An entity with more notes than that.
     private(set) var overfullEntity: Int?
 
@@ -210,20 +225,31 @@ struct IdentityMap {
 
     /// Whether a row was deleted after a time.
     func isDeleted(_ entity: Int, _ key: ObjectKey, since time: UInt64) -> Bool {
-        read(entity, orNone: false) { !$0.deleted.isEmpty && $0.deleted[key] ?? 0 > time }
+        read(entity, orNone: false) { $0.deletedAt > time && $0.deleted[key]?.counts(since: time) == true }
+    }
+
+    /// The rows that were deleted after a time as a task sees it that is in a transaction or in none.
+    func deletedKeys(_ entity: Int, since time: UInt64, in root: TransactionScope?) -> Set<ObjectKey> {
+        read(entity, orNone: []) { table in
+            if table.deletedAt <= time { return [] }
+            let seen = table.deleted.lazy.filter { $0.value.counts(since: time) && !$0.value.isRunning(besides: root) }
+            return Set(seen.map(\.key))
+        }
     }
 
     /// The rows that were deleted after a time; nil if there were more than are noted.
     func deletedKeys(_ entity: Int, since time: UInt64) -> Set<ObjectKey>? {
         read(entity, orNone: []) { table in
             if table.forgottenAt > time { return nil }
-            return table.deleted.isEmpty ? [] : Set(table.deleted.lazy.filter { $0.value > time }.map(\.key))
+            if table.deletedAt <= time { return [] }
+            return Set(table.deleted.lazy.filter { $0.value.counts(since: time) }.map(\.key))
         }
     }
 
-    mutating func noteDeleted(_ entity: Int, _ key: ObjectKey, at time: UInt64) {
+    mutating func noteDeleted(_ entity: Int, _ key: ObjectKey, at time: UInt64, in scope: TransactionScope? = nil) {
         let place = placeToNote(entity)
-        tables[place].deleted[key] = time
+        tables[place].deleted[key] = Deletion(at: time, scope: scope)
+        tables[place].deletedAt = max(time, tables[place].deletedAt)
         tables[place].latestRows[key] = nil
         if tables[place].deleted.count > maximumNotes { overfullEntity = entity }
     }
@@ -272,38 +298,69 @@ struct IdentityMap {
         if tables[place].lostRows.at == time { tables[place].lostRows = before }
     }
 
-    /// Whether what an object has loaded of a relationship has to be read again: where pairs of a many-to-many relationship
-    /// went without being named, or a row of it that nobody holds may have.
-    func isOutdated(_ loaded: LoadedRelationship, _ relationship: RelationshipRuntime) -> Bool {
-        if case .helper(let link) = relationship.link, lostRows(of: link.entity) > loaded.validAt { return true }
-        let entity = relationship.destination
-        guard let place = tables.place(entity) else { return false }
-        if tables[place].forgottenAt > loaded.validAt { return true }
-        return isInDoubt(loaded, relationship) && loaded.keys.contains { object(entity, $0) == nil }
+    /// When rows of an entity last may have changed or gone without its being known which; 0 for never.
+    func doubtedAt(_ entity: Int) -> UInt64 { tables.place(entity).map { tables[$0].lostRows.doubtedAt } ?? 0 }
+
+    /// When answers about an owner's relationship were last made useless; 0 for never.
+    func staleAt(_ relationship: RelationshipRuntime, _ owner: ObjectKey) -> UInt64 {
+        if !isNoted { return 0 }
+        var time = tables.place(relationship.destination).map { tables[$0].forgottenAt } ?? 0
+        if case .helper(let link) = relationship.link { time = max(time, lostRows(of: link.entity)) }
+        guard let place = tables.place(relationship.source) else { return time }
+        time = max(time, tables[place].forgottenAt)
+        return max(time, tables[place].logs[relationship.slot]?.staleAt(owner) ?? 0)
     }
 
-    /// Whether what an object has loaded of a relationship is right only for rows that somebody holds.
-    func isInDoubt(_ loaded: LoadedRelationship, _ relationship: RelationshipRuntime) -> Bool {
-        tables.place(relationship.destination).map { tables[$0].lostRows.doubtedAt > loaded.validAt } ?? false
+    /// When all relationships of a row were given up; 0 for never.
+    func refreshedAt(_ entity: Int, _ key: ObjectKey) -> UInt64 {
+        read(entity, orNone: 0) { $0.refreshed.isEmpty ? 0 : $0.refreshed[key] ?? 0 }
     }
 
-    /// When anything was last changed in what an owner's relationship leads to, as far as the owner's object does not know.
-    func changedAt(_ relationship: RelationshipRuntime, _ key: ObjectKey) -> UInt64 {
-        max(lostRows(of: relationship), linkChange(relationship.source, slot: relationship.slot, key))
+    /// When anything was last changed in what an owner's relationship leads to; 0 for never.
+    func changedAt(_ relationship: RelationshipRuntime, _ owner: ObjectKey) -> UInt64 {
+        if !isNoted { return 0 }
+        let time = max(lostRows(of: relationship), staleAt(relationship, owner))
+        guard let place = tables.place(relationship.source) else { return time }
+        return max(time, tables[place].logs[relationship.slot]?.changedAt(owner) ?? 0)
     }
 
-    /// When the relationship of an owner that nobody held was changed; 0 for never.
-    func linkChange(_ entity: Int, slot: Int, _ owner: ObjectKey) -> UInt64 {
-        guard isNoted, let place = tables.place(entity) else { return 0 }
-        let forgottenAt = tables[place].forgottenAt
-        if tables[place].linkChanges.isEmpty { return forgottenAt }
-        return max(forgottenAt, tables[place].linkChanges[slot]?[owner] ?? 0)
+    /// What was noted of an owner's relationship after a time.
+    func entries(
+        _ relationship: RelationshipRuntime, _ owner: ObjectKey, since time: UInt64
+    ) -> ArraySlice<RelationshipLog.Entry> {
+        guard isNoted, let place = tables.place(relationship.source) else { return [] }
+        return tables[place].logs[relationship.slot]?.entries(owner, since: time) ?? []
     }
 
-    mutating func noteLinkChange(_ entity: Int, slot: Int, _ owner: ObjectKey, at time: UInt64) {
+    /// What was noted of one row in an owner's relationship, the latest first.
+    func entries(
+        _ relationship: RelationshipRuntime, _ owner: ObjectKey, of member: ObjectKey
+    ) -> [RelationshipLog.Entry] {
+        guard let place = tables.place(relationship.source) else { return [] }
+        return tables[place].logs[relationship.slot]?.entries(owner, of: member) ?? []
+    }
+
+    /// Notes something of a relationship of an entity's rows.
+    mutating func note(_ entity: Int, slot: Int, _ body: (inout RelationshipLog) -> Void) {
         let place = placeToNote(entity)
-        tables[place].linkChanges[slot, default: [:]][owner] = max(time, linkChange(entity, slot: slot, owner))
-        if tables[place].linkChanges[slot, default: [:]].count > maximumNotes { overfullEntity = entity }
+        body(&tables[place].logs[slot, default: RelationshipLog()])
+        if tables[place].logs[slot, default: RelationshipLog()].count > maximumEntries { overfullEntity = entity }
+    }
+
+    /// Notes that all relationships of a row were given up.
+    mutating func noteRefreshed(_ entity: Int, _ key: ObjectKey, at time: UInt64) {
+        let place = placeToNote(entity)
+        tables[place].refreshed[key] = time
+        if tables[place].refreshed.count > maximumNotes { overfullEntity = entity }
+    }
+
+    /// A row that was new has got its key: what was noted of its relationships follows.
+    mutating func renameOwner(_ entity: EntityRuntime, _ temporary: ObjectKey, _ row: Row) {
+        guard isNoted, let place = tables.place(entity.index) else { return }
+        for slot in tables[place].logs.keys {
+            guard let key = try? ObjectKey(row, entity.relationships[slot].ownColumns) else { continue }
+            tables[place].logs[slot]?.rename(temporary, to: key)
+        }
     }
 
     /// The newer row that an object left behind, if any.
@@ -319,18 +376,10 @@ struct IdentityMap {
         if tables[place].latestRows.count > maximumNotes { overfullEntity = entity }
     }
 
-    /// Notes what an object knew that is gone.
+    /// Notes the row of an object that is gone.
     mutating func take(_ left: LeftObject) {
-        let entity = left.entity
-        if let time = left.rowChangedAt, !entity.key.isEmpty, let key = try? ObjectKey(left.row, entity.key) {
-            setLatestRow(LatestRow(row: left.row, changedAt: time), entity.index, key)
-        }
-        for change in left.linkChanges {
-            for relationship in change.slot.map({ [entity.relationships[$0]] }) ?? entity.relationships {
-                guard let key = try? ObjectKey(left.row, relationship.ownColumns) else { continue }
-                noteLinkChange(entity.index, slot: relationship.slot, key, at: change.time)
-            }
-        }
+        guard !left.entity.key.isEmpty, let key = try? ObjectKey(left.row, left.entity.key) else { return }
+        setLatestRow(LatestRow(row: left.row, changedAt: left.changedAt), left.entity.index, key)
     }
 
     /// Gives up what is noted of each row and relationship of an entity, for one note: whatever was loaded before is
@@ -339,7 +388,8 @@ struct IdentityMap {
         let place = placeToNote(entity)
         tables[place].latestRows = [:]
         tables[place].deleted = [:]
-        tables[place].linkChanges = [:]
+        tables[place].logs = [:]
+        tables[place].refreshed = [:]
         tables[place].lostRows.at = time
         tables[place].forgottenAt = time
         overfullEntity = nil

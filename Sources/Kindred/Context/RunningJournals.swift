@@ -36,18 +36,6 @@ final class RunningJournals: Sendable {
         return journals.withLock { $0 }.filter { own?.isWithin($0) != true }.sorted { $0.depth < $1.depth }
     }
 
-    /// Tells others that rows of an entity are asked for.
-    func noteReading(of entity: EntityRuntime, by context: DatabaseContext) {
-        // Mostly there is none, and to look for one's own costs more than this.
-        if only.load(ordering: .acquiring) != 0 { tellReading(of: entity, by: context) }
-    }
-
-    // Apart from the check, which is to cost a look-up nothing.
-    @inline(never)
-    private func tellReading(of entity: EntityRuntime, by context: DatabaseContext) {
-        for journal in others(than: context.journal) { journal.noteReading(of: entity) }
-    }
-
     /// Runs a change of an object, and does the same to what others remember of it.
     ///
     /// - Parameters:

@@ -10,13 +10,22 @@ final class TransactionJournal: Sendable {
 
     private let database: Database
     private let outer: TransactionJournal?
+    /// The journal of the scope around it, of the same database.
+    private let enclosing: TransactionJournal?
     /// How many scopes are around it.
     let depth: Int
+    /// What is read and noted inside refers to this.
+    let scope: TransactionScope
+    /// The contexts that the transaction may change.
+    let turns: ContextTurns
 
-    init(_ database: Database) {
+    init(_ database: Database, _ turns: ContextTurns) {
+        self.turns = turns
         self.database = database
         outer = Self.innermost
         depth = outer.map { $0.depth + 1 } ?? 0
+        enclosing = Self.current(of: database)
+        scope = TransactionScope(within: enclosing?.scope)
     }
 
     /// The journal of the task's transaction on a database, if there is one that has to remember anything.
@@ -39,14 +48,11 @@ final class TransactionJournal: Sendable {
     private struct Entries {
         /// The contexts of the objects that are remembered, which know of the journal.
         var contexts: [DatabaseContext] = []
-        /// The entities of which other tasks have read rows meanwhile, without what the transaction has written.
-        var read: Set<Int> = []
         var before: [ObjectIdentifier: (object: DatabaseObject, state: ObjectState)] = [:]
         /// New objects that were stored when nothing was in `before`: what is there of them came later, and does not count.
         var stored: [ArraySlice<SavedObject>] = []
         var created: [DatabaseObject] = []
         var fetched: [WeakObject] = []
-        var groups: [LoadGroup] = []
         var rows: [(context: DatabaseContext, entity: Int, key: ObjectKey, row: LatestRow?)] = []
         var losses: [(context: DatabaseContext, entity: Int, time: UInt64, before: LostRows)] = []
         var pairs: [StagedPair: (context: DatabaseContext, entry: StagedChanges.PairEntry?)] = [:]
@@ -64,8 +70,6 @@ final class TransactionJournal: Sendable {
             Self.merge(&pairs, &later.pairs)
             Self.join(&created, &later.created)
             Self.join(&fetched, &later.fetched)
-            Self.join(&groups, &later.groups)
-            read.formUnion(later.read)
             // These are undone in the order in which they came.
             rows += later.rows
             losses += later.losses
@@ -136,6 +140,12 @@ final class TransactionJournal: Sendable {
         if entries.contexts.last === context || entries.contexts.contains(where: { $0 === context }) { return }
         entries.contexts.append(context)
         context.journals.insert(self)
+        if let enclosing { enclosing.touch(context) } else { context.begin(scope) }
+    }
+
+    /// Says that a context changes, though none of its objects need to be remembered.
+    func touch(_ context: DatabaseContext) {
+        entries.withLock { enter(context, &$0) }
     }
 
     /// Changes what is remembered of an object; returns the stored row that was remembered, nil if nothing is.
@@ -152,36 +162,18 @@ final class TransactionJournal: Sendable {
         }
     }
 
-    /// Notes that a task which does not see what the transaction writes asks for rows of an entity.
-    func noteReading(of entity: EntityRuntime) {
-        entries.withLock { _ = $0.read.insert(entity.index) }
-    }
+    /// The contexts that have changed.
+    var contexts: [DatabaseContext] { entries.withLock { $0.contexts } }
 
-    /// Says that the transaction was committed: what others have read meanwhile of the entities that it has changed is
-    /// outdated.
-    func commit() {
-        let entries = entries.withLock { $0 }
-        finish()
-        if entries.read.isEmpty { return }
-        var changed = entries.losses.map { ($0.context, $0.entity) } + entries.rows.map { ($0.context, $0.entity) }
-        changed += entries.created.map { ($0.context, $0.runtime.index) }
-        changed += entries.stored.compactMap { $0.first.map { ($0.object.context, $0.entity.index) } }
-        for (object, before) in entries.before.values where entries.read.contains(object.runtime.index) {
-            changed.append((object.context, object.runtime.index))
-            let time = object.context.tick()
-            object.withState { state in
-                if !state.storedRow.hasSameBytes(as: before.storedRow) { state.changed(at: time) }
-            }
-        }
-        for context in entries.contexts {
-            let entities = Set(changed.lazy.filter { $0.0 === context }.map(\.1))
-            for entity in entities.intersection(entries.read) { context.forgetNotes(of: entity) }
-        }
-    }
+    /// Says that the transaction was committed.
+    func commit() { finish() }
 
     /// Says that nothing will be put back any more.
     private func finish() {
-        for context in entries.withLock({ $0.contexts }) { context.journals.remove(self) }
+        for context in contexts { context.journals.remove(self) }
+        guard scope.root === scope else { return }
+        scope.end()
+        for context in contexts { context.end(scope) }
     }
 
     /// The objects that were changed, but for those that were made inside.
@@ -207,11 +199,6 @@ final class TransactionJournal: Sendable {
     /// Remembers objects that were read inside, since what they show may be undone.
     func recordFetched(_ objects: [DatabaseObject]) {
         entries.withLock { $0.fetched += objects.map { WeakObject(object: $0) } }
-    }
-
-    /// Remembers a group that loaded a relationship inside, since what it holds may be undone.
-    func recordLoad(_ group: LoadGroup) {
-        entries.withLock { $0.groups.append(group) }
     }
 
     /// Remembers the row that loaded relationships were to show for a row that nobody holds.
@@ -252,12 +239,15 @@ final class TransactionJournal: Sendable {
 
     /// Puts every object back as it was; returns those that were first read inside and may show undone values.
     func undo() throws -> [DatabaseObject] {
-        defer { finish() }
+        scope.undo()
         let entries = entries.withLock { entries in
             entries.listStored()
             return entries
         }
-        for group in entries.groups { group.forget() }
+        defer {
+            for context in entries.contexts { context.noteUndone() }
+            finish()
+        }
         for (context, entity, key, row) in entries.rows.reversed() {
             context.withMap { $0.setLatestRow(row, entity, key) }
         }
@@ -297,7 +287,10 @@ final class TransactionJournal: Sendable {
                 current = state
                 // Answers that were asked for inside the failed transaction count no more.
                 current.changed(at: object.context.tick())
-                current.relationships.noteChange(at: current.seenAt)
+                // What was loaded outside is kept, unless it was asked for by other keys.
+                let finding = object.runtime.findingColumns
+                let isFoundAlike = finding.allSatisfy { undone.storedRow.hasSameBytes(as: state.storedRow, at: $0) }
+                if isFoundAlike { current.relationships.take(undone.relationships) }
                 return (undone, state)
             }
         }

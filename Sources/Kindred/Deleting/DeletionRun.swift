@@ -88,7 +88,7 @@ extension DeletionSearch {
                 }
                 let group = LoadGroup(.members(members), askedAt: context.now)
                 // The rows are locked: nothing is newer.
-                fresh += members.compactMap { context.object($0, of: entity, group, validAt: .max) }
+                fresh += members.compactMap { context.object($0, of: entity, group, knownAt: .max) }
             }
             for key in keys {
                 if let object = context.liveObject(entity, key) { DeletionRun.mark(object) }

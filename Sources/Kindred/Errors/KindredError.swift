@@ -64,6 +64,8 @@ public struct KindredError: Error, Sendable {
         public static let accessDenied = Code("accessDenied")
         /// A class does not fit the database: columns are missing or have other types, or it is not registered.
         public static let classMismatch = Code("classMismatch")
+        /// Another task's transaction has had the context for longer than the pool's acquire timeout.
+        public static let contextBusy = Code("contextBusy")
         /// The relationship is not loaded, and the context loads none by itself.
         public static let faultingForbidden = Code("faultingForbidden")
         /// The text is not the URI of an object in this database.

@@ -31,7 +31,7 @@ extension FetchRequest {
                 let condition = try cursor.map { try renderer.after($0.values, keys, query.sort) }
                 return SelectQuery.Parts(columns: columns.joined(separator: ", "), condition: condition)
             }
-            let askedAt = context.beginReading(entity)
+            let askedAt = context.beginReading()
             let result = try await context.client.execute(statement, for: entity.name)
             let objects = try context.objects(from: result, of: entity, askedAt: askedAt)
             try await context.prefetch(prefetched, of: objects)

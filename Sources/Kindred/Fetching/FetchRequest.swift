@@ -91,7 +91,7 @@ extension FetchRequest {
         return try await context.client.called(at: fileID, line) {
             if query.lock != nil { try context.requireTransaction() }
             let statement = try query.statement(in: context.schema)
-            let askedAt = context.beginReading(entity)
+            let askedAt = context.beginReading()
             let result = try await context.client.execute(statement, for: entity.name)
             let objects = try context.objects(from: result, of: entity, askedAt: askedAt)
             try await context.prefetch(prefetched, of: objects)

@@ -38,7 +38,7 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
             if cursor == nil {
                 if request.query.lock != nil { try context.requireTransaction() }
                 let statement = try request.query.statement(in: context.schema)
-                askedAt = context.beginReading(request.entity)
+                askedAt = context.beginReading()
                 cursor = ServerCursor(client: context.client, statement: statement, timeout: nil)
             }
             while position == portion.count {
@@ -105,9 +105,9 @@ extension DatabaseContext {
         return objects.filter { object in
             guard let key = object.key, deleted.contains(key) else { return true }
             object.withState { $0.status = .deleted }
-            withMap { map in
+            note { map, time in
                 map.remove(object, entity.index, key)
-                map.noteDeleted(entity.index, key, at: tick())
+                map.noteDeleted(entity.index, key, at: time, in: journal?.scope)
             }
             return false
         }

@@ -20,7 +20,7 @@ extension DatabaseContext {
     private func tally(
         _ tally: MemberTally, _ relationship: RelationshipRuntime, _ owner: DatabaseObject, at place: SourcePlace?
     ) async throws -> Int {
-        let source = owner.withState { LinkSource($0, relationship.slot) }
+        let source = LinkSource(owner, relationship.slot)
         guard let key = try ObjectKey(source.storedRow, relationship.ownColumns) else { return 0 }
         try requireFaulting(relationship, at: place)
         return try await client.called(at: place) {
@@ -31,19 +31,20 @@ extension DatabaseContext {
             let slot = tally.slot(of: relationship)
             let entity = runtime.entities[relationship.source]
             let lostAt = withMap { $0.lostRows(of: relationship) }
-            journal?.recordLoad(group)
             group.forget(slot, before: lostAt)
             let batch = try await group.load(
-                slot, key, changedAt: changedAt(relationship, key, source), from: source.position,
+                slot, key, changedAt: changedAt(relationship, key, source.key), from: source.position,
                 in: client.transactionScope, isFoundByKey: relationship.ownColumns == entity.key
             ) { element in
                 try candidate(element, of: entity, relationship, mayBeKnown: false, lostAt)
             } change: { element, key in
-                changedAt(relationship, key, element, of: entity)
+                changedAt(relationship, key, element.key)
             } load: { keys in
                 try await query(tally, relationship, keys)
             }
-            if let count = batch.count(of: key), changedAt(relationship, key, source) <= batch.askedAt { return count }
+            if let count = batch.count(of: key), changedAt(relationship, key, source.key) <= batch.askedAt {
+                return count
+            }
             return try await queryAlone(tally, relationship, owner)
         }
     }
@@ -60,7 +61,7 @@ extension DatabaseContext {
         var bindings = Bindings()
         try KeySet.append(keys.keys, attributes, to: &bindings)
         withMap { $0.noteKnown(relationship.source) }
-        let askedAt = now(reading: runtime.entities[relationship.destination])
+        let (time, scope) = (now, journal?.scope)
         let statement = Statement(text: text, bindings: bindings, resultFormat: .binary)
         let result = try await client.execute(statement, for: entity.name)
         var counts = Array(repeating: 0, count: keys.count)
@@ -69,7 +70,7 @@ extension DatabaseContext {
             else { continue }
             counts[Int(number) - 1] = tally == .count ? Int(try result.integer(row: row, column: 1) ?? 0) : 1
         }
-        return LoadedBatch(counts: counts, of: keys, askedAt: askedAt)
+        return LoadedBatch(counts: counts, of: keys, askedAt: counted(time), in: scope)
     }
 
     /// `SELECT count(*)`, or `SELECT EXISTS`, of one owner's members.

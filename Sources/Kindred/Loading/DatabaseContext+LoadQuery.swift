@@ -10,26 +10,29 @@ extension DatabaseContext {
         _ source: LinkSource
     ) async throws -> LoadGroup.Found {
         guard faulting == .batch, let group = source.group else { return try await loadAlone(relationship, key) }
-        journal?.recordLoad(group)
-        group.forget(relationship.slot, before: withMap { $0.lostRows(of: relationship) })
+        let lostAt = withMap { $0.lostRows(of: relationship) }
+        group.forget(relationship.slot, before: lostAt)
         // Whoever is asked for by its own key need not be looked at to know that it is loaded.
         let entity = runtime.entities[relationship.source]
         let isFoundByKey = relationship.ownColumns == entity.key
-        let lostAt = mayBeOutdated ? withMap { $0.lostRows(of: relationship) } : 0
         // Where no object is in memory that foreign keys could lead to, there is none to look for.
         let mayBeKnown = relationship.holdsForeignKey && withMap { $0.holdsObjects(of: relationship.destination) }
         let batch = try await group.load(
-            relationship.slot, key, changedAt: changedAt(relationship, key, source), from: source.position,
+            relationship.slot, key, changedAt: staleAt(relationship, key, source.key), from: source.position,
             in: client.transactionScope, isFoundByKey: isFoundByKey
         ) { element in
             try candidate(element, of: entity, relationship, mayBeKnown: mayBeKnown, lostAt)
         } change: { element, key in
-            changedAt(relationship, key, element, of: entity)
+            staleAt(relationship, key, element.key)
         } load: { keys in
             try await query(relationship, keys)
         }
         let found = batch.found(for: key)
-        if let current = current(found, relationship, key, ownerChangedAt: source.linksChangedAt) { return current }
+        if staleAt(relationship, key, source.key) <= batch.askedAt,
+            withMap({ $0.lostRows(of: relationship) }) <= batch.askedAt
+        {
+            return found
+        }
         return try await loadAlone(relationship, key)
     }
 
@@ -45,37 +48,35 @@ extension DatabaseContext {
         mayBeKnown: Bool,
         _ lostAt: UInt64
     ) throws -> ObjectKey? {
-        let row: Row?
-        switch element {
-        case .key(let key):
-            row = liveObject(entity, key)?.rowLacking(relationship, since: lostAt)
-        case .object(let object):
-            row = object.rowLacking(relationship, since: lostAt)
-        case .member(let member):
-            row = member.row
-        }
+        let (row, object): (Row?, DatabaseObject?) =
+            switch element {
+            case .key(let key):
+                liveObject(entity, key).map { ($0.rowToLoad, $0) } ?? (nil, nil)
+            case .object(let object): (object.rowToLoad, object)
+            case .member(let member): (member.row, nil)
+            }
         guard let row, let key = try ObjectKey(row, relationship.ownColumns) else { return nil }
+        if let object, relationship.isToMany, let loaded = object.withState({ $0.relationships[relationship.slot] }),
+            loaded.batch.askedAt >= lostAt, isUsable(loaded.batch, relationship, object)
+        {
+            return nil
+        }
         guard mayBeKnown, try liveDestination(of: relationship, key, row) != nil else { return key }
         return nil
     }
 
-    /// When an owner's relationship was last changed, as far as is known.
-    func changedAt(_ relationship: RelationshipRuntime, _ key: ObjectKey, _ source: LinkSource) -> UInt64 {
-        max(source.linksChangedAt, withMap { $0.changedAt(relationship, key) })
+    /// When answers about an owner's relationship were last made useless.
+    func staleAt(_ relationship: RelationshipRuntime, _ key: ObjectKey, _ ownKey: ObjectKey?) -> UInt64 {
+        withMap { map in
+            max(map.staleAt(relationship, key), ownKey.map { map.refreshedAt(relationship.source, $0) } ?? 0)
+        }
     }
 
-    /// When the relationship of an element of a group was last changed, as far as is known.
-    func changedAt(
-        _ relationship: RelationshipRuntime, _ key: ObjectKey, _ element: LoadGroup.Element, of entity: EntityRuntime
-    ) -> UInt64 {
-        let object: DatabaseObject? =
-            switch element {
-            case .key(let key): liveObject(entity, key)
-            case .object(let object): object
-            case .member(let member): liveObject(entity, member.key)
-            }
-        let known = object?.withState { $0.relationships.changedAt(relationship.slot) } ?? 0
-        return max(known, withMap { $0.changedAt(relationship, key) })
+    /// When anything was last noted of an owner's relationship: counts that were asked for before are outdated.
+    func changedAt(_ relationship: RelationshipRuntime, _ key: ObjectKey, _ ownKey: ObjectKey?) -> UInt64 {
+        withMap { map in
+            max(map.changedAt(relationship, key), ownKey.map { map.refreshedAt(relationship.source, $0) } ?? 0)
+        }
     }
 
     /// One query for the members of all owners with the given keys.
@@ -86,12 +87,13 @@ extension DatabaseContext {
             source: runtime.entities[relationship.source]
         )
         withMap { $0.noteKnown(relationship.source) }
-        let askedAt = now(reading: query.destination)
+        let (time, scope) = (now, journal?.scope)
         let result = try await client.execute(try query.statement(for: keys.keys), for: query.destination.name)
+        let askedAt = counted(time)
         var found = LoadedBatch.Builder(owners: keys, count: result.count)
         var places = KeyNumbers()
         try add(result, query, to: &found, &places)
-        var batch = found.build(askedAt: askedAt)
+        var batch = found.build(askedAt: askedAt, in: scope)
         // Of two forms of one key the answer names one, and a foreign key always leads somewhere.
         let isLoose = relationship.isComparedByServer && relationship.holdsForeignKey
         if batch.hasStrangers || isLoose && keys.keys.contains(where: { batch.members(of: $0)?.count == 0 }) {
@@ -124,7 +126,7 @@ extension DatabaseContext {
         var found = LoadedBatch.Builder(owners: keys, count: 0)
         var places = KeyNumbers()
         for (owner, result) in zip(owners, results) { try add(result, query, to: &found, &places, owner: owner) }
-        return found.build(askedAt: askedAt)
+        return found.build(askedAt: askedAt, in: journal?.scope)
     }
 
     /// Adds the rows of a result, by the owners that they name or all to one.
@@ -178,16 +180,6 @@ private struct ResultKeys {
 }
 
 extension DatabaseObject {
-    /// The row, unless it is gone or its set is loaded already, and nothing was lost since.
-    fileprivate func rowLacking(_ relationship: RelationshipRuntime, since lostAt: UInt64) -> Row? {
-        withState { state in
-            if state.status != .persistent { return nil }
-            if relationship.isToMany, state.relationships.contains(relationship.slot),
-                lostAt == 0 || state.relationships[relationship.slot]?.validAt ?? 0 >= lostAt
-            {
-                return nil
-            }
-            return state.row
-        }
-    }
+    /// The row, unless it is gone, or not stored yet.
+    fileprivate var rowToLoad: Row? { withState { $0.status == .persistent ? $0.row : nil } }
 }

@@ -45,39 +45,29 @@ extension DatabaseContext {
         guard !owners.isEmpty else { return }
         let batch = try await query(relationship, keys)
         for group in groups.values {
-            journal?.recordLoad(group)
             group.keep(batch, relationship.slot)
         }
-        for owner in owners { try await take(relationship, owner.key, for: owner.object) }
+        for owner in owners { take(relationship, owner.key, for: owner.object) }
     }
 
     /// The key by which an object's relationship is found, unless it is known already.
     private func keyToLoad(_ relationship: RelationshipRuntime, for object: DatabaseObject) throws -> ObjectKey? {
-        if relationship.isToMany {
-            guard loadedMembers(of: relationship, owner: object) == nil else { return nil }
-            return try ObjectKey(object.storedRow, relationship.ownColumns)
+        let source = LinkSource(object, relationship.slot)
+        guard relationship.holdsForeignKey else {
+            guard loadedMembers(of: relationship, owner: object, source) == nil else { return nil }
+            return try ObjectKey(source.storedRow, relationship.ownColumns)
         }
-        let (row, known) = object.withState { ($0.row, $0.relationships[relationship.slot]) }
-        let key = try ObjectKey(row, relationship.ownColumns)
-        if case .one(let one) = known, one.foreignKey == nil || one.foreignKey == key,
-            isCurrent(known, relationship, of: object)
-        {
-            return nil
-        }
-        return key
+        guard let key = try ObjectKey(source.row, relationship.ownColumns) else { return nil }
+        return currentOne(relationship, key, source) == nil ? key : nil
     }
 
     /// Keeps with an object what its group knows, so that it stays known when the object joins another group.
-    private func take(_ relationship: RelationshipRuntime, _ key: ObjectKey, for object: DatabaseObject) async throws {
-        if relationship.isToMany {
-            _ = loadedMembers(of: relationship, owner: object)
-        } else if relationship.holdsForeignKey {
-            guard let found = object.withState({ $0.group })?.found(relationship.slot, key) else { return }
-            let one = LoadedOne(
-                foreignKey: key, member: found.members.first, group: found.members.group, validAt: found.askedAt)
-            keep(.one(one), relationship.slot, of: object, askedAt: found.askedAt)
-        } else {
-            _ = try await destination(of: relationship, from: object)
+    private func take(_ relationship: RelationshipRuntime, _ key: ObjectKey, for object: DatabaseObject) {
+        let source = LinkSource(object, relationship.slot)
+        if !relationship.holdsForeignKey {
+            _ = loadedMembers(of: relationship, owner: object, source)
+        } else if let one = currentOne(relationship, key, source) {
+            keep(.one(one), relationship.slot, of: object)
         }
     }
 }

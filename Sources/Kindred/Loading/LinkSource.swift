@@ -11,17 +11,22 @@ struct LinkSource: Sendable {
     /// The rows that the object was read with, and its place among them.
     let group: LoadGroup?
     let position: Int
-    /// The context's clock when the relationship was last changed.
-    let linksChangedAt: UInt64
 
-    init(_ state: ObjectState, _ slot: Int) {
+    /// The key of the row, or of a new object.
+    let key: ObjectKey?
+
+    init(_ object: DatabaseObject, _ slot: Int) {
+        self = object.withState { LinkSource($0, slot, object.runtime) }
+    }
+
+    private init(_ state: ObjectState, _ slot: Int, _ entity: EntityRuntime) {
+        key = state.key(entity)
         status = state.status
         row = state.row
         staging = state.staging
         loaded = state.relationships[slot]
         group = state.group
         position = Int(state.position)
-        linksChangedAt = state.relationships.changedAt(slot)
     }
 
     /// The row as the database has it.

@@ -55,15 +55,17 @@ package final class LoadGroup: Sendable {
         var validSince: UInt64 = 0
 
         func found(_ key: ObjectKey) -> Found? {
-            for batch in batches.reversed() {
-                if let members = batch.members(of: key) { return Found(members: members, askedAt: batch.askedAt) }
+            for batch in batches.reversed() where !batch.isUndone {
+                if let members = batch.members(of: key) { return Found(members: members) }
             }
             return nil
         }
 
         /// The latest batch that an owner was asked for with.
         func batch(of key: ObjectKey) -> LoadedBatch? {
-            for place in batches.indices.reversed() where batches[place].contains(key) { return batches[place] }
+            for place in batches.indices.reversed() where batches[place].contains(key) && !batches[place].isUndone {
+                return batches[place]
+            }
             return nil
         }
 
@@ -77,7 +79,7 @@ package final class LoadGroup: Sendable {
     /// What the group knows of one owner's relationship.
     struct Found {
         var members: LoadedMembers
-        let askedAt: UInt64
+        var askedAt: UInt64 { members.askedAt }
     }
 
     private final class Running: Sendable {
@@ -147,11 +149,6 @@ package final class LoadGroup: Sendable {
                 slots[place].batches.removeAll { $0.askedAt < time }
             }
         }
-    }
-
-    /// Forgets everything, because it was read inside a transaction that failed.
-    func forget() {
-        slots.withLock { $0 = [] }
     }
 
     /// Changes what is known of a relationship.
@@ -236,6 +233,15 @@ package final class LoadGroup: Sendable {
         case key(ObjectKey)
         case object(DatabaseObject)
         case member(Member)
+
+        /// The key of the row.
+        var key: ObjectKey? {
+            switch self {
+            case .key(let key): key
+            case .object(let object): object.key
+            case .member(let member): member.key
+            }
+        }
     }
 
     private func element(at position: Int) -> Element? {

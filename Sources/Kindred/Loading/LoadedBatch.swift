@@ -3,8 +3,10 @@
 final class LoadedBatch: Sendable {
     /// The group that the rows form.
     let group: LoadGroup
-    /// When the query was sent.
+    /// When the query was sent, as far as it counts: see ``TransactionTimes``.
     let askedAt: UInt64
+    /// The transaction in which it was sent: if that is undone, the answer is worth nothing.
+    let scope: TransactionScope?
     let rows: [Member]
     /// Those that were asked for, and whoever else came.
     private let owners: KeyNumbers
@@ -46,7 +48,7 @@ final class LoadedBatch: Sendable {
             links.append((Int32(clamping: owners.insert(owner).number), Int32(clamping: place)))
         }
 
-        func build(askedAt: UInt64) -> LoadedBatch {
+        func build(askedAt: UInt64, in scope: TransactionScope?) -> LoadedBatch {
             // Counted first, so that each link is put where it belongs at once.
             var ends = Array(repeating: 0 as Int32, count: owners.count)
             for link in links { ends[Int(link.owner)] += 1 }
@@ -61,13 +63,13 @@ final class LoadedBatch: Sendable {
                 places[Int(ends[Int(link.owner)])] = link.place
                 ends[Int(link.owner)] += 1
             }
-            return LoadedBatch(rows, owners, places, ends, askedAt, hasStrangers: owners.count > askedCount)
+            return LoadedBatch(rows, owners, places, ends, askedAt, scope, hasStrangers: owners.count > askedCount)
         }
     }
 
     private init(
         _ rows: [Member], _ owners: KeyNumbers, _ places: [Int32], _ ends: [Int32], _ askedAt: UInt64,
-        hasStrangers: Bool
+        _ scope: TransactionScope?, hasStrangers: Bool
     ) {
         self.hasStrangers = hasStrangers
         self.rows = rows
@@ -75,16 +77,31 @@ final class LoadedBatch: Sendable {
         self.places = places
         self.ends = ends
         self.askedAt = askedAt
+        self.scope = scope
         counts = []
         group = LoadGroup(.members(rows), askedAt: askedAt)
     }
 
     /// The numbers of members, by the owners' numbers.
-    init(counts: [Int], of owners: KeyNumbers, askedAt: UInt64) {
-        (self.counts, self.owners, self.askedAt) = (counts, owners, askedAt)
+    init(counts: [Int], of owners: KeyNumbers, askedAt: UInt64, in scope: TransactionScope?) {
+        (self.counts, self.owners, self.askedAt, self.scope) = (counts, owners, askedAt, scope)
         (rows, places, ends, hasStrangers) = ([], [], [], false)
         group = LoadGroup(.members([]), askedAt: askedAt)
     }
+
+    /// An answer without rows.
+    static func empty(askedAt: UInt64) -> LoadedBatch {
+        LoadedBatch(counts: [], of: KeyNumbers(), askedAt: askedAt, in: nil)
+    }
+
+    /// An order of members that a write has made, or an answer put together otherwise: one owner's members.
+    convenience init(_ members: [Member], askedAt: UInt64, in scope: TransactionScope?) {
+        self.init(
+            members, KeyNumbers(), members.indices.map { Int32(clamping: $0) }, [], askedAt, scope, hasStrangers: false)
+    }
+
+    /// Whether the answer was given in a transaction that has been undone since.
+    var isUndone: Bool { scope?.isUndone == true }
 
     /// How many members an owner has; nil if that was not asked for.
     func count(of owner: ObjectKey) -> Int? {
@@ -100,7 +117,7 @@ final class LoadedBatch: Sendable {
 
     /// What is found for an owner that was asked for.
     func found(for owner: ObjectKey) -> LoadGroup.Found {
-        LoadGroup.Found(members: members(of: owner) ?? LoadedMembers(), askedAt: askedAt)
+        LoadGroup.Found(members: members(of: owner) ?? LoadedMembers(self, 0..<0))
     }
 
     /// Whether an owner was asked for.

@@ -76,11 +76,11 @@ extension DatabaseContext {
                     continue
                 }
                 if object.isGone {
-                    try revive(object, key, row)
+                    revive(object, key, row)
                     found.append(object)
                     continue
                 }
-                object.withState { $0.forgetRelationships(at: tick()) }
+                noteRefreshed(object)
                 try apply(row, to: object, askedAt: askedAt)
                 found.append(object)
             }
@@ -89,18 +89,18 @@ extension DatabaseContext {
     }
 
     /// Takes in that the row of an object which was taken for gone is there.
-    private func revive(_ object: DatabaseObject, _ key: ObjectKey, _ row: Row) throws {
+    private func revive(_ object: DatabaseObject, _ key: ObjectKey, _ row: Row) {
         object.withState { state in
             state.status = .persistent
             state.row = row
             state.changed(at: tick())
-            state.forgetRelationships(at: state.seenAt)
         }
         withMap { map in
             map.insert(object, object.runtime.index, key)
             map.noteStored(object.runtime.index, key)
         }
-        try applyInsert(row, of: object.runtime, object)
+        noteRefreshed(object)
+        noteRow(row, of: object.runtime, key)
     }
 
     /// The rows as the database has them now, by key.

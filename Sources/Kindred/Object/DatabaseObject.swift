@@ -86,8 +86,7 @@ open class DatabaseObject: @unchecked Sendable {
 
     deinit {
         // What was read with the row may hold it, and what its relationships lead to, as they were before.
-        let isLeft = state.withLock { $0.isNewer || $0.relationships.areChanged }
-        if isLeft, let left = state.withLock({ LeftObject(runtime, $0) }) { context.leave(left) }
+        if let left = state.withLock({ LeftObject(runtime, $0) }) { context.leave(left) }
         // Who looks for the object after this does not find it any more, but the row that it has left.
         let place = tablePlace
         if place >= 0 { context.references.remove(runtime.index, at: place) }

@@ -8,56 +8,76 @@ package struct Member: Sendable {
     package var position: Int32 = 0
 }
 
-/// The members of a loaded to-many relationship, in the order they were read, each once.
+/// The other end of a relationship as an owner shows it, in the order it was read, each member once: what the server
+/// answered, which never changes, and what the context's log has made of it so far.
 package struct LoadedMembers: Sendable {
-    /// What they were read with; nil for those of an owner that had none to read.
-    private let batch: LoadedBatch?
-    /// Where they stand in the batch, until they change.
+    /// What was answered; empty for an owner that was new.
+    let batch: LoadedBatch
+    /// Where the owner's members stand in it.
     private let range: Range<Int>
-    /// The members once they have changed; nil where one was taken out, so that the others stay where they are.
+    /// The members once they differ from the answer; nil where one was taken out, so that the others stay where they are.
     private var changed: [Member?]?
-    /// Whether members of an ordered relationship may stand out of order, to be sorted when they are next read.
+    /// Whether members of an ordered relationship may stand out of order.
     package var isUnsorted = false
     /// How many were taken out of `changed`; beside the flag it takes no room of its own in an object.
     private var gapCount: Int32 = 0
-    /// The context's clock at which nothing was lost of what they are.
-    package var validAt: UInt64
+    /// The context's clock up to which the log has been taken in; nil if it has not been looked at.
+    var shownAt: UInt64?
+    /// How many transactions of the context had been undone then.
+    var undoCount: UInt64 = 0
     /// Positions by key; made at the first change or membership test, since most sets are only walked.
     private var positions: [ObjectKey: Int]?
 
     /// No members.
-    init() {
-        batch = nil
-        range = 0..<0
-        changed = []
-        validAt = 0
+    init(askedAt: UInt64 = 0) {
+        self.init(.empty(askedAt: askedAt), 0..<0)
     }
 
     init(_ batch: LoadedBatch, _ range: Range<Int>) {
         self.batch = batch
         self.range = range
-        validAt = batch.askedAt
     }
 
+    /// Takes back everything but the answer.
+    mutating func reset() {
+        (changed, positions, gapCount, isUnsorted) = (nil, nil, 0, false)
+    }
+
+    /// Whether the server answered that a row is a member.
+    func wasAnswered(_ key: ObjectKey) -> Bool { range.contains { batch[$0].key == key } }
+
+    /// The member that the server answered with a key.
+    func answered(_ key: ObjectKey) -> Member? {
+        range.first { batch[$0].key == key }.map { batch[$0] }
+    }
+
+    /// When the server was asked.
+    var askedAt: UInt64 { batch.askedAt }
+
     /// The rows that the members were read with.
-    package var group: LoadGroup? { batch?.group }
+    package var group: LoadGroup? { batch.rows.isEmpty ? nil : batch.group }
 
     package var count: Int { changed.map { $0.count - Int(gapCount) } ?? range.count }
 
     /// All of them.
-    package var members: [Member] { changed?.compactMap(\.self) ?? range.compactMap { batch?[$0] } }
+    package var members: [Member] { changed?.compactMap(\.self) ?? range.map { batch[$0] } }
 
     package var first: Member? {
         if let changed { return changed.lazy.compactMap(\.self).first }
-        guard let batch, !range.isEmpty else { return nil }
-        return batch[range.lowerBound]
+        return range.isEmpty ? nil : batch[range.lowerBound]
+    }
+
+    /// The member that came last, which is the one where there can be but one.
+    package var last: Member? {
+        if let changed { return changed.lazy.reversed().compactMap(\.self).first }
+        return range.isEmpty ? nil : batch[range.upperBound - 1]
     }
 
     /// Lends each member in turn.
     func forEach(_ body: (Member) -> Void) {
         if let changed {
             for case let member? in changed { body(member) }
-        } else if let batch {
+        } else {
             for place in range { body(batch[place]) }
         }
     }

@@ -62,31 +62,14 @@ package struct ObjectState: Sendable {
     mutating func changed(at time: UInt64) {
         ownTime = time << 1 | 1
     }
-
-    /// Forgets every loaded relationship, and answers that were asked for before a time of the context's clock.
-    mutating func forgetRelationships(at time: UInt64) {
-        relationships = LoadedRelationships()
-        relationships.noteChange(at: time)
-    }
 }
 
 /// The relationships that an object has loaded, by slot: few, so that a list is quicker and smaller than a dictionary.
 package struct LoadedRelationships: Sendable {
-    private enum Entry {
+    private struct Entry {
         // In this order the slot fills a gap.
-        case loaded(LoadedRelationship, slot: Int32)
-        /// When a relationship was last changed, or all of them were where there is no slot.
-        ///
-        /// Stands here because few objects have it: each word of an object counts.
-        case changedAt(UInt64, slot: Int32?)
-
-        func isLoaded(_ slot: Int) -> Bool {
-            if case .loaded(_, let own) = self { own == slot } else { false }
-        }
-
-        func isTime(of slot: Int32?) -> Bool {
-            if case .changedAt(_, slot) = self { true } else { false }
-        }
+        var loaded: LoadedRelationship
+        let slot: Int32
     }
 
     private var entries: [Entry] = []
@@ -98,62 +81,25 @@ package struct LoadedRelationships: Sendable {
     package subscript(slot: Int) -> LoadedRelationship? {
         get {
             if entries.isEmpty { return nil }
-            guard let place = entries.firstIndex(where: { $0.isLoaded(slot) }),
-                case .loaded(let loaded, _) = entries[place]
-            else { return nil }
-            return loaded
+            return entries.first { $0.slot == slot }?.loaded
         }
         set {
-            let place = entries.firstIndex { $0.isLoaded(slot) }
+            let place = entries.firstIndex { $0.slot == slot }
             switch (place, newValue) {
-            case (let place?, let loaded?): entries[place] = .loaded(loaded, slot: Int32(slot))
+            case (let place?, let loaded?): entries[place].loaded = loaded
             case (let place?, nil): entries.remove(at: place)
             case (nil, let loaded?):
                 // Whoever follows one relationship often follows another.
                 if entries.isEmpty { entries.reserveCapacity(2) }
-                entries.append(.loaded(loaded, slot: Int32(slot)))
+                entries.append(Entry(loaded: loaded, slot: Int32(slot)))
             case (nil, nil): break
             }
         }
     }
 
-    /// Whether a relationship is loaded, without taking it out.
-    func contains(_ slot: Int) -> Bool {
-        entries.contains { $0.isLoaded(slot) }
-    }
-
-    /// The context's clock when a relationship was last changed; 0 for never.
-    ///
-    /// An answer that was asked for earlier is not kept.
-    func changedAt(_ slot: Int) -> UInt64 {
-        var latest: UInt64 = 0
-        for entry in entries {
-            if case .changedAt(let time, let own) = entry, own == nil || own == Int32(slot) {
-                latest = max(latest, time)
-            }
-        }
-        return latest
-    }
-
-    /// Whether the time of any change is known.
-    var areChanged: Bool {
-        if entries.isEmpty { return false }
-        return entries.contains { if case .changedAt = $0 { true } else { false } }
-    }
-
-    /// The times of the changes, by slot, or of all relationships where there is none.
-    var changes: [(slot: Int?, time: UInt64)] {
-        entries.compactMap { if case .changedAt(let time, let slot) = $0 { (slot.map(Int.init), time) } else { nil } }
-    }
-
-    /// Notes that a relationship was changed, or all of them if none is named.
-    mutating func noteChange(of slot: Int? = nil, at time: UInt64) {
-        let slot = slot.map { Int32($0) }
-        if let place = entries.firstIndex(where: { $0.isTime(of: slot) }) {
-            entries[place] = .changedAt(time, slot: slot)
-        } else {
-            entries.append(.changedAt(time, slot: slot))
-        }
+    /// Takes over what others are, but for the answers of transactions that were undone.
+    mutating func take(_ others: LoadedRelationships) {
+        for entry in others.entries where !entry.loaded.batch.isUndone { self[Int(entry.slot)] = entry.loaded }
     }
 }
 
@@ -162,46 +108,25 @@ package struct LoadedRelationships: Sendable {
 /// Holds rows, not objects, so that a graph with cycles never keeps itself alive: an object is made from its row when
 /// it is asked for, once per row and context.
 package enum LoadedRelationship: Sendable {
-    /// A to-one relationship: the row found, and the key it was found for where this side holds the foreign key.
+    /// A to-one relationship whose foreign key this side holds.
     case one(LoadedOne)
+    /// Rows that refer to this one, or that a helper's rows pair with it.
     case many(LoadedMembers)
 
-    /// The context's clock at which nothing was lost of what was read.
-    var validAt: UInt64 {
-        get {
-            switch self {
-            case .one(let one): one.validAt
-            case .many(let members): members.validAt
-            }
-        }
-        set {
-            switch self {
-            case .one(var one):
-                one.validAt = newValue
-                self = .one(one)
-            case .many(var members):
-                members.validAt = newValue
-                self = .many(members)
-            }
-        }
-    }
-
-    /// The keys of the rows at the other end.
-    var keys: [ObjectKey] {
+    /// What was answered.
+    var batch: LoadedBatch {
         switch self {
-        case .one(let one): one.member.map { [$0.key] } ?? []
-        case .many(let members): members.members.map(\.key)
+        case .one(let one): one.batch
+        case .many(let members): members.batch
         }
     }
 }
 
-/// The row at the other end of a to-one relationship.
+/// The row that a foreign key leads to.
 package struct LoadedOne: Sendable {
-    /// The foreign key's value that led to the row; nil where the other side holds the foreign key.
-    package var foreignKey: ObjectKey?
-    package var member: Member?
-    /// The rows that the member was read with.
-    package var group: LoadGroup?
-    /// The context's clock at which nothing was lost of what it is.
-    package var validAt: UInt64
+    /// The foreign key's value that led to the row.
+    let foreignKey: ObjectKey
+    let member: Member?
+    /// The answer that the member is part of.
+    let batch: LoadedBatch
 }

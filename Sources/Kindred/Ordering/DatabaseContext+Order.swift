@@ -11,12 +11,7 @@ extension DatabaseContext {
         _ objects: [DatabaseObject],
         payload: Assignments? = nil
     ) async throws {
-        func run() async throws { try await self.run(owner, relationship, change, objects, payload) }
-        if journal == nil {
-            try await write { try await transaction { try await run() } }
-        } else {
-            try await transaction { try await write { try await run() } }
-        }
+        try await transaction { try await write { try await run(owner, relationship, change, objects, payload) } }
     }
 
     private func run(

@@ -13,7 +13,7 @@ extension DatabaseContext {
         guard let position = relationship.position else { return }
         if case .helper = relationship.link {
             for member in members { restage(StagedPair(owner, relationship, member)) }
-            unload(relationship.slot, of: owner)
+            noteStale(relationship, of: owner)
         } else {
             for (place, member) in members.enumerated() {
                 try member.stageOrThrow(.integer(Int64(place + 1)), at: position)
@@ -45,7 +45,7 @@ extension DatabaseContext {
                 if case .integer(let value) = (object?.row ?? member.row).valueOrRaw(at: position) {
                     last = max(last, value)
                 } else if let object =
-                    object ?? self.object(member, of: entity, loaded.group, validAt: loaded.validAt)
+                    object ?? self.object(member, of: entity, loaded.group, knownAt: loaded.shownAt ?? loaded.askedAt)
                 {
                     unplaced.append(object)
                 }

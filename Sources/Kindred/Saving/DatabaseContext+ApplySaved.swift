@@ -27,7 +27,7 @@ extension DatabaseContext {
             )
         }
         journal?.record(stored: saved)
-        let before = objects.map { object in object.withState { (key: $0.key(entity), links: VisibleLinks($0)) } }
+        let before = objects.map { object in object.withState { (key: $0.key(entity), links: RowLinks($0)) } }
         // Rolled back while they were being stored: their rows are there, and get other objects when they are read.
         let givenUp = staged.withLock { staged in
             var givenUp: Set<DatabaseObject> = []
@@ -56,45 +56,16 @@ extension DatabaseContext {
                 map.noteStored(entity.index, key)
             }
         }
-        guard withMap({ map in map.knowsAny(of: entity.linkedEntities) }) else { return }
+        let isLinked = withMap { map in map.knowsAny(of: entity.linkedEntities) }
         for (position, (saved, before)) in zip(saved, before).enumerated() {
             if givenUp.contains(saved.object) {
-                try applyInsert(rows[position], of: entity, nil)
+                noteRow(rows[position], of: entity, keys[position])
                 continue
             }
-            if let key = before.key { try rekey(key, to: saved, before.links) }
-            try relink(saved.object, from: before.links, to: saved.object.withState { VisibleLinks($0) })
-            try applyInsert(saved.object.row, of: entity, saved.object)
-        }
-    }
-
-    /// A new object has got its key: the loaded sets of its owners follow.
-    private func rekey(_ temporaryKey: ObjectKey, to saved: SavedObject, _ links: VisibleLinks) throws {
-        for relationship in saved.entity.foreignKeys {
-            guard case .foreignKey(let columns, let referenced) = relationship.link else { continue }
-            let owner =
-                try links.destinations[relationship.slot]
-                ?? liveObject(runtime.entities[relationship.destination], where: referenced, equal: saved.row, columns)
-            owner.map { rekey(temporaryKey, to: saved.object, in: $0, relationship.inverseSlot) }
-        }
-    }
-
-    /// A new object has got its key: a loaded relationship that holds it under the temporary one follows.
-    func rekey(_ temporaryKey: ObjectKey, to object: DatabaseObject, in owner: DatabaseObject, _ slot: Int) {
-        guard let key = object.key else { return }
-        let member = Member(key: key, row: object.storedRow)
-        change(owner) { state in
-            switch state.relationships[slot] {
-            case .many(var members):
-                state.relationships[slot] = nil
-                members.rekey(temporaryKey, to: member)
-                state.relationships[slot] = .many(members)
-            case .one(var one) where one.member?.key == temporaryKey:
-                one.member = member
-                state.relationships[slot] = .one(one)
-            case .one, nil:
-                break
-            }
+            if let key = before.key { withMap { $0.renameOwner(entity, key, rows[position]) } }
+            guard isLinked else { continue }
+            let links = saved.object.withState { RowLinks($0) }
+            noteChange(of: saved.object, keys[position], former: before.key, from: before.links, to: links)
         }
     }
 }

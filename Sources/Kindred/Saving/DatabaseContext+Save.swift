@@ -69,11 +69,10 @@ extension DatabaseContext {
         saves.add(1, ordering: .acquiringAndReleasing)
         defer { saves.subtract(1, ordering: .acquiringAndReleasing) }
         if let error = KindredError(try await problems(of: objects)) { throw error }
-        // Saves of the context that are not in a transaction already follow each other.
-        guard journal == nil else { return try await transaction { try await run(objects, pairs) } }
+        let isOutermost = journal == nil
         do {
-            try await write { try await transaction { try await run(objects, pairs) } }
-        } catch let error as PostgresError {
+            try await transaction { try await run(objects, pairs) }
+        } catch let error as PostgresError where isOutermost {
             throw refusedAtEnd(error, among: objects)
         }
     }

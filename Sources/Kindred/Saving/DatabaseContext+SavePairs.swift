@@ -36,16 +36,13 @@ extension DatabaseContext {
         }
     }
 
-    /// The ends of staged pairs have got their keys: the other ends' loaded sets follow.
+    /// The ends of staged pairs have got their keys: the sets at the other ends follow.
     func rekeyPairs(_ temporaryKeys: [DatabaseObject: ObjectKey]) {
         for (pair, _) in staged.withLock({ $0.pairs }) {
             let relationship = pair.relationship
-            if let key = temporaryKeys[pair.destination] {
-                rekey(key, to: pair.destination, in: pair.source, relationship.slot)
-            }
-            if let key = temporaryKeys[pair.source] {
-                rekey(key, to: pair.source, in: pair.destination, relationship.inverseSlot)
-            }
+            notePair(
+                pair.source, relationship, pair.destination, isPaired: nil,
+                formerly: (temporaryKeys[pair.source], temporaryKeys[pair.destination]))
         }
     }
 
@@ -55,12 +52,11 @@ extension DatabaseContext {
         staged.withLock { $0.remove(pair) }
         let relationship = pair.relationship
         guard case .helper(let helper) = relationship.link else { return }
-        link(pair.destination, to: pair.source, slot: relationship.slot)
-        link(pair.source, to: pair.destination, slot: relationship.inverseSlot)
+        notePair(pair.source, relationship, pair.destination, isPaired: true)
         // The sets of helper rows at both ends are read again when they are next used.
         for end in runtime.entities[helper.entity].foreignKeys {
-            if end.ownColumns == helper.sourceColumns { unload(end.inverseSlot, of: pair.source) }
-            if end.ownColumns == helper.destinationColumns { unload(end.inverseSlot, of: pair.destination) }
+            if end.ownColumns == helper.sourceColumns { noteHelperRows(end, of: pair.source) }
+            if end.ownColumns == helper.destinationColumns { noteHelperRows(end, of: pair.destination) }
         }
     }
 }

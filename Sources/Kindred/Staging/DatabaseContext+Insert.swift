@@ -54,7 +54,7 @@ extension DatabaseContext {
             awakeFromInsert(object)
             object.stage(cells)
         } else if isLinked {
-            try? relink(object, from: VisibleLinks(empty), to: VisibleLinks(row))
+            noteChange(of: object, .temporary(number), from: RowLinks(empty), to: object.withState { RowLinks($0) })
         }
         return object
     }

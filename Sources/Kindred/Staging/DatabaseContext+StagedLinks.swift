@@ -147,8 +147,7 @@ extension DatabaseContext {
     /// The one-to-one partner that is known without I/O.
     private func knownPartner(of object: DatabaseObject, _ relationship: RelationshipRuntime) -> DatabaseObject? {
         if let joined = stagedChange(relationship, of: object)?.joined.last { return joined }
-        guard case .one(let one) = object.withState({ $0.relationships[relationship.slot] }), let key = one.member?.key
-        else { return nil }
+        guard let key = loadedMembers(of: relationship, owner: object)?.last?.key else { return nil }
         return liveObject(runtime.entities[relationship.destination], key)
     }
 
@@ -199,8 +198,7 @@ extension DatabaseContext {
             return isNew
         }
         guard isNew else { return }
-        link(pair.destination, to: pair.source, slot: pair.slot)
-        link(pair.source, to: pair.destination, slot: pair.relationship.inverseSlot)
+        notePair(pair.source, pair.relationship, pair.destination, isPaired: nil)
     }
 
     /// Takes a staged pair back; both sides have lost it.
@@ -211,7 +209,6 @@ extension DatabaseContext {
             return staged.contains(pair)
         }
         guard wasStaged else { return }
-        unlink(pair.destination, from: pair.source, slot: pair.slot)
-        unlink(pair.source, from: pair.destination, slot: pair.relationship.inverseSlot)
+        notePair(pair.source, pair.relationship, pair.destination, isPaired: nil)
     }
 }

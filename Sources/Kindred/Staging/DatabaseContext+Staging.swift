@@ -62,8 +62,7 @@ extension DatabaseContext {
         withMap { $0.remove(object, object.runtime.index, .temporary(temporaryKey)) }
     }
 
-    /// Changes what is staged on an object: its visible row, its place in its owners' loaded sets, and whether the
-    /// context holds it.
+    /// Changes what is staged on an object: its visible row, and whether the context holds it.
     ///
     /// The lock of the staged changes is taken around the object's, always in this order, so that an object is held
     /// exactly if something is staged on it.
@@ -71,9 +70,9 @@ extension DatabaseContext {
         let (old, new) = change(object, body) { _ in
             staged.withLock { staged in
                 let (old, new, wasStaged, isStaged) = object.withState { state in
-                    let (old, wasStaged) = (VisibleLinks(state), state.stagingBox != nil)
+                    let (old, wasStaged) = (RowLinks(state), state.stagingBox != nil)
                     body(&state)
-                    return (old, VisibleLinks(state), wasStaged, state.stagingBox != nil)
+                    return (old, RowLinks(state), wasStaged, state.stagingBox != nil)
                 }
                 switch (wasStaged, isStaged) {
                 case (true, true), (false, false): staged.noteChange()
@@ -83,7 +82,7 @@ extension DatabaseContext {
                 return (old, new)
             }
         }
-        try? relink(object, from: old, to: new)
+        noteChange(of: object, object.key, from: old, to: new)
     }
 
     /// Takes back the staged values of attributes that have been written otherwise.
@@ -106,22 +105,5 @@ extension DatabaseContext {
             let key = owner.isInserted ? owner.key : try? ObjectKey(owner.storedRow, relationship.ownColumns)
             return key.flatMap { staged.change(relationship, $0, runtime) }
         }
-    }
-}
-
-/// What an object's to-one relationships show: the foreign keys in its row, and the new objects it points to.
-struct VisibleLinks: Sendable {
-    let row: Row
-    let destinations: [Int: DatabaseObject]
-
-    /// Those of a row without staged changes.
-    init(_ row: Row) {
-        self.row = row
-        destinations = [:]
-    }
-
-    init(_ state: ObjectState) {
-        row = state.row
-        destinations = state.stagingBox?.staging.destinations ?? [:]
     }
 }

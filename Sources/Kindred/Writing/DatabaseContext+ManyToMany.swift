@@ -37,7 +37,7 @@ extension DatabaseContext {
         try applyWrittenPairs(results[0], statements.helper)
         for member in members { join(member, statements) }
         // Positions that were given with the pairs: the order is read again.
-        if statements.relationship.position != nil { unload(statements.relationship.slot, of: statements.owner) }
+        if statements.relationship.position != nil { noteStale(statements.relationship, of: statements.owner) }
     }
 
     /// One DELETE of the pairs.
@@ -147,22 +147,20 @@ extension DatabaseContext {
     }
 
     func join(_ member: DatabaseObject, _ statements: HelperStatements) {
-        link(member, to: statements.owner, slot: statements.relationship.slot)
-        link(statements.owner, to: member, slot: statements.relationship.inverseSlot)
+        notePair(statements.owner, statements.relationship, member, isPaired: true)
         unloadHelperRows(member, statements)
     }
 
     private func part(_ member: DatabaseObject, _ statements: HelperStatements) {
-        unlink(member, from: statements.owner, slot: statements.relationship.slot)
-        unlink(statements.owner, from: member, slot: statements.relationship.inverseSlot)
+        notePair(statements.owner, statements.relationship, member, isPaired: false)
         unloadHelperRows(member, statements)
     }
 
     /// The one-to-many sets of helper rows at both ends are read again when they are next used.
     func unloadHelperRows(_ member: DatabaseObject, _ statements: HelperStatements) {
         for end in statements.helper.foreignKeys {
-            if end.ownColumns == statements.link.sourceColumns { unload(end.inverseSlot, of: statements.owner) }
-            if end.ownColumns == statements.link.destinationColumns { unload(end.inverseSlot, of: member) }
+            if end.ownColumns == statements.link.sourceColumns { noteHelperRows(end, of: statements.owner) }
+            if end.ownColumns == statements.link.destinationColumns { noteHelperRows(end, of: member) }
         }
     }
 
@@ -194,14 +192,18 @@ extension DatabaseContext {
                 part(member, statements)
                 continue
             }
-            let inverse = statements.relationship.inverseSlot
-            try noteLinkChange(entity: statements.relationship.destination, slot: inverse, row, columns)
+            let relationship = statements.relationship
+            if let owner = statements.owner.key, let key = try ObjectKey(row, columns) {
+                noteUnpaired(relationship.destination, slot: relationship.inverseSlot, owner: key, member: owner)
+            }
             if let order = destination.keyOrder(of: statements.link.destination),
                 let key = try ObjectKey(row, order.map { columns[$0] })
             {
-                unlink([key], from: statements.owner, slot: statements.relationship.slot)
+                for owner in ownKeys(relationship, statements.owner) {
+                    noteUnpaired(relationship.source, slot: relationship.slot, owner: owner, member: key)
+                }
             } else {
-                unload(statements.relationship.slot, of: statements.owner)
+                noteStale(relationship, of: statements.owner)
             }
         }
     }

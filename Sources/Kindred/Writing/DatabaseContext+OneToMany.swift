@@ -140,9 +140,8 @@ extension DatabaseContext {
         let entity = statements.members
         guard let key = try ObjectKey(row, entity.key) else { return }
         if let object = moved[key] ?? liveObject(entity, key) { return try apply(row, to: object) }
-        let owned = try zip(statements.columns, statements.ownerValues).allSatisfy { try row[$0] == $1 }
-        if !owned { unlink([key], from: statements.owner, slot: statements.relationship.slot) }
         keepLatestRow(row, entity, key)
+        noteRow(row, key, atOwner: statements.owner, statements.relationship)
     }
 
     func leaving(_ statements: MemberStatements) throws -> [Int] {

@@ -3,11 +3,6 @@ import KindredSchema
 
 // Writing rows through: one statement, then the memory after its answer.
 extension DatabaseContext {
-    /// Runs a write and what it does to memory before the next write of the same scope.
-    func write<T>(_ body: () async throws -> T) async throws -> T {
-        try await (journal?.writeLock ?? writeLock).withLock(body)
-    }
-
     /// Sends statements as one: outside a transaction they are one implicit transaction.
     ///
     /// Errors become this layer's.

@@ -64,7 +64,7 @@ import Testing
                     throw Failure()
                 }
             }
-            try await expectStatements(["SELECT", "SELECT"]) { () async throws in
+            try await expectStatements(["SELECT"]) { () async throws in
                 for _ in 0..<2 { #expect(try await counts(authors, "bookSet") == [5]) }
                 #expect(try await sizes(authors, "bookSet") == [5])
             }

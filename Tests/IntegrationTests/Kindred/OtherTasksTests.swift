@@ -1,25 +1,32 @@
-import Kindred
 import KindredTesting
 import TestSupport
 import Testing
+
+@testable import Kindred
 
 /// What other tasks do to objects that a transaction or a save has in its hands.
 @Suite struct OtherTasksTests {
     private struct Failure: Error, Equatable {}
 
     /// Runs `body` in a transaction that fails, with `other` on a task of its own at its end.
+    ///
+    /// - Parameter writes: whether `other` writes, so that it waits for the end of the transaction.
     private func fail(
-        _ context: DatabaseContext,
+        _ context: DatabaseContext, writes: Bool = false,
         _ body: () async throws -> Void,
         besides other: @Sendable @escaping () async throws -> Void
     ) async throws {
+        var task: Task<Void, any Error>?
         await #expect(throws: Failure.self) {
             try await context.transaction {
                 try await body()
-                try await Task.detached { try await other() }.value
+                let started = Task.detached { try await other() }
+                task = started
+                if !writes { try await started.value }
                 throw Failure()
             }
         }
+        try await task?.value
     }
 
     @Test(.database(.sql(referenceSchema)))
@@ -53,7 +60,7 @@ import Testing
             let people = try await context.fetch("person").sorted("id").all()
             let emails = try await context.fetch("email").sorted("id").all()
             for person in people { _ = try await person.set(forKey: "emailSet").objects }
-            try await fail(context) {
+            try await fail(context, writes: true) {
                 try await people[2].set(forKey: "emailSet").insert(emails[0])
                 people[0]["surname"] = "Inside"
                 emails[1]["address"] = "inside"
@@ -78,7 +85,7 @@ import Testing
     func whatOthersUndidIsReadAgainAfterAFailedTransaction() async throws {
         try await withDatabase { database, context, other in
             let ann = try #require(try await context.find("person", 1))
-            try await fail(context) {
+            try await fail(context, writes: true) {
                 ann["surname"] = "Inside"
             } besides: {
                 await #expect(throws: Failure.self) {
@@ -90,7 +97,7 @@ import Testing
             }
             #expect(ann["firstname"] == "Ann" && ann["surname"] == "Smith" && !ann.hasChanges)
             let cid = try #require(try await context.find("person", 3))
-            try await fail(context) {
+            try await fail(context, writes: true) {
                 cid["surname"] = "Inside"
             } besides: {
                 await #expect(throws: Failure.self) {
@@ -134,6 +141,33 @@ import Testing
                 #expect(try await self.count(person, "emailSet", isCount) == count)
             }
             #expect(try await count(people[2], "titles", isCount) == 1)
+        }
+    }
+
+    @Test(.database(.sql(referenceSchema)))
+    func aWaitThatCannotEndIsAClearError() async throws {
+        try await withDatabase { database, context, other in
+            let ann = try #require(try await context.find("person", 1))
+            let error = await #expect(throws: KindredError.self) {
+                try await context.transaction {
+                    try await ann.setValue("Inside", forKey: "surname")
+                    try await Task.detached {
+                        _ = try await context.turn.take(for: context, within: .milliseconds(50))
+                    }.value
+                }
+            }
+            #expect(error?.code == .contextBusy)
+            #expect(ann["surname"] == "Smith")
+            // The next one has its turn.
+            try await ann.setValue("Outside", forKey: "surname")
+            let waiting = Task {
+                try await context.transaction {
+                    try await Task.detached { try await ann.setValue("Late", forKey: "surname") }.value
+                }
+            }
+            try await Task.sleep(for: .milliseconds(20))
+            waiting.cancel()
+            #expect(try await other.values("SELECT surname FROM person WHERE id = 1") == ["Outside"])
         }
     }
 

@@ -27,13 +27,16 @@ import Testing
                         Bool.random(using: &random)
                     }
                 var steps = random
+                // Its writes wait for the end of the transaction.
+                var beside = Task { () async throws in }
                 do {
                     try await context.transaction {
-                        try await Self.run(context, &steps, depth: 0)
+                        try await Self.run(context, &steps, &beside, depth: 0)
                         if Int.random(in: 0..<2, using: &steps) == 0 { throw Undone() }
                     }
                 } catch is Undone {}
                 random = steps
+                try await beside.value
                 if let problem = try await Self.difference(context, other, held) {
                     Issue.record("seed \(seed), round \(round): \(problem)")
                     return
@@ -43,26 +46,33 @@ import Testing
     }
 
     /// Some steps of a transaction, with some of another task in between.
-    private static func run(_ context: DatabaseContext, _ random: inout SeededGenerator, depth: Int) async throws {
+    private static func run(
+        _ context: DatabaseContext, _ random: inout SeededGenerator, _ beside: inout Task<Void, any Error>, depth: Int
+    ) async throws {
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             if depth < 2, Int.random(in: 0..<4, using: &random) == 0 {
                 var inner = random
+                var innerBeside = beside
                 do {
                     try await context.transaction {
-                        try await run(context, &inner, depth: depth + 1)
+                        try await run(context, &inner, &innerBeside, depth: depth + 1)
                         if Bool.random(using: &inner) { throw Undone() }
                     }
                 } catch is Undone {}
-                random = inner
+                (random, beside) = (inner, innerBeside)
             } else {
                 try await step(context, &random, parity: 0)
             }
             guard Bool.random(using: &random) else { continue }
             let seed = random.next()
-            try await Task.detached {
+            let earlier = beside
+            beside = Task.detached {
+                try await earlier.value
                 var random = SeededGenerator(seed: seed)
                 for _ in 0..<2 { try await step(context, &random, parity: 1) }
-            }.value
+            }
+            // Long enough for what only reads.
+            if Bool.random(using: &random) { try await Task.sleep(for: .milliseconds(2)) }
         }
     }
 

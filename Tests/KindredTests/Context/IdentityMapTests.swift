@@ -16,7 +16,7 @@ import Testing
     @Test func aMapThatOnlyKnowsAnEntityHasNoNotes() {
         let map = Self.map { $0.noteKnown(3) }
         #expect(map.knows(3) && !map.knows(4) && !map.hasNotes(3))
-        #expect(map.linkChange(3, slot: 0, .integer(1)) == 0)
+        #expect(map.refreshedAt(3, .integer(1)) == 0)
     }
 
     @Test func remembersADeletedRow() {
@@ -39,15 +39,16 @@ import Testing
         #expect(map.latestRow(3, .integer(1)) == nil && !map.hasNotes(3))
     }
 
-    @Test(arguments: ["rows", "deleted", "links"]) func keepsNoMoreNotesOfAKindThanItMay(kind: String) {
+    @Test(arguments: ["rows", "deleted", "refreshed", "links"]) func keepsNoMoreNotesOfAKindThanItMay(kind: String) {
         var map = IdentityMap(ObjectReferences())
-        map.maximumNotes = 10
+        (map.maximumNotes, map.maximumEntries) = (10, 10)
         for key in 1...11 {
             #expect(map.overfullEntity == nil)
             switch kind {
             case "rows": map.setLatestRow(LatestRow(row: Self.row, changedAt: 7), 3, .integer(Int64(key)))
             case "deleted": map.noteDeleted(3, .integer(Int64(key)), at: 7)
-            default: map.noteLinkChange(3, slot: 2, .integer(Int64(key)), at: 7)
+            case "refreshed": map.noteRefreshed(3, .integer(Int64(key)), at: 7)
+            default: map.note(3, slot: 2) { $0.append(Self.entry(1), of: .integer(Int64(key)), at: 7) }
             }
         }
         #expect(map.overfullEntity == 3)
@@ -61,12 +62,23 @@ import Testing
         map.forgetNotes(of: 3, at: 9)
         map.noteDeleted(3, .integer(2), at: 11)
         #expect(map.deletedKeys(3, since: 8) == nil && map.deletedKeys(3, since: 10) == [.integer(2)])
-        #expect(map.linkChange(3, slot: 0, .integer(5)) == 9 && map.linkChange(4, slot: 0, .integer(5)) == 0)
+        #expect(map.hasForgotten(3, since: 8) && !map.hasForgotten(3, since: 9) && !map.hasForgotten(4, since: 1))
     }
 
-    @Test func remembersWhenAnOwnersRelationshipChanged() {
-        let map = Self.map { $0.noteLinkChange(3, slot: 2, .integer(1), at: 7) }
-        #expect(map.linkChange(3, slot: 2, .integer(1)) == 7)
-        #expect(map.linkChange(3, slot: 1, .integer(1)) == 0 && map.linkChange(3, slot: 2, .integer(2)) == 0)
+    private static func entry(_ key: Int64) -> RelationshipLog.Entry {
+        RelationshipLog.Entry(member: .integer(key))
+    }
+
+    @Test func remembersWhenAnObjectsRelationshipsWereGivenUp() {
+        let map = Self.map { $0.noteRefreshed(3, .integer(1), at: 7) }
+        #expect(map.refreshedAt(3, .integer(1)) == 7 && map.refreshedAt(3, .integer(2)) == 0)
+    }
+
+    @Test func aDeletionThatWasUndoneDoesNotCount() {
+        let scope = TransactionScope(within: nil)
+        let map = Self.map { $0.noteDeleted(3, .integer(1), at: 7, in: scope) }
+        #expect(map.isDeleted(3, .integer(1), since: 6) && map.deletedKeys(3, since: 6) == [.integer(1)])
+        scope.undo()
+        #expect(!map.isDeleted(3, .integer(1), since: 6) && map.deletedKeys(3, since: 6) == [])
     }
 }

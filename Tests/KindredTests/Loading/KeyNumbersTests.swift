@@ -49,7 +49,7 @@ import Testing
             builder.share(place, with: other)
             expected[other, default: []].append(shared)
         }
-        let batch = builder.build(askedAt: 7)
+        let batch = builder.build(askedAt: 7, in: nil)
         for owner in owners + [.integer(50)] {
             let members = try #require(batch.members(of: owner))
             #expect(members.members.map(\.key) == expected[owner] ?? [])

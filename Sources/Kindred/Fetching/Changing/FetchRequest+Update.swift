@@ -83,10 +83,7 @@ extension DatabaseContext {
                 continue
             }
             // Rows that nobody holds may have come to any of these sets.
-            for owner in withMap({ $0.objects(of: relationship.destination) })
-            where owner.withState({ $0.relationships[relationship.inverseSlot] != nil }) {
-                unload(relationship.inverseSlot, of: owner)
-            }
+            noteAllStale(relationship.destination, slot: relationship.inverseSlot)
         }
     }
 

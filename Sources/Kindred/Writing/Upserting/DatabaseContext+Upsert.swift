@@ -92,7 +92,7 @@ extension DatabaseContext {
         let objects = try objects(from: result, of: entity, askedAt: tick())
         // What was not held may be new, or may have come from another owner.
         for position in new {
-            try applyInsert(objects[position].row, of: objects[position].runtime, objects[position])
+            noteRow(objects[position].storedRow, of: entity, objects[position].key)
         }
         return objects
     }

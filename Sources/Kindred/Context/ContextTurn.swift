@@ -1,0 +1,157 @@
+import Synchronization
+
+/// Whose turn it is to change a context.
+///
+/// A context runs one transaction at a time: another task's transaction, or its write outside of one, waits for the end. A
+/// wait that does not end is an error after the pool's acquire timeout.
+final class ContextTurn: Sendable {
+    private struct Waiter {
+        let number: UInt64
+        let holder: any AnyObject & Sendable
+        let continuation: CheckedContinuation<Outcome, Never>
+    }
+
+    private struct State {
+        var holder: (any AnyObject & Sendable)?
+        /// First come, first served.
+        var waiters: [Waiter] = []
+        var lastNumber: UInt64 = 0
+    }
+
+    private enum Outcome: Sendable {
+        case taken
+        /// Another task of the same transaction has taken the turn.
+        case shared
+        case timedOut
+        case cancelled
+    }
+
+    private let state = Mutex(State())
+
+    /// Waits for the turn; returns whether the holder has it by this call, and not already.
+    ///
+    /// - Parameters:
+    ///   - holder: a transaction, or a single write.
+    ///   - timeout: after which waiting is an error.
+    /// - Throws: `KindredError` `.contextBusy` after the timeout, `CancellationError` where the task is cancelled.
+    func take(for holder: any AnyObject & Sendable, within timeout: Duration) async throws -> Bool {
+        let quick: (outcome: Outcome?, number: UInt64) = state.withLock { state in
+            if state.holder === holder { return (.shared, 0) }
+            if state.holder == nil {
+                state.holder = holder
+                return (.taken, 0)
+            }
+            state.lastNumber += 1
+            return (nil, state.lastNumber)
+        }
+        let outcome =
+            if let outcome = quick.outcome { outcome } else { await wait(holder, quick.number, timeout) }
+        switch outcome {
+        case .taken: return true
+        case .shared: return false
+        case .cancelled: throw CancellationError()
+        case .timedOut:
+            throw KindredError(
+                .contextBusy,
+                """
+                Another task's transaction has had the context for \(timeout); end it sooner, make a context for each task, \
+                or do not wait inside a transaction for a task that writes outside of it
+                """)
+        }
+    }
+
+    private func wait(_ holder: any AnyObject & Sendable, _ number: UInt64, _ timeout: Duration) async -> Outcome {
+        let alarm = Task {
+            try await Task.sleep(for: timeout)
+            give(up: number, .timedOut)
+        }
+        defer { alarm.cancel() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let outcome: Outcome? = state.withLock { state in
+                    if state.holder === holder { return .shared }
+                    if state.holder == nil {
+                        state.holder = holder
+                        return .taken
+                    }
+                    if Task.isCancelled { return .cancelled }
+                    state.waiters.append(Waiter(number: number, holder: holder, continuation: continuation))
+                    return nil
+                }
+                if let outcome { continuation.resume(returning: outcome) }
+            }
+        } onCancel: {
+            give(up: number, .cancelled)
+        }
+    }
+
+    private func give(up number: UInt64, _ outcome: Outcome) {
+        let waiter = state.withLock { state in
+            state.waiters.firstIndex { $0.number == number }.map { state.waiters.remove(at: $0) }
+        }
+        waiter?.continuation.resume(returning: outcome)
+    }
+
+    /// Ends the turn, which is the first waiter's then, and that of all who wait for the same transaction.
+    func end() {
+        let next: [Waiter] = state.withLock { state in
+            guard let first = state.waiters.first else {
+                state.holder = nil
+                return []
+            }
+            state.holder = first.holder
+            let same = state.waiters.filter { $0.holder === first.holder }
+            state.waiters.removeAll { $0.holder === first.holder }
+            return same
+        }
+        for (place, waiter) in next.enumerated() {
+            waiter.continuation.resume(returning: place == 0 ? .taken : .shared)
+        }
+    }
+}
+
+/// The contexts whose turn a transaction has, until its end.
+final class ContextTurns: Sendable {
+    /// nil after the end.
+    private let contexts = Mutex<[DatabaseContext]?>([])
+
+    /// Waits until it is the transaction's turn to change a context, if it is not already.
+    ///
+    /// A task that outlives the transaction takes no turn; what it sends is refused.
+    func take(_ context: DatabaseContext) async throws {
+        let isKnown = contexts.withLock { contexts in contexts.map { $0.contains { $0 === context } } ?? true }
+        guard !isKnown, try await context.turn.take(for: self, within: context.turnTimeout) else { return }
+        let hasEnded = contexts.withLock { contexts in
+            contexts?.append(context)
+            return contexts == nil
+        }
+        if hasEnded { context.turn.end() }
+    }
+
+    func end() {
+        let taken = contexts.withLock { contexts in
+            defer { contexts = nil }
+            return contexts ?? []
+        }
+        for context in taken { context.turn.end() }
+    }
+}
+
+/// A write outside of transactions, for as long as it has the turn.
+private final class SingleWrite: Sendable {}
+
+extension DatabaseContext {
+    /// How long a task waits for its turn.
+    var turnTimeout: Duration { client.configuration.pool.acquireTimeout }
+
+    /// Runs a write and what it does to memory when it is the task's turn, before the next write of the same scope.
+    func write<T>(_ body: () async throws -> T) async throws -> T {
+        if let journal {
+            try await journal.turns.take(self)
+            return try await journal.writeLock.withLock(body)
+        }
+        _ = try await turn.take(for: SingleWrite(), within: turnTimeout)
+        defer { turn.end() }
+        return try await body()
+    }
+}

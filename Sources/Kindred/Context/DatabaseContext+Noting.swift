@@ -1,0 +1,187 @@
+import KindredPostgres
+
+// What changes is noted here, and nowhere pushed into what is loaded: see ``RelationshipLog``.
+extension DatabaseContext {
+    /// Notes that an object's row has changed, with every owner that it referred to or refers to, as stored and as shown.
+    ///
+    /// - Parameter former: the key by which answers know the row, where it has got another one.
+    func noteChange(
+        of object: DatabaseObject, _ key: ObjectKey?, former: ObjectKey? = nil, from old: RowLinks, to new: RowLinks
+    ) {
+        let entity = object.runtime
+        var slots = entity.moves(from: old.stored, to: new.stored)
+        slots.formUnion(entity.moves(from: old.shown, to: new.shown))
+        for slot in old.destinations.keys { slots.insert(slot) }
+        for slot in new.destinations.keys { slots.insert(slot) }
+        if former != nil { for relationship in entity.foreignKeys { slots.insert(relationship.slot) } }
+        if !entity.helperEnds.isEmpty, !old.stored.hasSameBytes(as: new.stored) {
+            noteHelperRow(old.stored, of: entity)
+            noteHelperRow(new.stored, of: entity)
+        }
+        guard let key, !slots.isEmpty else { return }
+        let entry = RelationshipLog.Entry(
+            member: key, former: former, row: new.isStored ? new.stored : nil, scope: journal?.scope)
+        for slot in slots {
+            let relationship = entity.relationships[slot]
+            guard case .foreignKey(let columns, _) = relationship.link, knows(relationship.destination)
+            else { continue }
+            let keys = Set(
+                [old.stored, old.shown, new.stored, new.shown].compactMap { try? ObjectKey($0, columns) }
+                    + [old, new].compactMap { $0.destinations[slot] }.flatMap { ownerKeys(relationship, $0) })
+            note(entry, relationship, of: keys)
+        }
+    }
+
+    /// Notes that a row was stored, changed or deleted, with the owners that it refers to.
+    func noteRow(_ row: Row, of entity: EntityRuntime, _ key: ObjectKey?, isDeletion: Bool = false) {
+        noteHelperRow(row, of: entity)
+        guard let key else { return }
+        let entry = RelationshipLog.Entry(member: key, row: row, isDeletion: isDeletion, scope: journal?.scope)
+        for relationship in entity.foreignKeys {
+            guard case .foreignKey(let columns, _) = relationship.link, knows(relationship.destination),
+                let owner = try? ObjectKey(row, columns)
+            else { continue }
+            note(entry, relationship, of: [owner])
+        }
+    }
+
+    /// Notes that a row has changed at one owner of it, besides those that it refers to.
+    func noteRow(_ row: Row, _ key: ObjectKey, atOwner owner: DatabaseObject, _ relationship: RelationshipRuntime) {
+        let entry = RelationshipLog.Entry(member: key, row: row, scope: journal?.scope)
+        note(entry, relationship.source, relationship.slot, of: ownKeys(relationship, owner))
+    }
+
+    /// Keeps the newer row of a member without an object, and notes it.
+    func keepLatestRow(_ row: Row, _ entity: EntityRuntime, _ key: ObjectKey) {
+        let before = note { map, time in
+            let before = map.latestRow(entity.index, key)
+            map.setLatestRow(LatestRow(row: row, changedAt: time), entity.index, key)
+            return before
+        }
+        journal?.recordLatestRow(before, entity.index, key, in: self)
+        noteRow(row, of: entity, key)
+    }
+
+    /// Notes an entry with the owners at the other end of a foreign key.
+    private func note(_ entry: RelationshipLog.Entry, _ relationship: RelationshipRuntime, of owners: Set<ObjectKey>) {
+        guard !owners.isEmpty else { return }
+        if relationship.isComparedByServer {
+            return noteAllStale(relationship.destination, slot: relationship.inverseSlot)
+        }
+        note(entry, relationship.destination, relationship.inverseSlot, of: owners)
+    }
+
+    private func note(_ entry: RelationshipLog.Entry, _ entity: Int, _ slot: Int, of owners: some Collection<ObjectKey>)
+    {
+        guard knows(entity) else { return }
+        note { map, time in
+            map.note(entity, slot: slot) { log in
+                for owner in owners { log.append(entry, of: owner, at: time) }
+            }
+        }
+    }
+
+    /// Whether an answer about an entity's relationships can be wrong: where no row of it was ever in memory, and nothing was
+    /// asked for one, there is none.
+    private func knows(_ entity: Int) -> Bool { withMap { $0.knows(entity) } }
+
+    /// Notes that a pair of a many-to-many relationship came, went, or is to be looked at again, at both ends.
+    ///
+    /// - Parameter formerly: the keys by which the other ends know the two, where they have got others.
+    func notePair(
+        _ owner: DatabaseObject, _ relationship: RelationshipRuntime, _ member: DatabaseObject, isPaired: Bool?,
+        formerly former: (owner: ObjectKey?, member: ObjectKey?) = (nil, nil)
+    ) {
+        func note(
+            _ owner: DatabaseObject, _ entity: Int, _ slot: Int, _ member: DatabaseObject, _ former: ObjectKey?
+        ) {
+            guard let key = member.key else { return }
+            let entry = RelationshipLog.Entry(
+                member: key, former: former, row: member.storedRow, isPaired: isPaired, scope: journal?.scope)
+            self.note(entry, entity, slot, of: ownKeys(runtime.entities[entity].relationships[slot], owner))
+        }
+        note(owner, relationship.source, relationship.slot, member, former.member)
+        note(member, relationship.destination, relationship.inverseSlot, owner, former.owner)
+    }
+
+    /// Notes that a set of helper rows at one end of a pair has to be asked for again.
+    ///
+    /// - Parameter end: the helper's foreign key to that end.
+    func noteHelperRows(_ end: RelationshipRuntime, of owner: DatabaseObject) {
+        noteStale(runtime.entities[end.destination].relationships[end.inverseSlot], of: owner)
+    }
+
+    /// Notes that a pair went, at one end, whose other end has no object.
+    func noteUnpaired(_ entity: Int, slot: Int, owner: ObjectKey, member: ObjectKey) {
+        let entry = RelationshipLog.Entry(member: member, isPaired: false, scope: journal?.scope)
+        note(entry, entity, slot, of: [owner])
+    }
+
+    /// Notes that an owner's relationship has to be asked for again.
+    func noteStale(_ relationship: RelationshipRuntime, of owner: DatabaseObject) {
+        for key in ownKeys(relationship, owner) { noteStale(relationship.source, slot: relationship.slot, key) }
+    }
+
+    func noteStale(_ entity: Int, slot: Int, _ owner: ObjectKey) {
+        if runtime.entities[entity].relationships[slot].isComparedByServer {
+            return noteAllStale(entity, slot: slot)
+        }
+        guard knows(entity) else { return }
+        note { map, time in map.note(entity, slot: slot) { $0.noteStale(owner, at: time) } }
+    }
+
+    /// Notes that a relationship of all rows of an entity has to be asked for again.
+    func noteAllStale(_ entity: Int, slot: Int) {
+        guard knows(entity) else { return }
+        note { map, time in map.note(entity, slot: slot) { $0.noteAllStale(at: time) } }
+    }
+
+    /// Notes that all relationships of an object have to be asked for again.
+    func noteRefreshed(_ object: DatabaseObject) {
+        object.withState { $0.relationships = LoadedRelationships() }
+        guard let key = object.key else { return }
+        note { map, time in map.noteRefreshed(object.runtime.index, key, at: time) }
+    }
+
+    /// A helper row came, went or changed by itself: the many-to-many sets at both its ends have to be asked for again.
+    private func noteHelperRow(_ row: Row, of entity: EntityRuntime) {
+        for end in entity.helperEnds {
+            if let key = try? ObjectKey(row, end.columns) { noteStale(end.entity, slot: end.slot, key) }
+        }
+    }
+
+    /// The keys by which a relationship's other end knows an object: what it references, or a new object itself.
+    func ownKeys(_ relationship: RelationshipRuntime, _ object: DatabaseObject) -> [ObjectKey] {
+        let (row, temporary) = object.withState { ($0.storedRow, $0.stagingBox?.staging.temporaryKey) }
+        guard let temporary else {
+            return (try? ObjectKey(row, relationship.ownColumns)).flatMap { $0 }.map { [$0] } ?? []
+        }
+        let given = try? ObjectKey(object.row, relationship.ownColumns)
+        return [.temporary(temporary)] + (given.flatMap { $0 }.map { [$0] } ?? [])
+    }
+
+    private func ownerKeys(_ relationship: RelationshipRuntime, _ owner: DatabaseObject) -> [ObjectKey] {
+        ownKeys(runtime.entities[relationship.destination].relationships[relationship.inverseSlot], owner)
+    }
+}
+
+/// What an object's row refers to: as stored, as shown, and by links to new objects.
+struct RowLinks: Sendable {
+    let stored: Row
+    let shown: Row
+    let destinations: [Int: DatabaseObject]
+    /// Whether `stored` is a row of the database.
+    let isStored: Bool
+
+    /// Those of a stored row without staged changes.
+    init(_ row: Row) {
+        (stored, shown, destinations, isStored) = (row, row, [:], true)
+    }
+
+    init(_ state: ObjectState) {
+        stored = state.storedRow
+        shown = state.row
+        destinations = state.stagingBox?.staging.destinations ?? [:]
+        isStored = state.status == .persistent
+    }
+}

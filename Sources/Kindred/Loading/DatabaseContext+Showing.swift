@@ -1,0 +1,292 @@
+import KindredPostgres
+import KindredSchema
+import Synchronization
+
+// What an owner shows of a relationship: the answer of the server, and every row looked at again that the log names since.
+extension DatabaseContext {
+    /// The members that are in memory, the owner's own or those that its group has loaded for it; nil if they have to be
+    /// asked for.
+    func loadedMembers(of relationship: RelationshipRuntime, owner: DatabaseObject) -> LoadedMembers? {
+        loadedMembers(of: relationship, owner: owner, LinkSource(owner, relationship.slot))
+    }
+
+    func loadedMembers(
+        of relationship: RelationshipRuntime, owner: DatabaseObject, _ source: LinkSource
+    ) -> LoadedMembers? {
+        if case .many(let members) = source.loaded {
+            if let shownAt = members.shownAt, isQuiet(since: shownAt) { return members }
+            if isUsable(members.batch, relationship, owner) {
+                let isInDoubt = withMap { $0.doubtedAt(relationship.destination) } > members.askedAt
+                let shown = show(members, relationship, owner)
+                if !isInDoubt { return shown }
+                if let settled = settled(shown, relationship, owner) { return settled }
+            }
+        }
+        if source.status == .inserted {
+            let staleAt = source.key.map { key in withMap { $0.staleAt(relationship, key) } } ?? 0
+            return show(LoadedMembers(askedAt: staleAt), relationship, owner)
+        }
+        guard let key = try? ObjectKey(source.storedRow, relationship.ownColumns),
+            let found = source.group?.found(relationship.slot, key),
+            isUsable(found.members.batch, relationship, owner),
+            withMap({ $0.lostRows(of: relationship) }) <= found.askedAt
+        else { return nil }
+        return show(found.members, relationship, owner)
+    }
+
+    /// Whether an answer about an owner's relationship can be used, with what the log adds to it.
+    func isUsable(_ batch: LoadedBatch, _ relationship: RelationshipRuntime, _ owner: DatabaseObject) -> Bool {
+        if batch.isUndone { return false }
+        if isQuiet(since: batch.askedAt) { return true }
+        let (keys, ownKey) = (ownKeys(relationship, owner), owner.key)
+        return withMap { map in
+            keys.allSatisfy { map.staleAt(relationship, $0) <= batch.askedAt }
+                && ownKey.map { map.refreshedAt(relationship.source, $0) } ?? 0 <= batch.askedAt
+        }
+    }
+
+    /// What an owner shows where rows without objects may have changed: right as long as all members have objects, whose
+    /// rows become the answer; nil where that is not so.
+    private func settled(
+        _ shown: LoadedMembers, _ relationship: RelationshipRuntime, _ owner: DatabaseObject
+    ) -> LoadedMembers? {
+        guard stagedChange(relationship, of: owner) == nil else { return nil }
+        let keys = ownKeys(relationship, owner)
+        var known: [Member] = []
+        for member in shown.members {
+            guard let object = withMap({ $0.object(relationship.destination, member.key) }) else { return nil }
+            let row = object.storedRow
+            if case .referenced(_, let columns) = relationship.link, !Self.refers(row, columns, to: keys) { continue }
+            known.append(Member(key: member.key, row: row))
+        }
+        let batch = LoadedBatch(known, askedAt: shown.shownAt ?? shown.askedAt, in: journal?.scope)
+        return show(LoadedMembers(batch, 0..<known.count), relationship, owner)
+    }
+
+    /// Takes the log into an answer, keeps the outcome with the owner, and returns it.
+    @discardableResult
+    func show(
+        _ answer: LoadedMembers, _ relationship: RelationshipRuntime, _ owner: DatabaseObject
+    ) -> LoadedMembers {
+        var members = answer
+        let count = undoCount
+        if members.shownAt == nil || members.undoCount != count {
+            members.reset()
+            members.shownAt = nil
+            members.undoCount = count
+        }
+        let isBeside = isBesideTransaction
+        let since = members.shownAt ?? members.askedAt
+        let keys = ownKeys(relationship, owner)
+        // Before the time: what is staged later is noted later.
+        let change = members.shownAt == nil ? stagedChange(relationship, of: owner) : nil
+        let root = journal?.scope.root
+        typealias News = (time: UInt64, entries: [RelationshipLog.Entry], deleted: Set<ObjectKey>)
+        let (time, entries, deleted) = withMap { map -> News in
+            let time = now
+            if isQuiet(since: since) { return (time, [], []) }
+            var entries = keys.flatMap { map.entries(relationship, $0, since: since) }
+            // A transaction of another task shows to others once it is committed, where they have not seen it yet.
+            if isBeside { entries.removeAll { $0.scope.map { $0.root !== root && $0.isRunning } ?? false } }
+            return (time, entries, map.deletedKeys(relationship.destination, since: since, in: root))
+        }
+        // Pairs stand in the order in which they were staged, rows in the order in which they came.
+        if case .helper = relationship.link { add(change, to: &members) }
+        for entry in entries { take(entry, relationship, owner, keys, &members) }
+        if !deleted.isEmpty { members.remove(deleted) }
+        add(change, to: &members)
+        members.shownAt = time
+        if members.isUnsorted { sort(&members, relationship) }
+        if !isBeside { keep(.many(members), relationship.slot, of: owner) }
+        return members
+    }
+
+    /// Adds what is staged to an answer.
+    private func add(_ change: StagedLinks.Change?, to members: inout LoadedMembers) {
+        guard let change else { return }
+        members.remove(change.left)
+        for object in change.joined {
+            if let key = object.key, !members.contains(key) {
+                members.insert(Member(key: key, row: object.storedRow))
+            }
+        }
+        members.isUnsorted = true
+    }
+
+    /// Looks at a row again that the log names.
+    private func take(
+        _ entry: RelationshipLog.Entry, _ relationship: RelationshipRuntime, _ owner: DatabaseObject,
+        _ keys: [ObjectKey], _ members: inout LoadedMembers
+    ) {
+        if let former = entry.former, entry.counts, members.contains(former) {
+            if let row = entry.row, !members.contains(entry.member) {
+                members.rekey(former, to: Member(key: entry.member, row: row))
+            } else {
+                members.remove([former])
+            }
+        }
+        take(standing(of: entry, relationship, owner, keys), entry.member, &members)
+        // Another row may have the key now.
+        guard let former = entry.former, !former.isTemporary else { return }
+        let left = RelationshipLog.Entry(member: former, isDeletion: true, scope: entry.scope)
+        take(standing(of: left, relationship, owner, keys), former, &members)
+    }
+
+    private func take(_ standing: Standing, _ key: ObjectKey, _ members: inout LoadedMembers) {
+        switch standing {
+        case .member(let member):
+            // What is there stays where it is; its place in an order may have changed.
+            if !members.contains(key) { members.insert(member) }
+            members.isUnsorted = true
+        case .stranger: members.remove([key])
+        case .unknown:
+            if !members.wasAnswered(key) {
+                members.remove([key])
+            } else if !members.contains(key), let member = members.answered(key) {
+                members.insert(member)
+            }
+        }
+    }
+
+    private enum Standing {
+        case member(Member)
+        case stranger
+        /// Nothing is known but what the server answered.
+        case unknown
+    }
+
+    /// Whether the row that an entry names is a member of the owner's, as far as it is known now.
+    private func standing(
+        of entry: RelationshipLog.Entry, _ relationship: RelationshipRuntime, _ owner: DatabaseObject,
+        _ keys: [ObjectKey]
+    ) -> Standing {
+        let key = entry.member
+        if case .helper = relationship.link { return pairing(of: entry, relationship, owner, keys) }
+        guard case .referenced(_, let columns) = relationship.link else { return .unknown }
+        typealias Known = (object: DatabaseObject?, latest: Row?, entry: RelationshipLog.Entry?)
+        let known = withMap { map -> Known in
+            if let object = map.object(relationship.destination, key) { return (object, nil, nil) }
+            let last = entry.counts ? entry : lastEntry(of: key, relationship, keys, &map) { $0.counts }
+            return (nil, map.latestRow(relationship.destination, key)?.row, last)
+        }
+        if let object = known.object {
+            return object.withState { state in
+                if state.status == .deleted { return .stranger }
+                let member = Member(key: key, row: state.storedRow)
+                if let new = state.stagingBox?.staging.destinations[relationship.inverseSlot] {
+                    return new === owner ? .member(member) : .stranger
+                }
+                return Self.refers(state.row, columns, to: keys) ? .member(member) : .stranger
+            }
+        }
+        if known.entry?.isDeletion == true { return .stranger }
+        guard let row = known.latest ?? known.entry?.row else { return .unknown }
+        return Self.refers(row, columns, to: keys) ? .member(Member(key: key, row: row)) : .stranger
+    }
+
+    /// The last entry of a row in an owner's relationship that is of a kind.
+    private func lastEntry(
+        of member: ObjectKey, _ relationship: RelationshipRuntime, _ keys: [ObjectKey], _ map: inout IdentityMap,
+        where isMeant: (RelationshipLog.Entry) -> Bool
+    ) -> RelationshipLog.Entry? {
+        for key in keys {
+            if let entry = map.entries(relationship, key, of: member).first(where: isMeant) { return entry }
+        }
+        return nil
+    }
+
+    private static func refers(_ row: Row, _ columns: [Int], to keys: [ObjectKey]) -> Bool {
+        guard let key = try? ObjectKey(row, columns) else { return false }
+        return keys.contains(key)
+    }
+
+    /// Whether a pair is there: staged, or what was written last in a transaction that still counts.
+    private func pairing(
+        of entry: RelationshipLog.Entry, _ relationship: RelationshipRuntime, _ owner: DatabaseObject,
+        _ keys: [ObjectKey]
+    ) -> Standing {
+        let (object, last) = withMap { map in
+            let isLast = entry.counts && entry.isPaired != nil
+            let last =
+                isLast
+                ? entry
+                : lastEntry(of: entry.member, relationship, keys, &map) { $0.counts && $0.isPaired != nil }
+            return (map.object(relationship.destination, entry.member), last)
+        }
+        if object?.isGone == true { return .stranger }
+        if let object, staged.withLock({ $0.contains(StagedPair(owner, relationship, object)) }) {
+            return .member(Member(key: entry.member, row: object.storedRow))
+        }
+        guard let isPaired = last?.isPaired else { return .unknown }
+        guard isPaired else { return .stranger }
+        let row = object?.storedRow ?? last?.row ?? entry.row
+        return row.map { .member(Member(key: entry.member, row: $0)) } ?? .unknown
+    }
+
+    /// Keeps what was loaded with its owner, unless what is there was looked at later.
+    func keep(_ loaded: LoadedRelationship, _ slot: Int, of owner: DatabaseObject) {
+        // What the transaction has read goes with it, and what was known before is known again.
+        if loaded.batch.scope != nil { journal?.record(owner) }
+        owner.withState { state in
+            guard state.status != .deleted else { return }
+            if case .many(let new) = loaded, case .many(let old) = state.relationships[slot],
+                old.batch === new.batch, old.undoCount == new.undoCount, old.shownAt ?? 0 > new.shownAt ?? 0
+            {
+                return
+            }
+            state.relationships[slot] = loaded
+        }
+    }
+
+    /// Whether a row is among the members that are in memory; nil if they are not.
+    func isLoadedMember(_ key: ObjectKey, of relationship: RelationshipRuntime, owner: DatabaseObject) -> Bool? {
+        guard var members = loadedMembers(of: relationship, owner: owner) else { return nil }
+        let shownAt = members.shownAt
+        // Where they stand, so that what is made to look for one is there for the next.
+        let found: Bool? = owner.withState { state in
+            guard case .many(var members) = state.relationships[relationship.slot], members.shownAt == shownAt
+            else { return nil }
+            state.relationships[relationship.slot] = nil
+            defer { state.relationships[relationship.slot] = .many(members) }
+            return members.contains(key)
+        }
+        return found ?? members.contains(key)
+    }
+
+    /// Puts members in the order of their positions.
+    ///
+    /// Positions of many-to-many relationships are in the helper's rows: those sets are asked for again instead.
+    private func sort(_ members: inout LoadedMembers, _ relationship: RelationshipRuntime) {
+        members.isUnsorted = false
+        guard let position = relationship.position, case .referenced = relationship.link else { return }
+        struct Element {
+            let member: Member
+            let position: Int64?
+            let place: Int
+        }
+        let current = members.members
+        let rows = withMap { map in
+            current.map { member in
+                (map.object(relationship.destination, member.key)?.row
+                    ?? map.latestRow(relationship.destination, member.key)?.row) ?? member.row
+            }
+        }
+        var elements: [Element] = []
+        for (place, member) in current.enumerated() {
+            var value: Int64?
+            if case .integer(let integer) = rows[place].valueOrRaw(at: position) { value = integer }
+            elements.append(Element(member: member, position: value, place: place))
+        }
+        elements.sort { left, right in
+            if left.position != right.position {
+                guard let first = left.position else { return false }
+                return right.position.map { first < $0 } ?? true
+            }
+            if case .integer(let first) = left.member.key, case .integer(let second) = right.member.key {
+                return first < second
+            }
+            return left.place < right.place
+        }
+        members.reorder(elements.map(\.member))
+    }
+}
