@@ -18,7 +18,8 @@ extension DatabaseContext {
                 if stored.hasSameBytes(as: row) { return nil }
             }
             let (old, wasStaged) = (RowLinks(state), state.stagingBox != nil)
-            state.rebase(on: row, keepsBase: askedAt != nil && object.runtime.version != nil)
+            let (entity, isRead) = (object.runtime, askedAt != nil)
+            state.rebase(on: row, of: entity, keepsBase: isRead && entity.version != nil)
             state.changed(at: askedAt ?? tick())
             return (old, RowLinks(state), wasStaged)
         }

@@ -87,7 +87,7 @@ extension ObjectState {
             staging.temporaryKey = nil
             self.staging = staging
         }
-        rebase(on: stored)
+        rebase(on: stored, of: saved.entity)
     }
 
     /// Unstages what has been saved, unless it was changed again since.

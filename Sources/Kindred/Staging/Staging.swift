@@ -71,7 +71,7 @@ extension ObjectState {
     ///
     /// - Parameter keepsBase: whether the changes still count as made on the row of before, so that a save finds out that
     ///   others have changed it.
-    mutating func rebase(on stored: Row, keepsBase: Bool = false) {
+    mutating func rebase(on stored: Row, of entity: EntityRuntime, keepsBase: Bool = false) {
         guard var staging else {
             row = stored
             return
@@ -80,7 +80,10 @@ extension ObjectState {
         staging.columns = staging.columns.filter { !shown.hasSameBytes(as: stored, at: $0) }
         staging.base = keepsBase ? staging.base ?? staging.stored : nil
         staging.stored = stored
-        row = staging.columns.isEmpty ? stored : stored.replacing(staging.columns, from: shown)
+        // What a link to a new object will write is not known yet, and shows nothing until then.
+        let linked = staging.destinations.keys.map { ColumnSet(entity.ownColumns(of: entity.relationships[$0].ownColumns)) }
+        let staged = linked.reduce(staging.columns) { $0.union($1) }
+        row = staged.isEmpty ? stored : stored.replacing(staged, from: shown)
         self.staging = staging
     }
 

@@ -193,6 +193,11 @@ extension DatabaseContext {
                 continue
             }
             let relationship = statements.relationship
+            // The helper's rows are of one-to-many sets too, at both ends.
+            for end in helper.foreignKeys {
+                guard let key = try ObjectKey(row, end.ownColumns) else { continue }
+                noteStale(end.destination, slot: end.inverseSlot, key)
+            }
             if let owner = statements.owner.key, let key = try ObjectKey(row, columns) {
                 noteUnpaired(relationship.destination, slot: relationship.inverseSlot, owner: key, member: owner)
             }

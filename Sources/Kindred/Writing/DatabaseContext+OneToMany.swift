@@ -35,7 +35,7 @@ extension DatabaseContext {
         } else {
             let result = try await send([try statements.attach(members)], statements.members, key: key)[0]
             for member in members { unstage(statements.columns, of: member) }
-            try await applyGuarded(result, members, statements)
+            try await applyGuarded(result, members, statements, areJoining: true)
         }
     }
 
@@ -72,7 +72,9 @@ extension DatabaseContext {
             if !members.isEmpty { batch.append(try statements.attach(members)) }
             let results = try await send(batch, entity, key: key)
             for member in members { unstage(statements.columns, of: member) }
-            for result in results { try await applyGuarded(result, members, statements) }
+            for (place, result) in results.enumerated() {
+                try await applyGuarded(result, members, statements, areJoining: place > 0)
+            }
         } catch let error as KindredError where error.code == .missingValue {
             throw entity.requiredRelationship(key, own, underlying: error.underlying)
         }
@@ -109,18 +111,21 @@ extension DatabaseContext {
     private func applyGuarded(
         _ result: QueryResult,
         _ members: [DatabaseObject],
-        _ statements: MemberStatements
+        _ statements: MemberStatements,
+        areJoining: Bool = false
     ) async throws {
         let entity = statements.members
         guard let first = result.first, try first[entity.attributeColumns.upperBound] == .integer(Int64(members.count))
         else { throw try await unwritten(members) }
         // A foreign key inside the member's key gives it a new key: look the objects up by the one they get.
         var moved: [ObjectKey: DatabaseObject] = [:]
-        if statements.columns.contains(where: entity.key.contains) {
+        let joining = statements.joining
+        if areJoining, joining.contains(where: entity.key.contains) {
             for member in members {
                 let values = try entity.key.map { column in
-                    try statements.columns.firstIndex(of: column).map { statements.ownerValues[$0] }
-                        ?? member.storedRow[column]
+                    guard joining.contains(column), let place = statements.columns.firstIndex(of: column)
+                    else { return try member.storedRow[column] }
+                    return statements.ownerValues[place]
                 }
                 moved[ObjectKey(values.compactMap { $0 })] = member
             }
