@@ -35,6 +35,8 @@ public final class DatabaseContext: Sendable {
     let journals = RunningJournals()
     /// How many saves are under way.
     let saves = Atomic(0)
+    /// Attributes that were read by keys of none, which the next save reports.
+    let misreads = Mutex<[ValidationProblem]>([])
     /// What is not saved yet.
     ///
     /// Its lock may be held when an object's is taken, never the other way round.

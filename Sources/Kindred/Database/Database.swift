@@ -16,8 +16,10 @@ public final class Database: Sendable {
     private let overrides: [SchemaOverride]
     let deletionHooks = DeletionHooks()
     let registeredHooks = RegisteredHooks()
+    let mistakes: MistakeLog
 
-    private init(client: PostgresClient, runtime: SchemaRuntime, overrides: [SchemaOverride]) {
+    private init(client: PostgresClient, runtime: SchemaRuntime, overrides: [SchemaOverride], logger: Logger?) {
+        mistakes = MistakeLog(logger)
         self.client = client
         self.overrides = overrides
         self.runtime = Mutex(runtime)
@@ -30,7 +32,8 @@ public final class Database: Sendable {
     ///     `DATABASE_URL` from the environment, else the `PG*` variables.
     ///   - classes: the typed classes of entities, as `kindred generate` writes them; other entities have plain objects.
     ///   - overrides: annotations given in code: names, keys, delete rules.
-    ///   - logger: where statements are logged, at trace level, without values.
+    ///   - logger: where statements are logged, at trace level, without values. Mistakes of the program that nothing can be
+    ///     thrown for, such as reading by a wrong key, are logged as errors: without a logger by one labelled `kindred`.
     /// - Throws: `PostgresError`: `.invalidConfiguration` before anything is sent, `.connectionFailed` naming each address
     ///   tried; `SchemaError` for an annotation that names nothing; `KindredError` `.classMismatch` with everything in
     ///   which the classes and the database differ.
@@ -63,7 +66,7 @@ public final class Database: Sendable {
                 try await SchemaReader.read(from: client, overrides: overrides)
             }
             let runtime = try SchemaRuntime(schema, classes: TypedClasses(classes)).checked()
-            return Database(client: client, runtime: runtime, overrides: overrides)
+            return Database(client: client, runtime: runtime, overrides: overrides, logger: logger)
         } catch {
             await client.close()
             throw error

@@ -2,17 +2,24 @@ public import KindredPostgres
 import KindredSchema
 
 extension DatabaseObject {
-    /// The value of an attribute, without I/O; nil for NULL and for a key that is no attribute.
+    /// The value of an attribute, without I/O; nil for NULL, and for a new object that has no value yet.
+    ///
+    /// A getter that is used without `try` cannot throw, so a key that is no attribute reads as nil and is heard otherwise: it is logged as
+    /// an error, once for each place, and the context's next save fails with `.unknownKey` and the nearest keys before
+    /// anything is sent, so that nothing is stored that follows from it. ``value(forKey:as:)`` throws at once.
     ///
     /// Setting it stages the change: reads see it at once, `save()` writes it, `rollback()` takes it back, and giving the
     /// stored value again unstages it. A setter cannot throw, so a wrong key or a value that does not fit is kept as a
     /// problem that `save()` reports, and the attribute keeps the value it had. `setValue(_:forKey:)` writes at once.
     ///
-    /// Use ``value(forKey:)`` to follow relationships and to be told of a wrong key. Should the server have sent
+    /// Use ``value(forKey:)`` to follow relationships. Should the server have sent
     /// bytes that are no value of the column's type, the bytes are given as they are, in `PostgresValue.other`.
-    public subscript(key: String) -> PostgresValue? {
+    public subscript(key: String, fileID fileID: String = #fileID, line line: Int = #line) -> PostgresValue? {
         get {
-            guard let position = runtime.attributeIndex[key] else { return nil }
+            guard let position = runtime.attributeIndex[key] else {
+                noteMisread(key, at: SourcePlace(fileID: fileID, line: line))
+                return nil
+            }
             return row.valueOrRaw(at: position)
         }
         set { stage(newValue, forKey: key) }

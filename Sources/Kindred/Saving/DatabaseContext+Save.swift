@@ -14,8 +14,8 @@ extension DatabaseContext {
     /// statement has more than 25,000 rows. Objects have the keys and defaults that the database gave them afterwards. Hooks run first, then everything is validated, before anything is sent.
     ///
     /// If it fails, nothing is written and everything stays staged. Throws `KindredError` with all `problems` by object
-    /// and key: values that are missing, too large or of the wrong type, what `validate` says, constraints that refused
-    /// an object; `.objectDeleted` if a row is gone; `.staleObject` with the `conflicts` if others have changed rows since
+    /// and key: values that are missing, too large or of the wrong type, keys that do not exist, read ones among them, what
+    /// `validate` says, constraints that refused an object; `.objectDeleted` if a row is gone; `.staleObject` with the `conflicts` if others have changed rows since
     /// they were read, where the entity has optimistic locking. Inside a transaction it is a savepoint.
     ///
     /// Saves of one context follow each other: what one of them has written the next one finds written. What is staged

@@ -11,6 +11,7 @@ extension DatabaseContext {
     ///
     /// New objects are given up: they refuse use from then on, as deleted ones do. Sends nothing.
     public func rollback() {
+        misreads.withLock { $0 = [] }
         for (pair, _) in staged.withLock({ $0.pairs }) { unstage(pair) }
         for object in staged.withLock({ $0.objects }) { takeBack(object) }
     }

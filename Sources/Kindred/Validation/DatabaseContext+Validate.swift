@@ -21,7 +21,13 @@ extension DatabaseContext {
             let isComplete = problems[known...].allSatisfy { !$0.isMissing }
             if isComplete, awakes(object.runtime, object) { problems += object.ownProblems() }
         }
-        return problems + (try await countProblems(objects))
+        problems += try await countProblems(objects)
+        // Last, so that what the program's own checks have misread is among them. Each is reported once.
+        misreads.withLock { misreads in
+            problems += misreads
+            misreads = []
+        }
+        return problems
     }
 
     /// Sets with a smallest or largest number of members, where staged changes touch them.

@@ -1,0 +1,53 @@
+import KindredPostgres
+import Logging
+import Synchronization
+
+/// Mistakes of the program that are found where nothing can be thrown: said in the log, each once.
+///
+/// In the logger that the program has given, else in one of the library's own, so that somebody hears them in any case.
+final class MistakeLog: Sendable {
+    private struct Mistake: Hashable {
+        let entity: String
+        let key: String
+        let place: SourcePlace
+    }
+
+    private let logger: Logger
+    private let known = Mutex<Set<Mistake>>([])
+
+    /// Keys may come from a program's users, without end.
+    private static let maximumCount = 1_000
+
+    init(_ logger: Logger?) {
+        self.logger = logger ?? Logger(label: "kindred")
+    }
+
+    /// Says that a key of no attribute was read.
+    func add(_ error: KindredError, at place: SourcePlace) {
+        let mistake = Mistake(entity: error.entity ?? "", key: error.key ?? "", place: place)
+        let isNew = known.withLock { $0.count < Self.maximumCount && $0.insert(mistake).inserted }
+        guard isNew else { return }
+        logger.error("\(error.message)", metadata: ["place": "\(place)", "code": "\(error.code)"])
+    }
+}
+
+extension DatabaseObject {
+    /// Notes that the program has read an attribute by a key that is none, which looks like NULL to it.
+    func noteMisread(_ key: String, at place: SourcePlace) {
+        let isRelationship = runtime.relationship(named: key) != nil
+        let reason =
+            isRelationship
+            ? "\(runtime.name).\(key) is a relationship, not an attribute: value(forKey:) follows it"
+            : runtime.unknownKey(key).message
+        let error = KindredError(
+            isRelationship ? .wrongType : .unknownKey, "Read as nil at \(place): \(reason)",
+            entity: runtime.name.description, key: key)
+        context.database.mistakes.add(error, at: place)
+        context.misreads.withLock { misreads in
+            // One is enough to keep a save from writing what follows from it.
+            guard misreads.count < 16 else { return }
+            misreads.append(
+                ValidationProblem(error.code, error.message, object: nil, entity: runtime.name.description, key: key))
+        }
+    }
+}
