@@ -34,6 +34,10 @@ extension ModelGenerator {
             properties.append(self.property(relationship, named: property, number: properties.count))
         }
         let foundation = types.needsFoundation(attributes) ? "\(modifier)import Foundation\n" : ""
+        // What the search path does not lead to is found by its schema alone.
+        let isReached =
+            schema.searchPath.contains(entity.name.schema) && schema.following(entity.name) == entity.name
+        let qualification = isReached ? "" : "\n        isQualified: true,"
         return """
             \(Self.header)
 
@@ -43,7 +47,7 @@ extension ModelGenerator {
                 /// The entity \(SwiftText.code(entity.name.description)), and what stands behind each property.
                 \(modifier)static let mapping = EntityMapping(
                     schema: \(SwiftText.literal(entity.name.schema)),
-                    name: \(SwiftText.literal(entity.name.name)),
+                    name: \(SwiftText.literal(entity.name.name)),\(qualification)
                     [
             \(mappings.map { "            \($0)," }.joined(separator: "\n"))
                     ]

@@ -176,6 +176,24 @@ import Testing
         }
     }
 
+    @Test(.database(.sql(schema))) func whatTheSearchPathDoesNotLeadToIsQualified() async throws {
+        func mappings(_ arguments: String...) async throws -> [Bool] {
+            var found: [Bool] = []
+            try await withFolder { (folder) async throws in
+                #expect(try await run(["--output", folder.path] + arguments).status == .success)
+                for name in ["Person", "Thing"] {
+                    let file = folder.appending(path: "\(name)+Properties.swift")
+                    guard let text = try? String(contentsOf: file, encoding: .utf8) else { continue }
+                    found.append(text.contains("        isQualified: true,\n        ["))
+                }
+            }
+            return found
+        }
+        #expect(try await mappings() == [false, true])
+        // Schemas that are chosen are looked in first.
+        #expect(try await mappings("--schema", "other") == [false])
+    }
+
     @Test(.database(.sql(schema))) func aForeignKeyThatIsThereTwiceRenamesNothing() async throws {
         try await change(
             "CREATE TABLE label (id integer PRIMARY KEY)",

@@ -84,7 +84,7 @@ public final class Database: Sendable {
     public func refreshSchema(fileID: String = #fileID, line: Int = #line) async throws -> DatabaseSchema {
         try await client.called(at: fileID, line) {
             try await SchemaReader.read(from: client, overrides: overrides) { schema in
-                try replaceRuntime { SchemaRuntime(schema, classes: $0.classes) }
+                try replaceRuntime { SchemaRuntime(schema, classes: $0.registered) }
                 return schema
             }
         }

@@ -178,9 +178,10 @@ package final class EntityRuntime: Sendable {
         }
     }
 
-    /// The relationship of a name or alias.
+    /// The relationship of a name, an alias, or a property of the entity's class.
     package func relationship(named name: String) -> RelationshipRuntime? {
-        relationshipNames[name].map { relationships[relationshipSlots[$0]] }
+        if let key = name.propertyKey { return layout?.propertyRelationships[key] }
+        return relationshipNames[name].map { relationships[relationshipSlots[$0]] }
     }
 
     /// Where in `attributes` each key attribute stands, in key order; nil unless they are the key.
@@ -202,6 +203,7 @@ package final class EntityRuntime: Sendable {
 
     /// The error for a key that the entity does not have, with the nearest keys.
     package func unknownKey(_ key: String) -> KindredError {
+        let key = key.propertyKey ?? key
         let names = entity.attributes.map(\.name) + entity.relationships.flatMap { [$0.name] + $0.aliases }
         let nearest = NearestNames.suggestions(for: key, among: names)
         let advice =

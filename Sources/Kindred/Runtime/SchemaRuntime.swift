@@ -13,13 +13,15 @@ package final class SchemaRuntime: Sendable {
     /// What the database does by itself when rows of an entity are deleted, by entity; filled as it is asked for.
     let deletionClosures = Mutex<[Int: DeletionClosure]>([:])
 
-    /// The classes that entities were given.
-    let classes: TypedClasses
+    /// The classes that entities were given, and what they stand for here.
+    let classes: BoundClasses
+    let registered: TypedClasses
     /// Where classes do not fit the schema.
     let mismatches: [String]
 
     package init(_ schema: DatabaseSchema, classes: TypedClasses = TypedClasses()) {
-        self.schema = schema
+        registered = classes
+        let classes = classes.bound(to: schema)
         self.classes = classes
         let positions = Dictionary(
             schema.entities.enumerated().map { ($1.name, $0) },
@@ -59,7 +61,7 @@ package final class SchemaRuntime: Sendable {
                 }
             }
         }
-        var mismatches = classes.unknownEntities(in: schema)
+        var mismatches = classes.problems
         entities = schema.entities.enumerated().map { index, entity in
             EntityRuntime(
                 entity: entity,
@@ -73,6 +75,11 @@ package final class SchemaRuntime: Sendable {
             )
         }
         self.mismatches = mismatches
+        var known = schema
+        for case let (name, layout?) in entities.map({ ($0.name, $0.layout) }) {
+            known.propertyRelationships[name] = layout.propertyRelationships.mapValues(\.model.name)
+        }
+        self.schema = known
     }
 
     /// The columns by which the inverses of to-one relationships are ordered, by slot.

@@ -7,7 +7,7 @@ extension Database {
     /// that a class does not know are fine.
     public func register(_ classes: [any TypedObject.Type]) throws {
         try replaceRuntime { runtime in
-            var known = runtime.classes
+            var known = runtime.registered
             for type in classes { known.insert(type) }
             return SchemaRuntime(runtime.schema, classes: known)
         }

@@ -67,24 +67,24 @@ extension DatabaseContext {
         _ values: [PartialKeyPath<Object>: (any PropertyValue)?],
         _ entity: EntityRuntime
     ) throws -> [String: (any PropertyValue)?] {
-        let keys = Object.keys
         var named: [String: (any PropertyValue)?] = [:]
         for (keyPath, value) in values {
-            guard let key = keys[keyPath] else { throw entity.unknownKey(String(describing: keyPath)) }
+            guard let key = Object.mapping.key(keyPath) else { throw entity.unknownKey(String(describing: keyPath)) }
             named.updateValue(value, forKey: key)
         }
         return named
     }
 
     func entity(of type: any TypedObject.Type) throws -> EntityRuntime {
-        guard let entity = runtime[type.mapping.entity] else {
+        let name = runtime.classes.entity(of: type)
+        guard let entity = runtime[name] else {
             throw KindredError(
                 .unknownEntity,
-                "The database has no entity \(type.mapping.entity) for the class \(type)",
-                entity: type.mapping.entity.description
+                "The database has no entity \(name) for the class \(type)",
+                entity: name.description
             )
         }
-        guard runtime.classes.contains(type) else { throw entity.unregistered(type) }
+        guard let known = runtime.classes[name], known == type else { throw entity.unregistered(type) }
         return entity
     }
 }

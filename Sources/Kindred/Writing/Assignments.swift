@@ -26,7 +26,7 @@ struct Assignments {
         guard case .foreignKey(let columns, let referenced) = relationship.link else {
             throw KindredError(
                 .wrongType,
-                "\(entity.name).\(key) is kept in other rows than the object's own; set it by itself with setValue",
+                "\(entity.name).\(relationship.model.name) is kept in other rows than the object's own; set it by itself with setValue",
                 entity: entity.name.description,
                 key: key
             )

@@ -47,7 +47,11 @@ struct GenerateCommand: ToolCommand {
     }
 
     func run(in terminal: Terminal) async throws {
-        let schema = try await connection.withClient(in: terminal) { try await SchemaReader.read(from: $0) }
+        let read = try await connection.withClient(in: terminal) { try await SchemaReader.read(from: $0) }
+        // Chosen schemas are what their classes are looked for in first.
+        let schema = DatabaseSchema(
+            entities: read.entities, searchPath: schemas + read.searchPath, types: read.types,
+            diagnostics: read.diagnostics, hidden: read.hidden)
         let folder = ModelFolder(path: output)
         let generator = ModelGenerator(
             schema: schema,

@@ -17,6 +17,8 @@ public struct DatabaseSchema: Sendable {
     package let hidden: [QualifiedName: HiddenReason]
     /// The foreign keys that hold for single partitions only, sorted by the table that holds them.
     package let partitionKeys: [PartitionKey]
+    /// The relationships that properties of classes stand for, by entity and key, where a class was made for another schema.
+    package var propertyRelationships: [QualifiedName: [String: String]] = [:]
     private let indexes: [QualifiedName: Int]
     /// What names without a dot mean by the search path.
     private let shortIndexes: [String: Int]
@@ -87,6 +89,23 @@ public struct DatabaseSchema: Sendable {
         throw unknownEntity(name)
     }
 
+    /// The relation that the name means without its schema, by the search path; the one of the name itself where the path
+    /// has none.
+    package func following(_ name: QualifiedName) -> QualifiedName {
+        for schema in searchPath {
+            let meant = QualifiedName(schema: schema, name: name.name)
+            if self[meant] != nil { return meant }
+            if let reason = hidden[meant], reason != .ignored { return meant }
+        }
+        return name
+    }
+
+    /// The relationship of a name, an alias, or a property of the entity's class.
+    package func relationship(named name: String, of entity: Entity) -> Relationship? {
+        guard let key = name.propertyKey else { return entity.relationship(named: name) }
+        return entity.relationship(named: propertyRelationships[entity.name]?[key] ?? key)
+    }
+
     /// The position of the entity that a name without a schema means; nil for one that takes a longer search.
     package func index(named name: String) -> Int? {
         guard let index = shortIndexes[name], entities[index].name.name.hasSameBytes(as: name) else { return nil }
@@ -147,4 +166,14 @@ public struct DatabaseSchema: Sendable {
             suggestions: suggestions
         )
     }
+}
+
+extension String {
+    /// A key that stands for a property of a class, marked by NUL, which no name in a database can hold.
+    ///
+    /// It may lead elsewhere than the relationship of that very name, where the class was made for another schema.
+    package var asPropertyKey: String { "\0\(self)" }
+
+    /// The key, if it stands for a property.
+    package var propertyKey: String? { utf8.first == 0 ? String(dropFirst()) : nil }
 }

@@ -32,7 +32,7 @@ extension ConditionRenderer {
                 }
                 return .scalar(try column(attribute.name, of: place, attribute))
             }
-            guard let relationship = entity.relationship(named: key) else {
+            guard let relationship = schema.relationship(named: key, of: entity) else {
                 throw KindredError(
                     .unknownKey,
                     entity.unknownKey(key).message,

@@ -51,7 +51,7 @@ struct RequestUpdate {
             if entity.relationship(named: key) == nil { throw entity.unknownKey(key) }
             throw KindredError(
                 .wrongType,
-                "\(entity.name).\(key) is a relationship and cannot be calculated",
+                "\(entity.name).\(key.propertyKey ?? key) is a relationship and cannot be calculated",
                 entity: entity.name.description,
                 key: key
             )
@@ -68,7 +68,7 @@ struct RequestUpdate {
         throw KindredError(
             .wrongType,
             """
-            \(entity.name).\(key) shares a column with another key, so that not every row can refer to the same object; \
+            \(entity.name).\(relationship.model.name) shares a column with another key, so that not every row can refer to the same object; \
             set it object by object
             """,
             entity: entity.name.description,

@@ -1,8 +1,9 @@
 import KindredSchema
 
-/// The classes that are registered for entities.
+/// The classes that are registered, by the entities that they were made for.
 package struct TypedClasses: Sendable {
-    private var types: [QualifiedName: any TypedObject.Type] = [:]
+    /// Those that follow the search path, and those that do not.
+    private var types: [Bool: [QualifiedName: any TypedObject.Type]] = [:]
     private var problems: [String] = []
 
     package init(_ types: [any TypedObject.Type] = []) {
@@ -11,22 +12,17 @@ package struct TypedClasses: Sendable {
 
     /// Adds a class; a second one for the same entity is noted as a problem.
     mutating func insert(_ type: any TypedObject.Type) {
-        let entity = type.mapping.entity
-        if let other = types[entity], other != type {
-            problems.append("\(other) and \(type) are both for \(entity)")
+        let mapping = type.mapping
+        if let other = types[mapping.isQualified]?[mapping.entity], other != type {
+            problems.append("\(other) and \(type) are both for \(mapping.entity)")
         } else {
-            types[entity] = type
+            types[mapping.isQualified, default: [:]][mapping.entity] = type
         }
     }
 
-    subscript(entity: QualifiedName) -> (any TypedObject.Type)? { types[entity] }
-
-    func contains(_ type: any TypedObject.Type) -> Bool { types[type.mapping.entity] == type }
-
-    /// The problems that have nothing to do with columns: classes of no entity, two classes of one.
-    func unknownEntities(in schema: DatabaseSchema) -> [String] {
-        problems
-            + types.keys.sorted().filter { schema[$0] == nil }.map { "\($0) is missing, or may not be read" }
+    /// The classes, by the entities that each stands for in a database.
+    func bound(to schema: DatabaseSchema) -> BoundClasses {
+        BoundClasses(following: types[false] ?? [:], qualified: types[true] ?? [:], problems, schema)
     }
 }
 

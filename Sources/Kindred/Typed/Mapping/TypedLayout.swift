@@ -27,6 +27,9 @@ package final class TypedLayout: Sendable {
         let reading: PropertyReading
     }
 
+    /// The relationships by the keys of their properties.
+    let propertyRelationships: [String: RelationshipRuntime]
+
     private init(
         type: any TypedObject.Type,
         entity: Entity,
@@ -35,6 +38,11 @@ package final class TypedLayout: Sendable {
     ) {
         self.type = type
         preparesForDeletion = type.preparesItsDeletion
+        propertyRelationships = Dictionary(
+            zip(type.mapping.properties, relationships).compactMap { property, relationship in
+                relationship.map { (property.key, $0) }
+            },
+            uniquingKeysWith: { first, _ in first })
         self.positions = positions
         self.relationships = relationships
         var columns: [Column] = []
@@ -59,7 +67,7 @@ package final class TypedLayout: Sendable {
         _ type: any TypedObject.Type,
         _ entity: Entity,
         _ relationships: [RelationshipRuntime],
-        _ classes: TypedClasses,
+        _ classes: BoundClasses,
         _ problems: inout [String]
     ) -> TypedLayout? {
         let known = problems.count
@@ -68,7 +76,7 @@ package final class TypedLayout: Sendable {
         for property in type.mapping.properties {
             let label = "\(entity.name).\(property.key)"
             let attribute = property.isAttribute ? entity.attributeIndex(of: property.key) : nil
-            let model = property.isAttribute ? nil : entity.relationship(named: property.key)
+            let model = property.isAttribute ? nil : classes.relationship(property.key, of: entity, type)
             let relationship = model.flatMap { model in relationships.first { $0.model === model } }
             positions.append(attribute ?? -1)
             found.append(relationship)
@@ -96,7 +104,7 @@ package final class TypedLayout: Sendable {
         _ property: PropertyMapping,
         _ relationship: Relationship,
         _ label: String,
-        _ classes: TypedClasses
+        _ classes: BoundClasses
     ) -> [String] {
         let destination: DatabaseObject.Type
         switch property.kind {
