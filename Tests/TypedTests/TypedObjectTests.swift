@@ -24,6 +24,17 @@ import Testing
         }
     }
 
+    @Test(.database(.file("../../sql/demo.sql"))) func manyKeysFindManyObjects() async throws {
+        try await withModels { _, context in
+            let people = try await context.find(Person.self, [3, 1, 99_999])
+            #expect(people.map(\.id) == [3, 1])
+            let person: Person? = try await context.find(Person.self, 1)
+            #expect(person === people[1])
+            let stock = try await context.find(Stock.self, [[4, 1], [4, 2]])
+            #expect(stock.count == 2 && Set(stock.map { $0["store_id"] }) == [4])
+        }
+    }
+
     @Test(.database(.file("../../sql/demo.sql"))) func handlesWriteThroughAndPropertiesAreStaged() async throws {
         try await withModels { database, context in
             let smith = try #require(await context.fetch(Person.self).sorted("id").first())

@@ -26,9 +26,10 @@ import Testing
             #expect(try await database.query("SELECT surname FROM person WHERE id = \(smith.id)")[0][0] == "Smythe")
 
             let ada = try await context.find(Person.self, 1)  // by key; nil if there is none
+            let some = try await context.find(Person.self, [1, 2, 3])  // those that there are, by one statement
             let prices = try await context.fetch(Book.self).sorted { $0.title }.select(\.title, \.price).all()
             for (title, price) in prices.prefix(3) { print(title, price) }
-            #expect(ada?.id == 1 && prices.count > 3)
+            #expect(ada?.id == 1 && some.count == 3 && prices.count > 3)
 
             let name = "Poetry"
             let poems = try await context.fetch(Book.self)

@@ -4,12 +4,14 @@ extension Condition {
     /// What is understood:
     /// * `AND` `OR` `NOT`, `&&` `||` `!`, parentheses, `TRUEPREDICATE`, `FALSEPREDICATE`;
     /// * `=` `==` `!=` `<>` `<` `<=` `>` `>=`, `BETWEEN {a, b}`, `IN {a, b}`, and both with `%@` for a collection;
-    /// * `LIKE` with `*` and `?`, `BEGINSWITH`, `ENDSWITH`, `CONTAINS`, `MATCHES` for the whole text, `[c]` after them;
+    /// * `LIKE` with `*` and `?`, `BEGINSWITH`, `ENDSWITH`, `CONTAINS`, `MATCHES` for the whole text, `'b' IN 'abc'`, `[c]`
+    ///   after them;
     /// * `ANY` or `SOME`, `ALL`, `NONE` before a path to many objects, `path.@count`, `value IN path`,
     ///   `SUBQUERY(path, $member, $member.key == 1 AND …).@count`;
     /// * `SEARCH` for full text, `CONTAINS` of an array's elements and of a JSON document's parts, keys of a JSON document
     ///   after its own (`settings.theme.name`), `array.@count`;
-    /// * `SELF`, key paths such as `person.surname`, `#key` for a key that is spelled like a keyword, `%K`;
+    /// * `SELF`, key paths such as `person.surname`, `#key` for a key that is spelled like a keyword, `#"a.b"` for one that
+    ///   holds other characters than letters and digits, `%K`;
     /// * strings in either quotes, numbers, `TRUE` `YES` `FALSE` `NO`, `NULL` `NIL`, `+` `-` `*` `/` `**`;
     /// * `%@` for any argument, `%d` for an integer, `%f` for a number, `%s` for a string.
     ///

@@ -42,6 +42,8 @@ package struct ConditionComparison: Sendable {
     package var right: ConditionExpression
     package var quantifier: Quantifier?
     package var ignoresCase: Bool
+    /// The word with a meaning of its own, such as NO, that a format has on the left side and nothing else.
+    package var leftWord: String?
 
     package init(
         _ left: ConditionExpression,

@@ -8,4 +8,11 @@ package protocol ObjectReference: Sendable {
 
     /// The value of an attribute as last seen.
     func attributeValue(named name: String) throws -> PostgresValue?
+
+    /// Whether the values of some attributes are known.
+    func hasAttributes(_ names: [String]) -> Bool
+}
+
+extension ObjectReference {
+    package func hasAttributes(_ names: [String]) -> Bool { true }
 }

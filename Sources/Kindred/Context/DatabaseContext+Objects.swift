@@ -5,7 +5,7 @@ extension DatabaseContext {
     /// Stores a new row and returns its object, with the defaults that the database gave it.
     ///
     /// One INSERT … RETURNING. `values` may hold attributes, and to-one relationships whose foreign keys the new row
-    /// holds. Throws `KindredError`: `.unknownEntity`, `.unknownKey`, `.wrongType`, `.missingValue` naming every required
+    /// holds, as objects or as their IDs. Throws `KindredError`: `.unknownEntity`, `.unknownKey`, `.wrongType`, `.missingValue` naming every required
     /// value that is missing, `.readOnly` for an entity without a key and for generated columns, all before anything is
     /// sent; `.constraintViolation` if the database refuses, or a trigger keeps the row from being stored.
     @discardableResult
@@ -18,6 +18,7 @@ extension DatabaseContext {
             guard !entity.entity.isReadOnly else {
                 throw entity.notWritable
             }
+            let values = try await reading(values, of: entity)
             var assignments = Assignments(entity)
             for (key, value) in values.sorted(by: { $0.key < $1.key }) {
                 try assignments.assign(value, forKey: key, in: self)
@@ -56,12 +57,7 @@ extension DatabaseContext {
     /// does not have, and for a temporary ID.
     public func object(with id: ObjectID, fileID: String = #fileID, line: Int = #line) async throws -> DatabaseObject {
         return try await client.called(at: fileID, line) {
-            guard !id.isTemporary else {
-                throw KindredError(
-                    .invalidObjectID,
-                    "\(id) is the ID of a new object until it is saved; ask it for the one it has then",
-                    entity: id.entity.description)
-            }
+            guard !id.isTemporary else { throw KindredError(.invalidObjectID, of: id) }
             guard let entity = runtime[id.entity], entity.entity.primaryKey == id.attributes else {
                 throw KindredError(
                     .invalidObjectID,

@@ -25,6 +25,7 @@ extension ConditionArgument {
         case .value(nil): self = .null
         case .value(let value?): self = .value(value)
         case .object(let object): self = .object(object)
+        case .objectID(let id): self = .object(try Self.stored(id))
         case .collection(let contents): self = try Self.collection(contents)
         case .set(let set):
             throw KindredError(
@@ -35,13 +36,20 @@ extension ConditionArgument {
         }
     }
 
+    /// The ID of a row, which the database knows.
+    private static func stored(_ id: ObjectID) throws -> ObjectID {
+        if id.isTemporary { throw KindredError(.invalidObjectID, of: id) }
+        return id
+    }
+
     private static func collection(_ contents: [PropertyContent]) throws -> ConditionArgument {
         var values: [PostgresValue?] = []
-        var objects: [DatabaseObject] = []
+        var objects: [any ObjectReference] = []
         for content in contents {
             switch content {
             case .value(let value): values.append(value)
             case .object(let object): objects.append(object)
+            case .objectID(let id): objects.append(try stored(id))
             case .collection, .set:
                 if let bytes = content.bytes {
                     values.append(.bytes(bytes))

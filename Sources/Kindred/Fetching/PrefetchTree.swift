@@ -21,9 +21,50 @@ struct PrefetchTree: Sendable {
 }
 
 extension String {
-    /// The keys of a path such as `person.surname`.
+    /// The keys of a path such as `person.surname`, or `"a.b".name` where a key holds a dot.
+    ///
+    /// Within quotes a backslash stands before a quote or another backslash. Quotes that do not end with a key are part of it.
     var keys: [String] {
         // Bytes: a combining mark behind a dot does not hide it.
-        utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map { String(Substring($0)) }
+        let (dot, quote) = (UInt8(ascii: "."), UInt8(ascii: "\""))
+        let bytes = utf8
+        guard bytes.contains(quote) else {
+            return bytes.split(separator: dot, omittingEmptySubsequences: false).map { String(Substring($0)) }
+        }
+        var keys: [String] = []
+        var rest = bytes[...]
+        while true {
+            if let quoted = Self.quoted(rest) {
+                keys.append(quoted.key)
+                rest = quoted.rest
+            } else {
+                let end = rest.firstIndex(of: dot) ?? rest.endIndex
+                keys.append(String(Substring(rest[..<end])))
+                rest = rest[end...]
+            }
+            if rest.isEmpty { return keys }
+            rest = rest.dropFirst()
+        }
+    }
+
+    /// The quoted key that a path begins with, and what follows it: nothing, or a dot; nil for any other key.
+    private static func quoted(_ path: Substring.UTF8View) -> (key: String, rest: Substring.UTF8View)? {
+        guard path.first == UInt8(ascii: "\"") else { return nil }
+        var key: [UInt8] = []
+        var isEscaped = false
+        for index in path.indices.dropFirst() {
+            let byte = path[index]
+            if isEscaped || byte != UInt8(ascii: "\\") && byte != UInt8(ascii: "\"") {
+                key.append(byte)
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else {
+                let rest = path[path.index(after: index)...]
+                guard rest.isEmpty || rest.first == UInt8(ascii: ".") else { return nil }
+                return (String(decoding: key, as: UTF8.self), rest)
+            }
+        }
+        return nil
     }
 }

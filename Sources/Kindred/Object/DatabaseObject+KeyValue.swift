@@ -63,7 +63,7 @@ extension DatabaseObject {
         return try await context.destination(of: relationship, from: self, at: place).map(KeyValue.object)
     }
 
-    /// The values found by following a path of keys such as `person.titles.name`.
+    /// The values found by following a path of keys such as `person.titles.name`, or `"a.b".name` where a key holds a dot.
     ///
     /// A path through a to-many relationship gives a collection with one element per object reached, in the order of
     /// the walk, NULLs left out. Sends at most one query per relationship and level.

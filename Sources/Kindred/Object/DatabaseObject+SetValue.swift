@@ -9,7 +9,9 @@ extension DatabaseObject {
     /// - A to-many relationship takes a collection, which becomes its members as with ``ToMany/set(_:)``; nil removes
     ///   all members.
     ///
-    /// While the object or the one it is given is new, the change is staged and saved with it.
+    /// While the object or the one it is given is new, the change is staged and saved with it. An ``ObjectID`` is taken for
+    /// its object by a to-one relationship; where more of it has to be known than the ID, and it is not in memory, it is read
+    /// by one SELECT first.
     ///
     /// Throws `KindredError`: `.unknownKey` with the nearest keys, `.wrongType` naming the expected and the given type,
     /// `.missingValue` and `.requiredRelationship` for nil where there must be something, all before anything is sent;
@@ -26,8 +28,9 @@ extension DatabaseObject {
                 let set = ToMany<DatabaseObject>(self, relationship)
                 return try await set.replace(try await context.members(value, of: relationship))
             }
-            let object = try context.member(value, of: relationship)
             guard relationship.model.kind == .oneToOne else { return try await setValues([key: value]) }
+            let given = try await context.reading(value, for: relationship, needsObject: true)
+            let object = try context.member(given, of: relationship)
             if isInserted || object?.isInserted == true {
                 return try await context.stageNewPartner(object, of: self, relationship)
             }
@@ -43,11 +46,12 @@ extension DatabaseObject {
     {
         try await context.client.called(at: fileID, line) {
             try context.requireLive(self)
-            if isInserted { return try context.stageOnNew(self, values) }
+            let given = try await context.reading(values, of: runtime)
+            if isInserted { return try context.stageOnNew(self, given) }
             _ = try context.requireKey(self)
             // Relationships to new objects can only be staged.
-            let links = try context.newDestinations(values, of: self)
-            let values = values.filter { links[$0.key] == nil }
+            let links = try context.newDestinations(given, of: self)
+            let values = given.filter { links[$0.key] == nil }
             var assignments = Assignments(runtime, for: self)
             for (key, value) in values.sorted(by: { $0.key < $1.key }) {
                 try assignments.assign(value, forKey: key, in: context)

@@ -8,7 +8,8 @@ public import KindredPostgres
 
 /// Anything that can be given to a key: an attribute's value, an object, or a collection of either.
 ///
-/// Everything `PostgresEncodable` in the library conforms, and so do objects, set proxies, arrays and sets of them.
+/// Everything `PostgresEncodable` in the library conforms, and so do objects, set proxies, arrays and sets of them. An
+/// ``ObjectID`` stands for its object where a to-one relationship takes one, and in conditions.
 /// `nil` stands for NULL, for no object, or for an empty collection.
 public protocol PropertyValue: Sendable {
     /// The value in the form that keys take.
@@ -23,6 +24,8 @@ public enum PropertyContent: Sendable {
     case value(PostgresValue?)
     /// An object for a to-one relationship.
     case object(DatabaseObject)
+    /// The ID of such an object.
+    case objectID(ObjectID)
     /// Members for a to-many relationship, or elements for an array attribute.
     case collection([PropertyContent])
     /// Whatever a set proxy holds when it is used.

@@ -19,7 +19,7 @@ extension DatabaseContext {
         if let version = entity.version, let value = version.initialValue {
             try new.cells.set(value, at: version.position, of: entity, client.types)
         }
-        try new.take(values, entity, client.types)
+        try new.take(values, entity, self)
         let object = try insert(entity, new.cells)
         if new.links.isEmpty { return object }
         do {
@@ -63,7 +63,7 @@ extension DatabaseContext {
     func stageOnNew(_ object: DatabaseObject, _ values: [String: (any PropertyValue)?]) throws {
         try object.requireStageable()
         var new = NewRow()
-        try new.take(values, object.runtime, client.types)
+        try new.take(values, object.runtime, self)
         if !new.cells.columns.isEmpty { object.stage(new.cells) }
         try stageOnNew(object, new.links)
     }
@@ -167,8 +167,9 @@ private struct NewRow {
     private(set) var links: [Link] = []
 
     mutating func take(
-        _ values: [String: (any PropertyValue)?], _ entity: EntityRuntime, _ types: TypeRegistry?
+        _ values: [String: (any PropertyValue)?], _ entity: EntityRuntime, _ context: DatabaseContext
     ) throws {
+        let types = context.client.types
         cells.reserveCapacity(values.count)
         for (key, value) in values {
             if let position = entity.attributeIndex[key] {
@@ -176,10 +177,35 @@ private struct NewRow {
                 try cells.set(
                     try Assignments.attributeValue(value, entity, position), at: position, of: entity, types)
             } else if let relationship = entity.relationship(named: key) {
-                links.append((relationship, value))
+                if let id = value as? ObjectID, case .foreignKey(let columns, _) = relationship.link,
+                    case .values(let values) = try context.identified(id, for: relationship)
+                {
+                    try take(values, columns, relationship, entity, types)
+                } else {
+                    links.append((relationship, value))
+                }
             } else {
                 throw entity.unknownKey(key)
             }
+        }
+    }
+
+    /// Takes the values of a foreign key, whose object is not in memory.
+    private mutating func take(
+        _ values: [PostgresValue], _ columns: [Int], _ relationship: RelationshipRuntime, _ entity: EntityRuntime,
+        _ types: TypeRegistry?
+    ) throws {
+        let written = entity.writtenColumns(of: columns, isNew: true)
+        for (column, value) in zip(columns, values) where written.contains(column) {
+            var other = RowCells()
+            try other.set(value, at: column, of: entity, types)
+            if cells.columns.contains(column), !cells.hasSameBytes(as: other, at: column) {
+                let (name, key) = (entity.entity.attributes[column].name, relationship.model.name)
+                throw KindredError(
+                    .wrongType, "Two keys give \(entity.name).\(name) different values",
+                    entity: entity.name.description, key: key)
+            }
+            try cells.set(value, at: column, of: entity, types)
         }
     }
 }

@@ -31,6 +31,11 @@ struct Assignments {
                 key: key
             )
         }
+        if case .objectID(let id)? = try value?.propertyContent,
+            case .values(let values) = try context.identified(id, for: relationship)
+        {
+            return try assign(values, to: columns, key: relationship.model.name)
+        }
         let object = try context.member(value, of: relationship)
         try assign(object, to: relationship, columns, referenced)
     }
@@ -52,12 +57,20 @@ struct Assignments {
         }
         guard !object.isInserted else { throw object.notStored }
         let row = object.storedRow
-        let written = entity.writtenColumns(of: columns, isNew: self.object == nil)
-        for (column, referenced) in zip(columns, referenced) {
-            guard let value = try row[referenced] else { throw object.lacksReferencedValue(referenced, key) }
+        let values = try referenced.map { column in
+            guard let value = try row[column] else { throw object.lacksReferencedValue(column, key) }
+            return value
+        }
+        try assign(values, to: columns, key: key)
+    }
+
+    /// Takes the values of a foreign key.
+    private mutating func assign(_ values: [PostgresValue], to columns: [Int], key: String) throws {
+        let written = entity.writtenColumns(of: columns, isNew: object == nil)
+        for (column, value) in zip(columns, values) {
             if written.contains(column) {
                 try assign(value, toColumn: column, key: key)
-            } else if let changed = self.object, try changed.storedRow[column] != value {
+            } else if let changed = object, try changed.storedRow[column] != value {
                 // A column shared with another key, such as a tenant's, has to agree already.
                 throw changed.disagrees(column, key)
             }
@@ -131,7 +144,7 @@ struct Assignments {
         func plain(_ content: PropertyContent, isElement: Bool = false) throws -> PostgresValue? {
             switch content {
             case .value(let value): return value
-            case .object: throw wrongType("an object")
+            case .object, .objectID: throw wrongType("an object")
             case .set: throw wrongType("a set of objects")
             case .collection(let contents):
                 let isBytes = (attribute.elementType ?? attribute.baseType) == .bytea

@@ -9,6 +9,11 @@ extension DatabaseContext {
         case .object(let object):
             try requireMember(object, of: relationship)
             return object
+        case .objectID(let id):
+            guard case .object(let object) = try identified(id, for: relationship) else {
+                throw wrongMember(relationship, "the ID of one that is not in memory; read it first")
+            }
+            return object
         case .collection, .set: throw wrongMember(relationship, "a collection")
         case .value: throw wrongMember(relationship, "a plain value")
         }
@@ -36,7 +41,7 @@ extension DatabaseContext {
             }
             return try distinctMembers(objects, of: relationship)
         case .set: throw wrongMember(relationship, "a set that may have to be read first; give its objects")
-        case .object: throw wrongMember(relationship, "a single object; give a collection")
+        case .object, .objectID: throw wrongMember(relationship, "a single object; give a collection")
         case .value: throw wrongMember(relationship, "a plain value")
         }
     }
@@ -69,7 +74,7 @@ extension DatabaseContext {
         try requireLive(object)
     }
 
-    private func wrongMember(_ relationship: RelationshipRuntime, _ given: String) -> KindredError {
+    func wrongMember(_ relationship: RelationshipRuntime, _ given: String) -> KindredError {
         let source = runtime.entities[relationship.source].name
         let destination = runtime.entities[relationship.destination].name
         return KindredError(

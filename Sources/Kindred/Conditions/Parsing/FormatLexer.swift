@@ -49,6 +49,7 @@ struct FormatLexer {
         case "0"..."9": return try number()
         case "#":
             index += 1
+            if let quote = current, quote == "\"" || quote == "'" { return .key(try string(quote: quote)) }
             guard let word = word() else { throw error("a key is expected after #") }
             return .key(word)
         case "@":

@@ -101,6 +101,8 @@ extension FormatParser {
     private mutating func primary() throws -> ConditionExpression {
         switch current.kind {
         case .symbol(.leftBrace): return try list()
+        // `"a.b".name`: nothing else follows a string with a dot.
+        case .string where following.kind == .symbol(.dot): return try path()
         case .string(let text):
             advance()
             return .value(.string(text))

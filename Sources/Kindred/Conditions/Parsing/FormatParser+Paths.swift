@@ -17,7 +17,8 @@ extension FormatParser {
                     throw KindredError.invalidFormat("functions such as \(word)() are not supported", at: position)
                 }
                 keys.append(word)
-            case .key(let key):
+            case .key(let key), .string(let key):
+                guard !key.isEmpty else { throw expected("a key") }
                 advance()
                 keys.append(key)
             case .placeholder(.keyPath) where isFirst:

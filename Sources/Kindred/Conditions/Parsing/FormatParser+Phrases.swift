@@ -37,7 +37,10 @@ extension FormatParser {
         case .comparison(let operation):
             // A second comparison in a row has no meaning; the caller says what is expected instead.
             guard case .expression(let left) = phrase else { return false }
-            phrase = .condition(.comparison(try comparison(left, operation, quantifier: nil)))
+            let word = valueWord(at: start)
+            var node = try comparison(left, operation, quantifier: nil)
+            node.leftWord = word
+            phrase = .condition(.comparison(node))
         case .arithmetic(let operation, let operationRank):
             let left = try expression(phrase, at: start)
             phrase = .expression(try calculation(left, operation, operationRank))
@@ -152,7 +155,7 @@ extension FormatParser {
     private mutating func options(of operation: ConditionComparison.Operator) throws -> Bool {
         guard take(.leftBracket) else { return false }
         switch operation {
-        case .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .isIn, .search:
+        case .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .search:
             throw KindredError.invalidFormat("\(operation.rawValue) takes no options", at: current.position)
         default: break
         }

@@ -57,6 +57,15 @@ extension FormatParser {
     /// The token after the current one.
     var following: FormatToken { tokens[min(index + 1, tokens.count - 1)] }
 
+    /// The word for a value, such as NO, or for the object itself that the token before the current one is, if the operand
+    /// consists of it alone.
+    func valueWord(at start: Int) -> String? {
+        guard index > 0, tokens[index - 1].position == start, case .word(let word) = tokens[index - 1].kind,
+            tokens[index - 1].keyword?.isValue ?? false
+        else { return nil }
+        return word
+    }
+
     mutating func advance() {
         if index < tokens.count - 1 { index += 1 }
     }
@@ -98,7 +107,12 @@ extension FormatParser {
     }
 
     func expected(_ what: String) -> KindredError {
-        .invalidFormat("\(what) is expected, not \(current)", at: current.position)
+        var advice = ""
+        // `not = 1`: the word begins something else than a key.
+        if index > 0, case .word(let word) = tokens[index - 1].kind, tokens[index - 1].keyword?.isPrefix ?? false {
+            advice = "; write \"#\(word)\" for a key of this name"
+        }
+        return .invalidFormat("\(what) is expected, not \(current)\(advice)", at: current.position)
     }
 
     /// Returns the argument of the placeholder that is the current token, and goes on.

@@ -55,6 +55,22 @@ struct FormatToken: Sendable, Equatable {
 }
 
 extension FormatToken.Keyword {
+    /// Whether the word is a value by itself.
+    var isValue: Bool {
+        switch self {
+        case .yes, .no, .isTrue, .isFalse, .null, .nil, .itself: true
+        default: false
+        }
+    }
+
+    /// Whether the word is a condition by itself, or stands before one.
+    var isPrefix: Bool {
+        switch self {
+        case .not, .always, .never, .anyOf, .someOf, .allOf, .noneOf: true
+        default: false
+        }
+    }
+
     private static let lengths = 2...14
     private static let words = Dictionary(
         uniqueKeysWithValues: [

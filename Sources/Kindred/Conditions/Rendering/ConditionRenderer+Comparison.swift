@@ -3,6 +3,7 @@ import KindredPostgres
 extension ConditionRenderer {
     mutating func comparison(_ comparison: ConditionComparison) throws -> Rendered {
         if let members = existence(comparison) { return try condition(members) }
+        if let word = comparison.leftWord { try requireNoKey(word) }
         let left: Operand
         if case .path(let path) = comparison.left {
             let target = try target(of: path[...], from: root)
@@ -25,9 +26,21 @@ extension ConditionRenderer {
                 (turned.left, turned.right) = (comparison.right, comparison.left)
                 return try quantified(.anyMember, turned, target, as: .equal)
             }
-            return try isIn(left, operand(target))
+            return try isIn(left, operand(target), comparison.ignoresCase)
         }
         return try compare(left, comparison.operation, try operand(comparison.right), comparison.ignoresCase)
+    }
+
+    /// Refuses a comparison that begins with a word for a value, such as NO, where the entity has a key of this name.
+    private func requireNoKey(_ word: String) throws {
+        let entity = places[root].entity
+        guard entity.attribute(named: word) != nil || entity.relationship(named: word) != nil else { return }
+        throw KindredError(
+            .invalidCondition,
+            "\"\(word)\" is a word of the format, and a key of \(entity.name): write \"#\(word)\" for the key",
+            entity: entity.name.description,
+            key: word
+        )
     }
 
     /// `members.@count > 0` and its like ask whether there is a member, which the server finds sooner than their number.
@@ -64,7 +77,7 @@ extension ConditionRenderer {
             let (left, right) = try scalars(left, right, operation)
             return Rendered(sql: "\(left.sql) \(operation.rawValue) \(right.sql)")
         case .between: return try between(left, right)
-        case .isIn: return try isIn(left, right)
+        case .isIn: return try isIn(left, right, ignoresCase)
         case .contains: return try contains(left, right, ignoresCase)
         case .like, .matches, .beginsWith, .endsWith, .search: return try text(left, operation, right, ignoresCase)
         }

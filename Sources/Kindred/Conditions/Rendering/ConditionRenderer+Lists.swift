@@ -15,7 +15,8 @@ extension ConditionRenderer {
         return Rendered(sql: "\(first.sql) BETWEEN \(least.sql) AND \(greatest.sql)", isClosed: false)
     }
 
-    mutating func isIn(_ element: Operand, _ collection: Operand) throws -> Rendered {
+    mutating func isIn(_ element: Operand, _ collection: Operand, _ ignoresCase: Bool = false) throws -> Rendered {
+        if ignoresCase { return try isInIgnoringCase(element, collection) }
         switch (element, collection) {
         case (_, .value(nil)): return .never
         case (.row, .objects(let objects)): return try row(element, among: objects)
@@ -32,6 +33,26 @@ extension ConditionRenderer {
         case (_, .value(.array(let array)?)): return try value(element, among: array.elements)
         default: throw KindredError(.invalidCondition, "IN takes a list, an array, a text or a path to many objects")
         }
+    }
+
+    /// `IN[c]`: a text in a text or among texts, whatever the case of letters.
+    private mutating func isInIgnoringCase(_ element: Operand, _ collection: Operand) throws -> Rendered {
+        let texts: [Operand]
+        switch collection {
+        case .value(nil): return .never
+        case .value(.string?): return try text(collection, .contains, element, true)
+        case .scalar(let scalar) where scalar.type.family != .array:
+            return try text(collection, .contains, element, true)
+        case .values(let values): texts = values.map(Operand.value)
+        case .value(.array(let array)?): texts = array.elements.map(Operand.value)
+        case .list(let list): texts = try list.map { try operand($0) }
+        default:
+            throw KindredError(
+                .invalidCondition, "IN[c] takes a text or a list of texts; for an array write ANY array ==[c] element")
+        }
+        let alternatives = try texts.map { try equalIgnoringCase(element, .equal, $0) }
+        guard !alternatives.isEmpty else { return .never }
+        return Rendered(sql: alternatives.map(\.closed).joined(separator: " OR "), isClosed: false)
     }
 
     /// One comparison with an array parameter, whatever the number of values; NULL among them means nil.

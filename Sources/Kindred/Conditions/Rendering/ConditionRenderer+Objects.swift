@@ -52,7 +52,7 @@ extension ConditionRenderer {
 
     private mutating func isSame(_ row: Int, _ object: any ObjectReference) throws -> Rendered {
         try check(object, for: row)
-        let columns = try keyColumns(of: row)
+        let columns = try keyColumns(of: row, for: [object])
         var sql = ""
         var isNullable = false
         for name in columns {
@@ -95,7 +95,7 @@ extension ConditionRenderer {
     mutating func row(_ element: Operand, among objects: [any ObjectReference]) throws -> Rendered {
         guard case .row(let row) = element else { return .never }
         for object in objects { try check(object, for: row) }
-        let names = try keyColumns(of: row)
+        let names = try keyColumns(of: row, for: objects)
         let columns = try names.map { try keyColumn($0, of: row) }
         var keys: [[PostgresValue]] = Array(repeating: [], count: names.count)
         for object in objects {
@@ -133,8 +133,12 @@ extension ConditionRenderer {
     }
 
     /// The columns by which a row is compared with objects: those at hand through a foreign key, or the primary key.
-    private func keyColumns(of row: Int) throws -> [String] {
-        if let link = places[row].link, !places[row].known.isEmpty { return link.relationship.destinationColumns }
+    private func keyColumns(of row: Int, for objects: [any ObjectReference]) throws -> [String] {
+        if let link = places[row].link, !places[row].known.isEmpty,
+            case let columns = link.relationship.destinationColumns, objects.allSatisfy({ $0.hasAttributes(columns) })
+        {
+            return columns
+        }
         return try primaryKey(of: row)
     }
 

@@ -37,14 +37,16 @@ extension DatabaseContext {
                 throw entity.notWritable
             }
             guard !rows.isEmpty else { return [] }
-            let assignments = try rows.map { values in
-                var assignments = Assignments(entity)
+            var assignments: [Assignments] = []
+            for given in rows {
+                let values = try await reading(given, of: entity)
+                var row = Assignments(entity)
                 for (key, value) in values.sorted(by: { $0.key < $1.key }) {
-                    try assignments.assign(value, forKey: key, in: self)
+                    try row.assign(value, forKey: key, in: self)
                 }
-                try assignments.assignInitialVersion()
-                try requireValues(assignments, entity)
-                return assignments
+                try row.assignInitialVersion()
+                try requireValues(row, entity)
+                assignments.append(row)
             }
             let upsert = try Upsert(assignments, of: entity, resolution, types: client.types)
             return try await write {
