@@ -297,16 +297,64 @@ import Testing
         )
     }
 
-    @Test func helpersOwnSetGivesWayToNobody() throws {
-        // A table `title` of the person's own claims titleSet too, on the same level.
+    @Test func directRelationshipsKeepTheTablesName() throws {
+        // The notes that a user wrote, and those that a user subscribed to.
+        let schema = try TestCatalog.make {
+            $0.table("user", ["id"], primaryKey: ["id"])
+            $0.table("note", ["id", "author_id"], primaryKey: ["id"])
+            $0.table("subscription", ["user_id", "note_id"], primaryKey: ["user_id", "note_id"])
+            $0.foreignKey("note_author_id_fkey", of: "note", ["author_id"], to: "user")
+            $0.foreignKey("subscription_user_id_fkey", of: "subscription", ["user_id"], to: "user")
+            $0.foreignKey("subscription_note_id_fkey", of: "subscription", ["note_id"], to: "note")
+        }.schema()
+        let user = try schema.entity(named: "user")
+        #expect(user.relationships.map(\.name) == ["noteSet", "subscriptionSet", "subscription_noteSet"])
+        #expect(user.relationship(named: "noteSet")?.inverse == "author")
+        let subscribed = try #require(user.relationship(named: "subscription_noteSet"))
+        #expect(subscribed.kind == .manyToMany && subscribed.inverse == "userSet")
+        // Nothing leads from a note to its users directly, to many: that end is named as ever.
+        #expect(
+            try schema.entity(named: "note").relationships.map(\.name) == ["author", "subscriptionSet", "userSet"])
+    }
+
+    @Test func directOneToOneDoesNotNameTheHelper() throws {
+        let schema = try TestCatalog.make {
+            $0.table("user", ["id"], primaryKey: ["id"])
+            $0.table("note", ["id", "author_id"], primaryKey: ["id"])
+            $0.unique("u", of: "note", ["author_id"])
+            $0.table("subscription", ["user_id", "text_id"], primaryKey: ["user_id", "text_id"])
+            $0.foreignKey("note_author_id_fkey", of: "note", ["author_id"], to: "user")
+            $0.foreignKey("subscription_user_id_fkey", of: "subscription", ["user_id"], to: "user")
+            $0.foreignKey("subscription_text_id_fkey", of: "subscription", ["text_id"], to: "note")
+        }.schema()
+        #expect(
+            try schema.entity(named: "user").relationships.map(\.name) == ["note", "noteSet", "subscriptionSet"])
+        #expect(try schema.relationship("user", "textSet")?.name == "noteSet")
+    }
+
+    @Test func dependenciesOfTasksWithSubtasksStayApart() throws {
+        let schema = try TestCatalog.make {
+            $0.table("task", ["id", "parent_id"], primaryKey: ["id"])
+            $0.table("dependency", ["task_id", "needed_id"], primaryKey: ["task_id", "needed_id"])
+            $0.foreignKey("task_parent_id_fkey", of: "task", ["parent_id"], to: "task")
+            $0.foreignKey("dependency_task_id_fkey", of: "dependency", ["task_id"], to: "task")
+            $0.foreignKey("dependency_needed_id_fkey", of: "dependency", ["needed_id"], to: "task")
+        }.schema()
+        // The helper's name would be that of both ends, so that they are named by the columns.
+        #expect(try schema.relationship("task", "taskSet")?.inverse == "parent")
+        #expect(try schema.relationship("task", "neededSet")?.helper?.sourceColumns == ["task_id"])
+    }
+
+    @Test func tablesOfAnotherSchemaKeepTheirNameToo() throws {
+        // A table `title` of the person's own claims titleSet as well.
         let schema = try personAndTitle {
             $0.constraint("k", of: "person_title_rel", .primaryKey, ["title_id", "person_id"])
             $0.table("audit.title", ["id", "person_id"], primaryKey: ["id"])
             $0.foreignKey("title_person_id_fkey", of: "audit.title", ["person_id"], to: "person")
         }.schema()
         let person = try schema.entity(named: "person")
-        // Level 4 gives titleSet to neither, level 5 to the helper's relationship: title_id has the base `title`.
-        #expect(person.relationship(named: "titleSet")?.kind == .manyToMany)
-        #expect(person.relationship(named: "person_titleSet")?.destination.description == "audit.title")
+        #expect(person.relationship(named: "titleSet")?.destination.description == "audit.title")
+        let many = try #require(person.relationships.first { $0.kind == .manyToMany })
+        #expect(many.name == "person_title_rel_person_id_fkey")
     }
 }

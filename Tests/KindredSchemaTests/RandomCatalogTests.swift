@@ -39,7 +39,9 @@ import Testing
                 sum + entity.relationships.count { $0.kind == .manyToMany }
             }
             let laws = SchemaLaws(schema: schema, catalog: random.catalog)
-            let broken = laws.broken() + brokenByOrder(schema, &random) + brokenByAdditions(schema, &random)
+            let oracle = NamingOracle(schema: schema, catalog: random.catalog)
+            let broken =
+                laws.broken() + oracle.broken() + brokenByOrder(schema, &random) + brokenByAdditions(schema, &random)
             #expect(broken.isEmpty, "seed \(seed): \(broken.joined(separator: "; "))")
             if !broken.isEmpty { return }
         }

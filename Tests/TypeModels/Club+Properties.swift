@@ -38,7 +38,7 @@ extension Club {
         set { writeProperty(2, newValue) }
     }
 
-    /// The relationship `club_keeperSet`.
+    /// The relationship `keeperSet`.
     public var clubKeepers: ToMany<Keeper> {
         toManyProperty(3)
     }

@@ -1,6 +1,7 @@
 /// What remains of a foreign-key column's name without the referenced key's suffix.
 ///
-/// `sender_id` and `billtoaddressid` have the bases `sender` and `billtoaddress`.
+/// `sender_id` and `billtoaddressid` have the bases `sender` and `billtoaddress`. A column that is the referenced table's
+/// name with `id` or `_id` behind it has that name, whatever it refers to: `employeeid` to `employee` gives `employee`.
 enum ColumnBase {
     /// Returns the base, or nil for a column that is nothing but the suffix.
     ///
@@ -9,13 +10,18 @@ enum ColumnBase {
     ///   - referencedColumn: The column that it refers to.
     ///   - referencedTable: The name of the table that it refers to.
     static func base(of column: String, referencing referencedColumn: String, of referencedTable: String) -> String? {
+        if let end = IgnoringCase.end(of: referencedTable, beginning: column[...]) {
+            let rest = column[end...]
+            let isSuffix = ["id", "_id"].contains { IgnoringCase.end(of: $0, beginning: rest) == rest.endIndex }
+            if isSuffix { return String(column[..<end]) }
+        }
         let suffix = suffix(of: referencedColumn, table: referencedTable)
-        var end = start(of: suffix, endingIgnoringCase: column)
+        var end = IgnoringCase.start(of: suffix, ending: column)
         if let found = end, found > column.startIndex {
             let before = column.unicodeScalars.index(before: found)
             if column.unicodeScalars[before] == "_" { end = before }
         }
-        if end == nil { end = start(of: "_id", endingIgnoringCase: column) }
+        if end == nil { end = IgnoringCase.start(of: "_id", ending: column) }
         if end == nil, column.hasSuffix("Id") || column.hasSuffix("ID") {
             end = column.unicodeScalars.index(column.endIndex, offsetBy: -2)
         }
@@ -25,7 +31,7 @@ enum ColumnBase {
 
     /// Returns the part of a referenced column's name that the columns referring to it end with.
     private static func suffix(of column: String, table: String) -> Substring {
-        if let end = end(of: table, beginningIgnoringCase: column) {
+        if let end = IgnoringCase.end(of: table, beginning: column[...]) {
             var rest = column[end...]
             while rest.unicodeScalars.first == "_" { rest = rest.dropFirstScalar() }
             if !rest.isEmpty { return rest }
@@ -37,39 +43,6 @@ enum ColumnBase {
             return column[column.unicodeScalars.index(column.endIndex, offsetBy: -2)...]
         }
         return column[...]
-    }
-
-    /// Returns where a text begins that a name ends with, ignoring case.
-    private static func start(of text: Substring, endingIgnoringCase name: String) -> String.Index? {
-        let (letters, wanted) = (name.unicodeScalars, text.unicodeScalars)
-        var (place, rest) = (letters.endIndex, wanted.endIndex)
-        while rest > wanted.startIndex {
-            guard place > letters.startIndex else { return nil }
-            place = letters.index(before: place)
-            rest = wanted.index(before: rest)
-            guard equalIgnoringCase(letters[place], wanted[rest]) else { return nil }
-        }
-        return place
-    }
-
-    /// Returns where a text ends that a name begins with, ignoring case.
-    private static func end(of text: String, beginningIgnoringCase name: String) -> String.Index? {
-        let letters = name.unicodeScalars
-        var place = letters.startIndex
-        for wanted in text.unicodeScalars {
-            guard place < letters.endIndex, equalIgnoringCase(letters[place], wanted) else { return nil }
-            place = letters.index(after: place)
-        }
-        return place
-    }
-
-    private static func equalIgnoringCase(_ left: Unicode.Scalar, _ right: Unicode.Scalar) -> Bool {
-        if left == right { return true }
-        if left.isASCII, right.isASCII {
-            let letters: ClosedRange<UInt32> = 0x61...0x7A
-            return left.value | 0x20 == right.value | 0x20 && letters.contains(left.value | 0x20)
-        }
-        return left.properties.lowercaseMapping == right.properties.lowercaseMapping
     }
 }
 

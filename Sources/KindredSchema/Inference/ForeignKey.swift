@@ -27,8 +27,8 @@ extension SchemaBuilder {
         /// Whether at most one row can refer to any other.
         var isOneToOne = false
         var annotation = KeyAnnotation()
-        /// The base of a single-column key.
-        let base: String?
+        /// What names the relationship after the key's own column; nil if it has none, or one that is all suffix.
+        var base: String?
 
         init(_ row: Catalog.Constraint, source: (place: Int, table: Table), destination: (place: Int, table: Table)) {
             names = [row.name]
@@ -38,11 +38,6 @@ extension SchemaBuilder {
             destinationColumns = row.targetColumns
             columnNames = source.table.columnNames(row.columns)
             destinationColumnNames = destination.table.columnNames(row.targetColumns)
-            if columnNames.count == 1, let column = columnNames.first, let referenced = destinationColumnNames.first {
-                base = ColumnBase.base(of: column, referencing: referenced, of: destination.table.name.name)
-            } else {
-                base = nil
-            }
             deleteRule = DeleteRule(action: row.deleteAction)
             action = DatabaseAction(row.deleteAction)
             updateAction = DatabaseAction(row.updateAction)
@@ -61,6 +56,26 @@ extension SchemaBuilder {
             isMatchFull = isMatchFull || other.isMatchFull
             isEnforced = isEnforced || other.isEnforced
             mayDangle = mayDangle && other.mayDangle
+        }
+
+        /// Settles what names the relationship after the key's own column.
+        ///
+        /// - Parameters:
+        ///   - others: The columns of the other foreign keys of the table.
+        ///   - primaryKey: The columns of the table's primary key.
+        ///   - target: The name of the table that the key refers to.
+        func settleBase(others: [[Int16]], primaryKey: [Int16], target: String) {
+            guard let place = ownColumn(others, primaryKey) else { return }
+            base = ColumnBase.base(of: columnNames[place], referencing: destinationColumnNames[place], of: target)
+        }
+
+        /// The place of the column that tells the key from others: of a composite key what is left without the columns
+        /// that it shares with other keys, such as a tenant's; nil if that is not one.
+        private func ownColumn(_ others: [[Int16]], _ primaryKey: [Int16]) -> Int? {
+            if columns.count == 1 { return 0 }
+            var left = columns.indices.filter { place in !others.contains { $0.contains(columns[place]) } }
+            if left.count > 1 { left.removeAll { primaryKey.contains(columns[$0]) } }
+            return left.count == 1 ? left[0] : nil
         }
 
         var name: String {

@@ -5,8 +5,9 @@ enum MachineMadeName {
     /// Returns whether a constraint's name looks machine-made.
     ///
     /// It does if it begins with its table's name and `_`, if one of its words between underscores says that it is a
-    /// foreign key, digits following or not, or if it begins with `FK` before a capital or digit.
-    static func matches(_ constraint: String, of table: String) -> Bool {
+    /// foreign key, digits following or not, if it begins with `FK` before a capital or digit, or if it holds its table's
+    /// name and ends with one of its columns, in any letter case: `fpk_visit_person_id`.
+    static func matches(_ constraint: String, of table: String, columns: [String]) -> Bool {
         let bytes = constraint.utf8
         if bytes.count > table.utf8.count, bytes.starts(with: table.utf8),
             bytes[bytes.index(bytes.startIndex, offsetBy: table.utf8.count)] == UInt8(ascii: "_")
@@ -16,9 +17,12 @@ enum MachineMadeName {
         if bytes.starts(with: "FK".utf8), let next = constraint.dropFirst(2).first, next.isUppercase || next.isNumber {
             return true
         }
-        return bytes.split(separator: UInt8(ascii: "_")).contains { word in
+        let hasWord = bytes.split(separator: UInt8(ascii: "_")).contains { word in
             words.contains { isWord(word, $0) }
         }
+        return hasWord
+            || columns.contains { IgnoringCase.start(of: $0[...], ending: constraint) != nil }
+                && IgnoringCase.contains(table, in: constraint)
     }
 
     /// Whether a word is the given one, in any letter case, with digits behind it or not.

@@ -6,8 +6,9 @@ struct NameSettlement {
     struct Candidate {
         var name: String
         var rule: NameExplanation.Rule
-        /// An annotation that speaks of another end too, and so may lose here without being wrong.
-        var isTentative = false
+        /// Whether it is settled after the others of its rule: an annotation that speaks of another end too, and so may
+        /// lose here without being wrong, or the table's name for a many-to-many relationship.
+        var givesWay = false
     }
 
     /// What became of a candidate; relationships are named by their places among the entity's.
@@ -64,7 +65,7 @@ struct NameSettlement {
         for (relationship, offered) in candidates.enumerated() {
             for (place, candidate) in offered.enumerated() {
                 let name = number(of: candidate.name)
-                let level = 2 * candidate.rule.rawValue + (candidate.isTentative ? 1 : 0)
+                let level = 2 * candidate.rule.rawValue + (candidate.givesWay ? 1 : 0)
                 slots.append(Slot(relationship: relationship, place: place, name: name, level: level))
                 if candidate.rule == .generated, states[name].generatedFor == nil {
                     states[name].generatedFor = relationship
@@ -73,8 +74,9 @@ struct NameSettlement {
         }
         keepSecondNames()
         for rule in NameExplanation.Rule.allCases where rule < .generated {
-            settle(level: 2 * rule.rawValue, isAnnotated: rule == .annotation)
-            if rule == .annotation { settle(level: 2 * rule.rawValue + 1, isAnnotated: true) }
+            for level in [2 * rule.rawValue, 2 * rule.rawValue + 1] {
+                settle(level: level, isAnnotated: rule == .annotation)
+            }
         }
         giveGeneratedNames()
     }

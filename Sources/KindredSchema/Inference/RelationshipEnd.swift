@@ -47,10 +47,15 @@ extension SchemaBuilder {
             ends[2 * place].candidates = holderCandidates(key) + generated
             ends[2 * place + 1].candidates = targetCandidates(key) + generated
         }
+        let direct =
+            helpers.isEmpty ? [] : Set(keys.lazy.filter { !$0.isOneToOne }.map { [$0.destination, $0.source] })
         for (place, helper) in helpers.enumerated() {
-            let (first, second) = (keys[helper.first], keys[helper.second])
-            ends[2 * (keys.count + place)].candidates = helperCandidates(helper, first, second)
-            ends[2 * (keys.count + place) + 1].candidates = helperCandidates(helper, second, first)
+            for (offset, (near, far)) in [(helper.first, helper.second), (helper.second, helper.first)].enumerated() {
+                let (near, far) = (keys[near], keys[far])
+                let hasDirect = direct.contains([near.destination, far.destination])
+                ends[2 * (keys.count + place) + offset].candidates =
+                    helperCandidates(helper, near, far, hasDirect: hasDirect)
+            }
         }
         // Of two ends with the same generated name the first one keeps it: targets, then holders, then helpers.
         for place in keys.indices { tables[keys[place].destination].ends.append(2 * place + 1) }

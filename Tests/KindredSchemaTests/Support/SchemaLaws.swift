@@ -17,7 +17,7 @@ struct SchemaLaws {
     /// The laws that are broken, in words.
     func broken() -> [String] {
         let laws: [(Entity) -> [String]] = [
-            ambiguousKeys, lostKeys, lostHelpers, unmatchedInverses, unexplainedNames, unsettledNames,
+            ambiguousKeys, lostKeys, lostHelpers, unmatchedInverses, unexplainedNames,
         ]
         return schema.entities.flatMap { entity in laws.flatMap { $0(entity) } }
     }
@@ -85,7 +85,7 @@ struct SchemaLaws {
         }
     }
 
-    private static func isHelper(
+    static func isHelper(
         _ table: UInt32,
         _ first: Catalog.Constraint,
         _ second: Catalog.Constraint,
@@ -151,39 +151,6 @@ struct SchemaLaws {
             if Set(given.map(\.name)) != keys { return "\(relationship) is not explained" }
             return given.contains { $0.rule == .generated } ? nil : "\(relationship) has no generated name"
         }
-    }
-
-    /// Conflicts are settled as the design says: level by level, for each level everyone's claims.
-    private func unsettledNames(_ entity: Entity) -> [String] {
-        let attributes = Set(entity.attributes.map(\.name))
-        var owners: [String: Int] = [:]
-        var broken: [String] = []
-        for rule in NameExplanation.Rule.allCases where rule < .generated {
-            var claims: [String: Set<Int>] = [:]
-            for (index, relationship) in entity.relationships.enumerated() {
-                for candidate in relationship.explanation where candidate.rule == rule {
-                    if case .reserved = candidate.outcome { continue }
-                    guard !attributes.contains(candidate.name), owners[candidate.name] == nil else { continue }
-                    // The name of a helper's key, which is annotated, serves the helper first.
-                    if rule == .annotation, relationship.kind == .manyToMany { continue }
-                    claims[candidate.name, default: []].insert(index)
-                }
-            }
-            for (name, claimants) in claims where claimants.count == 1 { owners[name] = claimants.first }
-            for (index, relationship) in entity.relationships.enumerated() {
-                for candidate in relationship.explanation where candidate.rule == rule {
-                    if case .reserved = candidate.outcome { continue }
-                    if rule == .annotation, relationship.kind == .manyToMany {
-                        if candidate.isGiven { owners[candidate.name] = index }
-                        continue
-                    }
-                    if candidate.isGiven != (owners[candidate.name] == index) {
-                        broken.append("\(entity).\(candidate.name) was settled wrongly")
-                    }
-                }
-            }
-        }
-        return broken
     }
 }
 

@@ -38,18 +38,32 @@ extension SchemaBuilder {
     }
 
     /// The names of an end on the table that a helper's near key refers to, towards that of its far key.
-    func helperCandidates(_ helper: HelperPair, _ near: ForeignKey, _ far: ForeignKey) -> [Candidate] {
+    ///
+    /// - Parameter hasDirect: Whether the same two tables have a one-to-many relationship too, the same way: then the
+    ///   helper's name tells what it is about.
+    func helperCandidates(
+        _ helper: HelperPair,
+        _ near: ForeignKey,
+        _ far: ForeignKey,
+        hasDirect: Bool
+    ) -> [Candidate] {
         var found = near.annotation.manyToMany.map { Candidate(name: $0.name, rule: .annotation) }
         if found.isEmpty {
             // As the constraint's own name does, its annotated name serves both the helper and the referenced table.
-            found = near.annotation.names.map { Candidate(name: $0.name, rule: .annotation, isTentative: true) }
+            found = near.annotation.names.map { Candidate(name: $0.name, rule: .annotation, givesWay: true) }
         }
         for name in near.names where ConstraintPair.halves(of: name) == nil {
             found.append(Candidate(name: name, rule: .constraintName))
         }
-        found.append(Candidate(name: tables[far.destination].name.name + "Set", rule: .tableName))
-        if let base = far.base { found.append(Candidate(name: base + "Set", rule: .columnName)) }
+        let setName = tables[far.destination].name.name + "Set"
+        found.append(Candidate(name: setName, rule: .tableName, givesWay: true))
         let table = tables[helper.table].name
+        // Between a table and itself the helper's name would not tell the two ends apart.
+        if hasDirect, near.destination != far.destination {
+            found.append(Candidate(name: "\(table.name)_\(setName)", rule: .columnName))
+        } else if let base = far.base {
+            found.append(Candidate(name: base + "Set", rule: .columnName))
+        }
         for nearName in near.names {
             for farName in far.names {
                 let name = "\(table.schema)_\(table.name)_\(nearName)_\(farName)"

@@ -2,14 +2,15 @@ extension SchemaBuilder {
     /// Takes in the foreign keys that count, merges those that repeat others, and settles which are one-to-one.
     func makeForeignKeys() {
         let rows = countedRows()
-        for source in tables.indices where !rows[source].isEmpty {
-            let sorted = rows[source].sorted {
+        for source in tables.indices where !rows.counted[source].isEmpty {
+            let sorted = rows.counted[source].sorted {
                 catalog.constraints[$0].name.precedesInBytes(catalog.constraints[$1].name)
             }
             let first = keys.count
             for row in sorted { add(catalog.constraints[row], source, first) }
             for index in first..<keys.count {
                 keys[index].isOneToOne = isOneToOne(keys[index])
+                settleBase(keys[index], keys[first...], rows.others[source] ?? [])
                 reportIfRepeated(keys[index])
                 reportIgnoredColumns(keys[index])
             }
@@ -17,28 +18,51 @@ extension SchemaBuilder {
         }
     }
 
-    /// The places of each table's foreign keys among the catalog's constraints, without those that do not count.
-    private func countedRows() -> [[Int]] {
+    /// Settles which column of a key names its relationship; keys that make no relationship share columns too.
+    private func settleBase(_ key: ForeignKey, _ counted: ArraySlice<ForeignKey>, _ uncounted: [Int]) {
+        var others = counted.filter { $0 !== key }.map(\.columns)
+        if key.columns.count > 1 {
+            let target = tables[key.destination].relation.oid
+            others += uncounted.map { catalog.constraints[$0] }
+                .filter { $0.target != target || Set($0.columns) != Set(key.columns) }.map(\.columns)
+        }
+        key.settleBase(
+            others: others,
+            primaryKey: tables[key.source].primaryKey?.columns ?? [],
+            target: tables[key.destination].name.name
+        )
+    }
+
+    /// The places of each table's foreign keys among the catalog's constraints: those that count, and the others.
+    private func countedRows() -> (counted: [[Int]], others: [Int: [Int]]) {
         var counted = [[Int]](repeating: [], count: tables.count)
         var ofPartitions: [Int] = []
+        var others: [Int: [Int]] = [:]
         for (place, row) in catalog.constraints.enumerated() where row.kind == .foreignKey {
             // The parts of a partitioned table's key say the same again.
-            guard row.parent == 0, annotations.foreignKeys[row.oid]?.options.ignore != true else { continue }
+            guard row.parent == 0 else { continue }
             let source = tableIndexes[row.relation]
             let destination = tableIndexes[row.target]
-            if [source, destination].contains(where: { $0.map { tables[$0].isIgnored } ?? false }) { continue }
+            if annotations.foreignKeys[row.oid]?.options.ignore == true
+                || [source, destination].contains(where: { $0.map { tables[$0].isIgnored } ?? false })
+            {
+                if let source { others[source, default: []].append(place) }
+                continue
+            }
             if let source, destination != nil {
                 if row.hasPeriod {
+                    others[source, default: []].append(place)
                     diagnosePeriod(row, of: tables[source].name)
                 } else {
                     counted[source].append(place)
                 }
             } else {
+                if let source { others[source, default: []].append(place) }
                 ofPartitions.append(place)
             }
         }
         makePartitionKeys(ofPartitions)
-        return counted
+        return (counted, others)
     }
 
     /// Says that a key which compares periods makes no relationship.

@@ -11,7 +11,7 @@ extension SchemaBuilder {
             end.outcomes = settlement.outcomes[index]
             chooseName(of: end)
             for (candidate, outcome) in zip(end.candidates, end.outcomes)
-            where candidate.rule == .annotation && !candidate.isTentative {
+            where candidate.rule == .annotation && !candidate.givesWay {
                 reportClash(place, candidate, outcome, places)
             }
         }
@@ -42,17 +42,20 @@ extension SchemaBuilder {
     /// Chooses, among the names that an end was given, the one that reads best; the others become aliases.
     private func chooseName(of end: RelationshipEnd) {
         let preferences: [Preference]
-        let holder: Int
+        // The key whose constraint's name may be the end's.
+        let key: ForeignKey
         switch end.role {
-        case .holder(let key): (preferences, holder) = (Preference.holder, keys[key].source)
-        case .target(let key): (preferences, holder) = (Preference.target, keys[key].source)
-        case .helper(let pair, _): (preferences, holder) = (Preference.helper, helpers[pair].table)
+        case .holder(let place): (preferences, key) = (Preference.holder, keys[place])
+        case .target(let place): (preferences, key) = (Preference.target, keys[place])
+        case .helper(let pair, let isFirst):
+            (preferences, key) = (Preference.helper, keys[isFirst ? helpers[pair].first : helpers[pair].second])
         }
+        let holder = tables[key.source].name.name
         var chosen: Int?
         search: for preference in preferences {
             for (place, candidate) in end.candidates.enumerated() where candidate.rule == preference.rule {
                 guard case .given(let name) = end.outcomes[place] else { continue }
-                if preference.isPicky, MachineMadeName.matches(name, of: tables[holder].name.name) { continue }
+                if preference.isPicky, MachineMadeName.matches(name, of: holder, columns: key.columnNames) { continue }
                 chosen = place
                 end.name = name
                 break search

@@ -10,7 +10,8 @@ public struct NameExplanation: Sendable, Hashable, CustomStringConvertible {
         case constraintName
         /// The name of the table at the other end, with `Set` for a to-many relationship.
         case tableName
-        /// The foreign key's single column, less the referenced key's suffix.
+        /// The foreign key's own column, less the referenced key's suffix; for a many-to-many relationship beside a direct
+        /// one between the same tables, the helper's name and the table's.
         case columnName
         /// Made of schema, table and constraint; always given.
         case generated
