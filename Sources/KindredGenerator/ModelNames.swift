@@ -64,12 +64,7 @@ struct ModelNames {
         taken.formUnion(lock.entities.values.map(\.name))
         taken.formUnion(lock.enums.values.map(\.name))
         taken.formUnion((lock.composites ?? [:]).values.map(\.name))
-        for entity in entities where lock.entities[NameLock.key(entity.name)] == nil {
-            let base = SwiftName.upperCamel(entity.name.name, ifEmpty: "Table")
-            let qualified = SwiftName.upperCamel("\(entity.name.schema)_\(entity.name.name)", ifEmpty: "Table")
-            let name = taken.take([base, "\(base)Object", qualified], else: base)
-            lock.entities[NameLock.key(entity.name)] = NameLock.Class(name: name)
-        }
+        nameClasses(schema, entities, &taken)
         for type in schema.types {
             if case .composite(let fields) = type.definition { nameComposite(type.name, fields, &taken) }
             guard case .enumeration(let labels) = type.definition else { continue }
@@ -86,6 +81,45 @@ struct ModelNames {
                 let base = SwiftName.lowerCamel(label, ifEmpty: "label")
                 lock.enums[key]?.cases[NameLock.key(label)] = cases.take([base, "\(base)Label"], else: base)
             }
+        }
+    }
+
+    /// Names the classes after their tables, in the singular: `orders` gives `Order`.
+    ///
+    /// Where tables of several schemas would give one name, it belongs to the table that the name alone means by the
+    /// search path, and the others carry the name of their schema.
+    private mutating func nameClasses(_ schema: DatabaseSchema, _ entities: [Entity], _ taken: inout NameSet) {
+        let named = entities.map { entity in
+            let base = SwiftName.upperCamel(entity.name.name, ifEmpty: "Table")
+            return (
+                entity: entity.name, base: base,
+                singular: SwiftName.upperCamel(entity.name.name, ifEmpty: "Table", isSingular: true)
+            )
+        }
+        var schemas: [String: Set<String>] = [:]
+        for (entity, _, singular) in named {
+            schemas[singular.lowercased(), default: []].insert(
+                NameLock.key(QualifiedName(schema: entity.schema, name: "")))
+        }
+        for (key, given) in lock.entities {
+            // The schema's part of the key ends with the dot before the table's.
+            guard let known = schemas[given.name.lowercased()], !known.contains(where: key.hasPrefix) else { continue }
+            schemas[given.name.lowercased()]?.insert(key)
+        }
+        // A table whose name is singular goes before one whose plural comes to the same.
+        let sorted = named.filter { $0.base == $0.singular } + named.filter { $0.base != $0.singular }
+        for (entity, base, singular) in sorted where lock.entities[NameLock.key(entity)] == nil {
+            let qualified = SwiftName.upperCamel(
+                "\(entity.schema)_\(entity.name)", ifEmpty: "Table", isSingular: true)
+            let isMeant = schema.index(named: entity.name).map { schema.entities[$0].name == entity } ?? false
+            let candidates: [String]
+            if (schemas[singular.lowercased()]?.count ?? 0) > 1 {
+                candidates = isMeant ? [singular, qualified] : [qualified]
+            } else {
+                candidates = [singular, ReservedNames.types.contains(singular) ? "\(singular)Object" : base]
+            }
+            let name = taken.take(candidates + ["\(singular)Object", qualified], else: singular)
+            lock.entities[NameLock.key(entity)] = NameLock.Class(name: name)
         }
     }
 
@@ -133,7 +167,7 @@ struct ModelNames {
         var candidates = [whole, whole + (relationship.isToMany ? "Objects" : "Object")]
         if relationship.isToMany, rule == .tableName || rule == .columnName, relationship.name.hasSuffix("Set") {
             let base = SwiftName.lowerCamel(String(relationship.name.dropLast(3)), ifEmpty: "member")
-            candidates.insert(SwiftName.plural(base), at: 0)
+            candidates.insert(EnglishNoun.plural(base), at: 0)
         }
         return candidates
     }

@@ -8,28 +8,13 @@ enum SwiftName {
         return startsWell(joined) ? joined : placeholder + joined.capitalizingFirst
     }
 
-    /// A name for a type: `purchase_line` gives `PurchaseLine`.
-    static func upperCamel(_ name: String, ifEmpty placeholder: String) -> String {
-        let joined = words(in: name).map(capitalized).joined()
+    /// A name for a type: `purchase_line` gives `PurchaseLine`, and in the singular `purchase_lines` too.
+    static func upperCamel(_ name: String, ifEmpty placeholder: String, isSingular: Bool = false) -> String {
+        var words = words(in: name)
+        if isSingular, let last = words.popLast() { words.append(EnglishNoun.singular(last)) }
+        let joined = words.map(capitalized).joined()
         if joined.isEmpty { return placeholder }
         return startsWell(joined) ? joined : placeholder + joined
-    }
-
-    /// The English plural of a name's last word.
-    static func plural(_ name: String) -> String {
-        for (singular, plural) in [
-            ("person", "people"), ("Person", "People"), ("child", "children"), ("Child", "Children"),
-        ]
-        where name.hasSuffix(singular) {
-            return name.dropLast(singular.count) + plural
-        }
-        let lower = name.lowercased()
-        if ["ss", "us", "is", "x", "z", "ch", "sh"].contains(where: lower.hasSuffix) { return name + "es" }
-        if lower.hasSuffix("s") { return name }
-        if lower.hasSuffix("y"), let before = lower.dropLast().last, !"aeiou".contains(before) {
-            return name.dropLast() + "ies"
-        }
-        return name + "s"
     }
 
     /// Splits at whatever cannot stand in a Swift name, and where capitals begin: `HTTPServer_name` is three words.

@@ -24,9 +24,89 @@ import Testing
         ("email", "emails"), ("category", "categories"), ("person", "people"), ("address", "addresses"),
         ("day", "days"),
         ("books", "books"), ("box", "boxes"), ("purchaseLine", "purchaseLines"), ("grandchild", "grandchildren"),
+        ("alias", "aliases"), ("cityAlias", "cityAliases"), ("people", "people"), ("Person", "People"),
+        ("lens", "lenses"),
+        ("status", "statuses"), ("analysis", "analyses"), ("userID", "userIDs"), ("series", "series"),
+        ("menu", "menus"),
+        ("leaf", "leaves"), ("categories", "categories"), ("woman", "women"), ("human", "humans"), ("ID", "IDs"),
     ])
     func setsArePlural(name: String, plural: String) {
-        #expect(SwiftName.plural(name) == plural)
+        #expect(EnglishNoun.plural(name) == plural)
+    }
+
+    @Test(arguments: [
+        "aliases", "people", "statuses", "analyses", "series", "menus", "orders", "leaves", "women", "taxes",
+    ])
+    func pluralsStayAsTheyAre(name: String) {
+        #expect(EnglishNoun.plural(name) == name)
+    }
+
+    @Test(arguments: [
+        ("orders", "Order"), ("categories", "Category"), ("people", "Person"), ("sales_people", "SalesPerson"),
+        ("order_lines", "OrderLine"), ("OrderLines", "OrderLine"), ("addresses", "Address"), ("address", "Address"),
+        ("statuses", "Status"), ("status", "Status"), ("aliases", "Alias"), ("alias", "Alias"), ("boxes", "Box"),
+        ("houses", "House"), ("warehouses", "Warehouse"), ("databases", "PublicDatabase"), ("branches", "Branch"),
+        ("caches", "Cache"), ("dishes", "Dish"), ("employees", "Employee"), ("movies", "Movie"), ("series", "Series"),
+        ("news", "News"), ("media", "Media"), ("analyses", "Analysis"), ("courses", "Course"), ("licenses", "License"),
+        ("purchases", "Purchase"), ("buses", "Bus"), ("campuses", "Campus"), ("quizzes", "Quiz"), ("sizes", "Size"),
+        ("archives", "Archive"), ("shelves", "Shelf"), ("heroes", "Hero"), ("shoes", "Shoe"), ("children", "Child"),
+        ("user_ids", "UserID"), ("gas", "Gas"), ("sms", "Sms"), ("indices", "Index"), ("indexes", "Index"),
+        ("data", "DataObject"),
+        ("tasks", "TaskObject"), ("videos", "Video"), ("days", "Day"), ("orders_archive", "OrdersArchive"),
+        ("Taxes", "Tax"),
+        ("person", "Person"), ("is", "Is"), ("s", "S"), ("!!", "Table"), ("größen", "Größen"),
+    ])
+    func classesAreSingular(table: String, name: String) throws {
+        let schema = DatabaseSchema(entities: [Self.entity(table, ["id"])], searchPath: ["public"])
+        #expect(try Self.classes(schema) == ["public.\(table)": name])
+    }
+
+    @Test func classesOfOneNameCarryTheirSchemas() throws {
+        // AdventureWorks has views `p` in several schemas, none of which the search path leads to.
+        let entities = ["pe", "pr"].map { Self.entity("p", ["id"], schema: $0) }
+        let sales = DatabaseSchema(entities: entities, searchPath: ["public"])
+        #expect(try Self.classes(sales) == ["pe.p": "PeP", "pr.p": "PrP"])
+        // What the name alone means keeps it, wherever its schema stands in the alphabet.
+        let people = [("audit", "people"), ("public", "people"), ("zoo", "person")].map {
+            Self.entity($1, ["id"], schema: $0)
+        }
+        let schema = DatabaseSchema(entities: people, searchPath: ["public"])
+        #expect(
+            try Self.classes(schema) == [
+                "audit.people": "AuditPerson", "public.people": "Person", "zoo.person": "ZooPerson",
+            ])
+        // One that is added later carries it too, and so does one whose namesake is not among those chosen.
+        let lock = try Self.lock(DatabaseSchema(entities: [people[0]], searchPath: ["public"]))
+        #expect(
+            try Self.classes(schema, lock: lock) == [
+                "audit.people": "Person", "public.people": "PublicPerson", "zoo.person": "ZooPerson",
+            ])
+        let later = DatabaseSchema(entities: [people[2]], searchPath: ["public"])
+        #expect(try Self.classes(later, lock: lock) == ["audit.people": "Person", "zoo.person": "ZooPerson"])
+    }
+
+    @Test func singularAndPluralOfOneNameStayApart() throws {
+        let entities = ["order", "orders", "Tasks", "task"].map { Self.entity($0, ["id"]) }
+        let schema = DatabaseSchema(entities: entities, searchPath: ["public"])
+        #expect(
+            try Self.classes(schema) == [
+                "public.order": "Order", "public.orders": "Orders", "public.task": "TaskObject",
+                "public.Tasks": "PublicTask",
+            ])
+    }
+
+    @Test func classesKeepTheNamesThatTheyWereGiven() throws {
+        let schema = DatabaseSchema(entities: [Self.entity("orders", ["id"])], searchPath: ["public"])
+        let lock =
+            #"{"version": 1, "entities": {"public.orders": {"name": "Orders", "attributes": {"id": "id"}, "relationships": {}}}, "enums": {}}"#
+        #expect(try Self.classes(schema, lock: lock) == ["public.orders": "Orders"])
+    }
+
+    private static func lock(_ schema: DatabaseSchema) throws -> String { ModelGenerator(schema: schema).lock.text }
+
+    private static func classes(_ schema: DatabaseSchema, lock: String? = nil) throws -> [String: String] {
+        let lock = try lock.map { try NameLock(text: $0) } ?? NameLock()
+        return ModelGenerator(schema: schema, lock: lock).lock.entities.mapValues(\.name)
     }
 
     @Test func whatAnObjectHasAlreadyIsNotTaken() {
@@ -110,9 +190,9 @@ import Testing
         ModelGenerator(schema: DatabaseSchema(entities: [entity("thing", columns)], searchPath: ["public"])).files
     }
 
-    private static func entity(_ name: String, _ columns: [String]) -> Entity {
+    private static func entity(_ name: String, _ columns: [String], schema: String = "public") -> Entity {
         Entity(
-            name: QualifiedName(schema: "public", name: name),
+            name: QualifiedName(schema: schema, name: name),
             kind: .table,
             oid: 1,
             attributes: columns.enumerated().map {
