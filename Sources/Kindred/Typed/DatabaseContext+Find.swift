@@ -99,7 +99,7 @@ extension DatabaseContext {
             }
             var bindings = Bindings()
             try KeySet.append(missing, entity.attributes(entity.key), to: &bindings)
-            let askedAt = now(reading: entity)
+            let askedAt = now
             let statement = Statement(text: text, bindings: bindings, resultFormat: .binary)
             let result = try await client.execute(statement, for: entity.name)
             for object in try objects(from: result, of: entity, askedAt: askedAt) {
