@@ -61,7 +61,8 @@ extension String {
                 isEscaped = true
             } else {
                 let rest = path[path.index(after: index)...]
-                guard rest.isEmpty || rest.first == UInt8(ascii: ".") else { return nil }
+                // No key is empty: two quotes are a name of their own.
+                guard !key.isEmpty, rest.isEmpty || rest.first == UInt8(ascii: ".") else { return nil }
                 return (String(decoding: key, as: UTF8.self), rest)
             }
         }
