@@ -6,7 +6,7 @@ PEERS = Benchmarks/.build/peers
 # Optimized, where millions of values are made.
 RELEASE = --configuration release -Xswiftc -enable-testing --scratch-path .build/release-tests
 
-.PHONY: all demo test test-integration lint format bench bench-peers bench-counts long round-trips fuzz sbom
+.PHONY: all demo test test-integration lint format random bench bench-peers bench-counts long round-trips fuzz sbom
 
 all: lint test
 
@@ -27,6 +27,10 @@ long:
 # Another number: make round-trips COUNT=1000
 round-trips:
 	KINDRED_ROUND_TRIPS=$(or $(COUNT),1000000) bin/test $(RELEASE) --filter RoundTripTests
+
+# Random programs over relationships of all kinds, compared with SQL: make random COUNT=10000
+random:
+	KINDRED_RANDOM=$(or $(COUNT),1000) bin/test $(RELEASE) --filter RandomGraphTests
 
 fuzz:
 	KINDRED_FUZZ=$(or $(COUNT),10000000) bin/test $(RELEASE) --filter 'Fuzz|HostileBytes'
