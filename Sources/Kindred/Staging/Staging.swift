@@ -81,8 +81,9 @@ extension ObjectState {
         staging.base = keepsBase ? staging.base ?? staging.stored : nil
         staging.stored = stored
         // What a link to a new object will write is not known yet, and shows nothing until then.
-        let linked = staging.destinations.keys.map { ColumnSet(entity.ownColumns(of: entity.relationships[$0].ownColumns)) }
-        let staged = linked.reduce(staging.columns) { $0.union($1) }
+        let staged = staging.destinations.keys.reduce(staging.columns) { columns, slot in
+            columns.union(ColumnSet(entity.ownColumns(of: entity.relationships[slot].ownColumns)))
+        }
         row = staged.isEmpty ? stored : stored.replacing(staged, from: shown)
         self.staging = staging
     }

@@ -32,7 +32,9 @@ enum GraphCheck: Sendable {
     case everything(places: [Int])
 }
 
-/// One step of a random program. It draws from a seed of its own, so that it does the same when others are left out.
+/// One step of a random program.
+///
+/// It draws from a seed of its own, so that it does the same when others are left out.
 struct GraphStep: Sendable {
     enum Kind: Sendable {
         case action(GraphAction)
@@ -49,7 +51,9 @@ struct GraphStep: Sendable {
     let focus: [GraphRelation]
 }
 
-/// Draws the steps of a program. Each program has a taste of its own, so that what rarely comes together does so in some.
+/// Draws the steps of a program.
+///
+/// Each program has a taste of its own, so that what rarely comes together does so in some.
 struct GraphProgram {
     private var random: SeededGenerator
     private let actions: [GraphAction]

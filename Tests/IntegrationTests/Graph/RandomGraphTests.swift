@@ -3,8 +3,9 @@ import KindredTesting
 import TestSupport
 import Testing
 
-/// Random programs over relationships of all kinds: what objects show is what SQL says, with what is staged, after each
-/// step. How many they are, `GraphCounts` says.
+/// Random programs over relationships of all kinds: what objects show is what SQL says.
+///
+/// With what is staged, and after each step. How many they are, `GraphCounts` says.
 @Suite struct RandomGraphTests {
     /// How many databases share the sequences.
     private static let blocks = 4
@@ -28,8 +29,9 @@ import Testing
         }
     }
 
-    /// Two to four tasks work on one context, in transactions that fail or succeed and outside of any: when all have come
-    /// to their end, objects show what SQL says. One sequence of ten rounds for ten of the other kind.
+    /// Two to four tasks work on one context, in transactions that fail or succeed and outside of any.
+    ///
+    /// When all have come to their end, objects show what SQL says. One sequence of ten rounds for ten of the other kind.
     @Test(
         .enabled(if: GraphCounts.areOn), .database(.sql(GraphSchema.sql)), .timeLimit(.minutes(60)),
         arguments: 0..<blocks)
