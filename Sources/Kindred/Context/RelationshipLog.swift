@@ -24,6 +24,13 @@ struct RelationshipLog: Sendable {
 
         /// Whether what it says of a row has not been undone.
         var counts: Bool { scope?.isUndone != true }
+
+        /// What it says of the key that the row had before; nil where the row kept its key.
+        var departure: Entry? {
+            guard let former else { return nil }
+            return Entry(
+                member: former, isDeletion: true, isPaired: isPaired.map { _ in false }, scope: scope, time: time)
+        }
     }
 
     private struct Owner {
@@ -83,7 +90,12 @@ struct RelationshipLog: Sendable {
     }
 
     /// All entries of an owner that speak of a row, the latest first.
+    ///
+    /// An entry that gave the row another key says of the former key that its row is gone.
     func entries(_ owner: ObjectKey, of member: ObjectKey) -> [Entry] {
-        owners[owner]?.entries.reversed().filter { $0.member == member } ?? []
+        owners[owner]?.entries.reversed().compactMap { entry in
+            if entry.member == member { return entry }
+            return entry.former == member ? entry.departure : nil
+        } ?? []
     }
 }

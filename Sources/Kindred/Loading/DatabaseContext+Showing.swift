@@ -17,7 +17,7 @@ extension DatabaseContext {
             if let shownAt = members.shownAt, isQuiet(since: shownAt) { return members }
             if isUsable(members.batch, relationship, owner) {
                 let isInDoubt = withMap { $0.doubtedAt(relationship.destination) } > members.askedAt
-                let shown = show(members, relationship, owner)
+                let shown = show(members, relationship, owner, isKept: !isInDoubt)
                 if !isInDoubt { return shown }
                 if let settled = settled(shown, relationship, owner) { return settled }
             }
@@ -63,10 +63,12 @@ extension DatabaseContext {
         return show(LoadedMembers(batch, 0..<known.count), relationship, owner)
     }
 
-    /// Takes the log into an answer, keeps the outcome with the owner, and returns it.
-    @discardableResult
+    /// Takes the log into an answer, and returns the outcome.
+    ///
+    /// - Parameter isKept: whether the outcome is kept with the owner; false where members may have gone that the log does
+    ///   not name, so that the next look asks again.
     func show(
-        _ answer: LoadedMembers, _ relationship: RelationshipRuntime, _ owner: DatabaseObject
+        _ answer: LoadedMembers, _ relationship: RelationshipRuntime, _ owner: DatabaseObject, isKept: Bool = true
     ) -> LoadedMembers {
         var members = answer
         let count = undoCount
@@ -97,7 +99,7 @@ extension DatabaseContext {
         add(change, to: &members)
         members.shownAt = time
         if members.isUnsorted { sort(&members, relationship) }
-        if !isBeside { keep(.many(members), relationship.slot, of: owner) }
+        if isKept, !isBeside { keep(.many(members), relationship.slot, of: owner) }
         return members
     }
 
@@ -127,9 +129,8 @@ extension DatabaseContext {
         }
         take(standing(of: entry, relationship, owner, keys), entry.member, &members)
         // Another row may have the key now.
-        guard let former = entry.former, !former.isTemporary else { return }
-        let left = RelationshipLog.Entry(member: former, isDeletion: true, scope: entry.scope)
-        take(standing(of: left, relationship, owner, keys), former, &members)
+        guard let departure = entry.departure, !departure.member.isTemporary else { return }
+        take(standing(of: departure, relationship, owner, keys), departure.member, &members)
     }
 
     private func take(_ standing: Standing, _ key: ObjectKey, _ members: inout LoadedMembers) {

@@ -5,6 +5,11 @@ extension DatabaseContext {
     /// Takes the answers to memory: rows to their objects, and the owner's loaded members in their new order.
     func apply(_ update: OrderUpdate, _ rows: OrderedRows) throws {
         let (owner, relationship) = (rows.statements.owner, rows.statements.relationship)
+        if case .members(let statements) = rows.link {
+            // A given member that was staged to leave stays: its foreign key is as the caller says.
+            let gone = Set(update.leaving)
+            for (key, object) in update.given where !gone.contains(key) { unstage(statements.columns, of: object) }
+        }
         let loaded = loadedMembers(of: relationship, owner: owner)
         switch rows.link {
         case .members(let statements):
@@ -16,11 +21,11 @@ extension DatabaseContext {
                     if let row = try left.joined(position) { try applyMember(row, statements, [:]) }
                 }
             }
-            try applyPlaced(update, rows, statements.columns)
+            try applyPlaced(update, rows)
         case .helper(let statements):
             if update.hasLeavers, let answer = update.answers.first { try applyDeletedPairs(answer, statements) }
             try applyPlacedPairs(update, rows)
-            if let pairs = update.pairs { try applyWrittenPairs(pairs, statements.helper) }
+            if let pairs = update.pairs { try applyWrittenPairs(pairs, statements.helper, payload: update.payload) }
             // The set of helper rows has the same order.
             for end in statements.helper.foreignKeys where end.ownColumns == statements.link.sourceColumns {
                 noteHelperRows(end, of: owner)
@@ -32,7 +37,7 @@ extension DatabaseContext {
     }
 
     /// Rows of members that got a position: those of the members that the caller named must be there.
-    private func applyPlaced(_ update: OrderUpdate, _ rows: OrderedRows, _ columns: [Int]) throws {
+    private func applyPlaced(_ update: OrderUpdate, _ rows: OrderedRows) throws {
         let entity = rows.statements.rows
         let width = entity.attributeColumns.count
         let placed = update.placed
@@ -45,7 +50,7 @@ extension DatabaseContext {
                 else { continue }
                 let key = placed[Int(place) - 1]
                 let given = update.given[key]
-                if let given { unstage(columns + [rows.statements.position], of: given) }
+                if let given { unstage([rows.statements.position], of: given) }
                 let row = try changed[position]
                 if let object = try takeOver(row, entity, key, given) { missing.remove(object) }
             }

@@ -29,12 +29,10 @@ extension DatabaseContext {
         through payload: [String: (any PropertyValue)?]
     ) async throws {
         guard !members.isEmpty else { return }
-        let statement = try statements.insert(
-            try memberKeys(members, statements),
-            payload: try self.payload(payload, of: statements.relationship, statements.link)
-        )
+        let assignments = try self.payload(payload, of: statements.relationship, statements.link)
+        let statement = try statements.insert(try memberKeys(members, statements), payload: assignments)
         let results = try await sendToHelper([statement], statements)
-        try applyWrittenPairs(results[0], statements.helper)
+        try applyWrittenPairs(results[0], statements.helper, payload: assignments)
         for member in members { join(member, statements) }
         // Positions that were given with the pairs: the order is read again.
         if statements.relationship.position != nil { noteStale(statements.relationship, of: statements.owner) }
@@ -164,14 +162,17 @@ extension DatabaseContext {
         }
     }
 
-    /// Helper rows that were inserted or changed, where somebody holds objects of them or may have loaded them.
-    func applyWrittenPairs(_ result: QueryResult, _ helper: EntityRuntime) throws {
+    /// Takes helper rows that were inserted or changed to their objects, and to whatever is loaded of them.
+    ///
+    /// - Parameter payload: what was written beside the keys, which is no longer staged.
+    func applyWrittenPairs(_ result: QueryResult, _ helper: EntityRuntime, payload: Assignments?) throws {
         guard result.count > 0, !helper.key.isEmpty, withMap({ $0.knows(helper.index) }) else { return }
         let rows = try EntityRows(result, of: helper)
         for position in 0..<rows.count {
             let row = try rows[position]
             guard let key = try ObjectKey(row, helper.key) else { continue }
             if let object = liveObject(helper, key) {
+                if let payload { unstage(payload.columns, of: object) }
                 try apply(row, to: object)
             } else {
                 keepLatestRow(row, helper, key)

@@ -108,4 +108,17 @@ import Testing
             }
         }
     }
+
+    @Test(.database(.sql(schema))) func aSetInDoubtIsReadAgainAlsoAfterItsMembersWereCounted() async throws {
+        try await withDatabase { database, context, other in
+            let shelves = try await context.fetch("shelf").all()
+            // No book is held, so that the rows that go with the author are not known.
+            #expect(try await counts(shelves, "books") == [6, 6, 6, 6])
+            try await context.delete(try #require(await context.find("author", 1)))
+            let set = try await shelves[0].set(forKey: "books")
+            #expect(try await set.count == 4)
+            #expect(try await set.objects.count == 4)
+            #expect(try await set.count == 4)
+        }
+    }
 }

@@ -173,9 +173,14 @@ extension GraphPicture {
         let unknown = GraphRef(table: helper.table, key: ["\(pair.first)-\(pair.second)"])
         let ref = known?.key ?? (helper.payload == nil ? Self.ref(helper.table, row) : unknown)
         row.merge(known?.value ?? [:]) { new, _ in new }
-        if let column = helper.payload, let payload, !payload.isEmpty { row[column] = payload }
+        // What is staged on the helper's row stays staged, but for what was written.
+        var shown = known == nil ? row : rows[helper.table]?[ref] ?? row
+        if let column = helper.payload, let payload, !payload.isEmpty {
+            row[column] = payload
+            shown[column] = payload
+        }
         stored[helper.table, default: [:]][ref] = row
-        rows[helper.table, default: [:]][ref] = row
+        rows[helper.table, default: [:]][ref] = shown
     }
 
     /// Nothing is staged any more.
