@@ -28,9 +28,9 @@ long:
 round-trips:
 	KINDRED_ROUND_TRIPS=$(or $(COUNT),1000000) bin/test $(RELEASE) --filter RoundTripTests
 
-# Random programs over relationships of all kinds, compared with SQL: make random COUNT=10000
+# Random programs over relationships of all kinds, compared with SQL: make random COUNT=1000 SEED=20001
 random:
-	KINDRED_RANDOM=$(or $(COUNT),1000) bin/test $(RELEASE) --filter RandomGraphTests
+	KINDRED_RANDOM=$(or $(COUNT),10000) KINDRED_RANDOM_SEED=$(or $(SEED),1) bin/test $(RELEASE) --filter RandomGraphTests
 
 fuzz:
 	KINDRED_FUZZ=$(or $(COUNT),10000000) bin/test $(RELEASE) --filter 'Fuzz|HostileBytes'

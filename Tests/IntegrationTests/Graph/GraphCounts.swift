@@ -5,8 +5,7 @@ import Foundation
 /// `KINDRED_RANDOM=10000` makes it that many, `KINDRED_RANDOM_SEED=5` begins with another one: a sequence that has failed
 /// comes again with `KINDRED_RANDOM=1` and its seed.
 enum GraphCounts {
-    /// They take minutes, and run where the environment says how many.
-    static let areOn = number("KINDRED_RANDOM") != nil
+    /// As many as take about a minute.
     static let sequences = number("KINDRED_RANDOM") ?? 1_000
     static let firstSeed = number("KINDRED_RANDOM_SEED") ?? 1
     /// How many kinds of failures are made short and shown in each database.
