@@ -40,12 +40,15 @@ extension DatabaseContext {
         if isFoundOtherwise, let oldKey = try ObjectKey(stored, entity.key),
             let newKey = try ObjectKey(row, entity.key), oldKey != newKey
         {
-            withMap { map in
+            // Of what was answered before, the row with the old key is gone, and may be read again with the new one.
+            note { map, time in
                 map.remove(object, entity.index, oldKey)
+                map.noteDeleted(entity.index, oldKey, at: time, in: journal?.scope)
                 map.insert(object, entity.index, newKey)
+                map.noteStored(entity.index, newKey)
             }
             former = oldKey
-        } else if references.isIndexed, let key = object.key {
+        } else if core.references.isIndexed, let key = object.key {
             withMap { $0.noteChanged(entity.index, key) }
         }
         noteChange(of: object, object.key, former: former, from: change.old, to: change.new)
@@ -56,7 +59,7 @@ extension DatabaseContext {
     ///
     /// - Parameter isUndone: whether the row was stored by what is being undone.
     func applyDelete(_ object: DatabaseObject, isUndone: Bool = false) throws {
-        if object.hasChanges || staged.withLock({ $0.hasPairs(of: object) }) { rollback([object]) }
+        if object.hasChanges || core.staged.withLock({ $0.hasPairs(of: object) }) { rollback([object]) }
         func die(_ state: inout ObjectState) -> Bool {
             guard state.status == .persistent || state.status == .deleting else { return false }
             state.status = .deleted

@@ -122,7 +122,7 @@ extension DatabaseContext {
     }
 
     func requireOwn(_ object: DatabaseObject) throws {
-        guard object.context !== self else { return }
+        guard object.core !== core else { return }
         throw KindredError(
             .foreignContext,
             "\(object) belongs to another context",

@@ -5,50 +5,25 @@ import Synchronization
 /// A unit of work over a database: the objects it has handed out, one per row, and the relationships they have loaded.
 ///
 /// Cheap to make, so a server makes one per request. It sees the database as it is: nothing is cached beyond the objects
-/// that somebody holds and the relationships those have loaded. `Sendable`: any task may use it and its objects.
+/// that the program holds and the relationships those have loaded. `Sendable`: any task may use it and its objects.
+///
+/// Hold it until what is staged is saved. When the last reference to it goes, changes of objects that the program does not
+/// hold are given up, which the log says once; objects that it holds go on to work, and keep what is staged on them.
 public final class DatabaseContext: Sendable {
-    /// The database that the context works on.
-    public let database: Database
-    package let runtime: SchemaRuntime
-    /// What the first access to a relationship does.
-    public let faulting: FaultingMode
-    let map: Mutex<IdentityMap>
-    /// The objects that somebody holds.
-    let references: ObjectReferences
-    /// Rows of changed objects that went out of memory and that the map has not taken in yet.
-    ///
-    /// A leaf lock: an object's `deinit` may run anywhere, also under the map's lock.
-    private let leftObjects = Mutex<[LeftObject]>([])
-    private let hasLeftObjects = Atomic(false)
-    /// Counts changes: an answer that was asked for before a change does not overwrite it.
-    private let clock = Atomic<UInt64>(1)
-    /// When anything was last noted of rows or relationships: what was looked at later is as it was.
-    private let notedAt = Atomic<UInt64>(0)
-    /// How many transactions that changed the context were undone.
-    private let undone = Atomic<UInt64>(0)
-    /// When transactions changed the context.
-    private let times = Mutex(TransactionTimes())
-    private let hasTransactions = Atomic(false)
-    /// Whose turn it is to change the context.
-    let turn = ContextTurn()
-    /// The transactions under way that would put objects back.
-    let journals = RunningJournals()
-    /// How many saves are under way.
-    let saves = Atomic(0)
-    /// Attributes that were read by keys of none, which the next save reports.
-    let misreads = Mutex<[ValidationProblem]>([])
-    /// What is not saved yet.
-    ///
-    /// Its lock may be held when an object's is taken, never the other way round.
-    let staged = Mutex(StagedChanges())
+    let core: ContextCore
 
-    init(database: Database, runtime: SchemaRuntime, faulting: FaultingMode) {
-        self.database = database
-        self.faulting = faulting
-        self.runtime = runtime
-        references = ObjectReferences()
-        map = Mutex(IdentityMap(references))
-    }
+    /// Made by the core, which knows of each.
+    init(_ core: ContextCore) { self.core = core }
+
+    deinit { core.letGo() }
+
+    /// The database that the context works on.
+    public var database: Database { core.database }
+
+    package var runtime: SchemaRuntime { core.runtime }
+
+    /// What the first access to a relationship does.
+    public var faulting: FaultingMode { core.faulting }
 
     /// The model that the context was made with.
     public var schema: DatabaseSchema { runtime.schema }
@@ -59,19 +34,19 @@ public final class DatabaseContext: Sendable {
     var journal: TransactionJournal? { TransactionJournal.current(of: database) }
 
     /// The time of asking, to be given to `apply` with the answer.
-    var now: UInt64 { clock.load(ordering: .acquiring) }
+    var now: UInt64 { core.clock.load(ordering: .acquiring) }
 
     /// The time of asking for what may take long to arrive, earlier than every asking after it.
-    func beginReading() -> UInt64 { clock.add(1, ordering: .acquiringAndReleasing).oldValue }
+    func beginReading() -> UInt64 { core.clock.add(1, ordering: .acquiringAndReleasing).oldValue }
 
     /// The time of a change, later than every asking before it.
-    func tick() -> UInt64 { clock.add(1, ordering: .acquiringAndReleasing).newValue }
+    func tick() -> UInt64 { core.clock.add(1, ordering: .acquiringAndReleasing).newValue }
 
     /// Whether nothing was noted since a time.
-    func isQuiet(since time: UInt64) -> Bool { notedAt.load(ordering: .acquiring) <= time }
+    func isQuiet(since time: UInt64) -> Bool { core.notedAt.load(ordering: .acquiring) <= time }
 
     /// How many transactions that changed the context were undone.
-    var undoCount: UInt64 { undone.load(ordering: .acquiring) }
+    var undoCount: UInt64 { core.undone.load(ordering: .acquiring) }
 
     /// Notes something of rows or relationships, at a time of its own.
     ///
@@ -80,7 +55,7 @@ public final class DatabaseContext: Sendable {
         journal?.touch(self)
         return withMap { map in
             let time = tick()
-            defer { notedAt.store(time, ordering: .releasing) }
+            defer { core.notedAt.store(time, ordering: .releasing) }
             return body(&map, time)
         }
     }
@@ -93,61 +68,36 @@ public final class DatabaseContext: Sendable {
 
     /// Says that a transaction begins to change the context.
     func begin(_ root: TransactionScope) {
-        times.withLock { $0.begin(root, at: tick()) }
-        hasTransactions.store(true, ordering: .releasing)
+        core.times.withLock { $0.begin(root, at: tick()) }
+        core.hasTransactions.store(true, ordering: .releasing)
     }
 
     /// Says that a transaction has been committed or rolled back.
     func end(_ root: TransactionScope) {
-        times.withLock { $0.end(root, at: tick()) }
+        core.times.withLock { $0.end(root, at: tick()) }
     }
 
     /// Says that a transaction, or a savepoint's scope, was undone: what is shown is made anew from what was answered.
     func noteUndone() {
-        note { _, _ in _ = undone.add(1, ordering: .acquiringAndReleasing) }
+        note { _, _ in _ = core.undone.add(1, ordering: .acquiringAndReleasing) }
     }
 
     /// The time that counts for what the task asked for: see ``TransactionTimes``.
     func counted(_ askedAt: UInt64) -> UInt64 {
-        guard hasTransactions.load(ordering: .acquiring) else { return askedAt }
+        guard core.hasTransactions.load(ordering: .acquiring) else { return askedAt }
         let root = journal?.scope.root
-        return times.withLock { $0.counted(askedAt, in: root) }
+        return core.times.withLock { $0.counted(askedAt, in: root) }
     }
 
     /// Whether a transaction runs that the task is not in and that has changed the context.
     var isBesideTransaction: Bool {
-        guard hasTransactions.load(ordering: .acquiring) else { return false }
+        guard core.hasTransactions.load(ordering: .acquiring) else { return false }
         let root = journal?.scope.root
-        return times.withLock { $0.isRunning(besides: root) }
-    }
-
-    func leave(_ object: LeftObject) {
-        leftObjects.withLock { $0.append(object) }
-        hasLeftObjects.store(true, ordering: .releasing)
+        return core.times.withLock { $0.isRunning(besides: root) }
     }
 
     /// Runs `body` on the identity map, with what vanished objects left behind taken in first.
-    func withMap<T: Sendable>(_ body: (inout IdentityMap) throws -> T) rethrows -> T {
-        try map.withLock { map in
-            // Read before it is changed: an exchange costs as much as a lock.
-            if hasLeftObjects.load(ordering: .acquiring),
-                hasLeftObjects.exchange(false, ordering: .acquiringAndReleasing)
-            {
-                let left = leftObjects.withLock { objects in
-                    defer { objects = [] }
-                    return objects
-                }
-                for object in left { map.take(object) }
-            }
-            // First, so that what `body` looks up is all that it can know.
-            if let entity = map.overfullEntity {
-                let time = tick()
-                map.forgetNotes(of: entity, at: time)
-                notedAt.store(time, ordering: .releasing)
-            }
-            return try body(&map)
-        }
-    }
+    func withMap<T: Sendable>(_ body: (inout IdentityMap) throws -> T) rethrows -> T { try core.withMap(body) }
 
     /// Forgets what is noted of all rows: whatever was asked for before is asked for again.
     func forgetAllNotes() {
@@ -159,7 +109,7 @@ public final class DatabaseContext: Sendable {
     /// The live object of a key, without I/O.
     package func liveObject(_ entity: EntityRuntime, _ key: ObjectKey) -> DatabaseObject? {
         if case .temporary = key { return withMap { $0.object(entity.index, key) } }
-        return references.object(entity.index, key)
+        return core.references.object(entity.index, key)
     }
 }
 
@@ -272,8 +222,8 @@ extension DatabaseContext {
     }
 
     func make(_ entity: EntityRuntime, _ row: Row, _ group: LoadGroup?, _ position: Int32) -> DatabaseObject {
-        if entity.layout == nil { return DatabaseObject(plain: self, entity, row, group, position) }
-        return make(ObjectSeed(context: self, runtime: entity, row: row, group: group, position: position))
+        if entity.layout == nil { return DatabaseObject(plain: core, entity, row, group, position) }
+        return make(ObjectSeed(core: core, runtime: entity, row: row, group: group, position: position))
     }
 }
 

@@ -100,7 +100,7 @@ public final class Database: Sendable {
     /// - Parameter faulting: what the first access to a relationship does; by default it loads it for all objects that were
     ///   read together.
     public func makeContext(faulting: FaultingMode = .batch) -> DatabaseContext {
-        DatabaseContext(database: self, runtime: runtime.withLock { $0 }, faulting: faulting)
+        ContextCore(database: self, runtime: runtime.withLock { $0 }, faulting: faulting).context
     }
 
     /// Runs raw SQL with bound interpolations: `try await database.query("SELECT … WHERE id = \(id)")`.

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Mistakes of the program that are found where nothing can be thrown: said in the log, each once.
 ///
-/// In the logger that the program has given, else in one of the library's own, so that somebody hears them in any case.
+/// In the logger that the program has given, else in one of the library's own, so that they are heard in any case.
 final class MistakeLog: Sendable {
     private struct Mistake: Hashable {
         let entity: String
@@ -29,6 +29,11 @@ final class MistakeLog: Sendable {
         guard isNew else { return }
         logger.error("\(error.message)", metadata: ["place": "\(place)", "code": "\(error.code)"])
     }
+
+    /// Says what may be a mistake, and may be the end of a request that failed.
+    func warn(_ text: String) {
+        logger.warning("\(text)")
+    }
 }
 
 extension DatabaseObject {
@@ -43,7 +48,7 @@ extension DatabaseObject {
             isRelationship ? .wrongType : .unknownKey, "Read as nil at \(place): \(reason)",
             entity: runtime.name.description, key: key)
         context.database.mistakes.add(error, at: place)
-        context.misreads.withLock { misreads in
+        context.core.misreads.withLock { misreads in
             // One is enough to keep a save from writing what follows from it.
             guard misreads.count < 16 else { return }
             misreads.append(

@@ -27,8 +27,9 @@ extension DatabaseContext {
         let isGone = loaded.members.first.map { member in
             withMap { $0.isDeleted(relationship.destination, member.key, since: loaded.askedAt) }
         }
-        let member = isGone == true ? nil : loaded.members.first
-        let one = LoadedOne(foreignKey: key, member: member, batch: loaded.members.batch)
+        // Not kept: the answer still has the row, and a deletion may be undone.
+        if isGone == true { return nil }
+        let one = LoadedOne(foreignKey: key, member: loaded.members.first, batch: loaded.members.batch)
         keep(.one(one), relationship.slot, of: object)
         // What was asked for just now is as new as can be.
         return one.member.flatMap { self.object($0, of: entity, one.batch.group, knownAt: .max) }

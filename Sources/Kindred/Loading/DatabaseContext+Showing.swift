@@ -92,6 +92,8 @@ extension DatabaseContext {
             if isBeside { entries.removeAll { $0.scope.map { $0.root !== root && $0.isRunning } ?? false } }
             return (time, entries, map.deletedKeys(relationship.destination, since: since, in: root))
         }
+        // Positions that were staged before the answer came are in no entry.
+        if members.shownAt == nil, relationship.position != nil, hasChanges { members.isUnsorted = true }
         // Pairs stand in the order in which they were staged, rows in the order in which they came.
         if case .helper = relationship.link { add(change, to: &members) }
         for entry in entries { take(entry, relationship, owner, keys, &members) }
@@ -215,7 +217,7 @@ extension DatabaseContext {
             return (map.object(relationship.destination, entry.member), last)
         }
         if object?.isGone == true { return .stranger }
-        if let object, staged.withLock({ $0.contains(StagedPair(owner, relationship, object)) }) {
+        if let object, core.staged.withLock({ $0.contains(StagedPair(owner, relationship, object)) }) {
             return .member(Member(key: entry.member, row: object.storedRow))
         }
         guard let isPaired = last?.isPaired else { return .unknown }

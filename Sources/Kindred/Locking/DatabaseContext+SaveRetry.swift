@@ -46,7 +46,7 @@ extension DatabaseContext {
                 let conflicts = (error as? KindredError)?.conflicts ?? []
                 var seen = Set<DatabaseObject>()
                 concerned = (concerned + conflicts.map(\.object) + (attempted?.changedObjects ?? []))
-                    .filter { $0.context === self && seen.insert($0).inserted }
+                    .filter { $0.core === core && seen.insert($0).inserted }
                 try await Task.sleep(for: RetryPolicy.pause(after: attempt))
                 attempt += 1
             }

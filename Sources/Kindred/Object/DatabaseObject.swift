@@ -15,8 +15,8 @@ import Synchronization
 //
 // Sendable is unchecked only because the class is open: every stored property is immutable or inside a Mutex.
 open class DatabaseObject: @unchecked Sendable {
-    /// The context that the object belongs to; objects keep it alive.
-    public let context: DatabaseContext
+    /// What the object's context knows, whether the program holds the context or not.
+    let core: ContextCore
     package let runtime: EntityRuntime
     private let state: Mutex<ObjectState>
     /// Where the context's table of objects has it; changed under that table's lock only.
@@ -25,15 +25,15 @@ open class DatabaseObject: @unchecked Sendable {
     /// Made by a context from a row; subclasses inherit this initializer and have no other.
     public required init(_ seed: __shared ObjectSeed) {
         // Shared: it is taken apart, and who makes one need not own what is in it.
-        context = seed.context
+        core = seed.core
         runtime = seed.runtime
         state = Mutex(
             ObjectState(row: seed.row, group: seed.group, position: seed.position, staging: seed.staging))
     }
 
     /// Made as an object without a class of its own: what it is made of is handed on, where a seed would be copied.
-    init(plain context: DatabaseContext, _ runtime: EntityRuntime, _ row: Row, _ group: LoadGroup?, _ position: Int32) {
-        self.context = context
+    init(plain core: ContextCore, _ runtime: EntityRuntime, _ row: Row, _ group: LoadGroup?, _ position: Int32) {
+        self.core = core
         self.runtime = runtime
         state = Mutex(ObjectState(row: row, group: group, position: position))
     }
@@ -86,11 +86,19 @@ open class DatabaseObject: @unchecked Sendable {
 
     deinit {
         // What was read with the row may hold it, and what its relationships lead to, as they were before.
-        if let left = state.withLock({ LeftObject(runtime, $0) }) { context.leave(left) }
-        // Who looks for the object after this does not find it any more, but the row that it has left.
+        let (left, isStaged) = state.withLock { (LeftObject(runtime, $0), $0.stagingBox != nil) }
+        if let left { core.leave(left) }
+        // A search for the object after this does not find it any more, but the row that it has left.
         let place = tablePlace
-        if place >= 0 { context.references.remove(runtime.index, at: place) }
+        if place >= 0 { core.references.remove(runtime.index, at: place) }
+        if isStaged { core.tellLoss(of: "the first of \(runtime.name)") }
     }
+
+    /// The context that the object belongs to.
+    ///
+    /// Objects do not keep it: where the program holds it no more, this is a new one with the same objects, which has to be
+    /// held as long as something is staged in it that the program does not hold itself.
+    public var context: DatabaseContext { core.context }
 
     /// The entity that the object's row belongs to.
     public var entity: Entity { runtime.entity }
@@ -135,7 +143,7 @@ open class DatabaseObject: @unchecked Sendable {
 
 /// What a context hands to an object's initializer.
 public struct ObjectSeed: Sendable {
-    let context: DatabaseContext
+    let core: ContextCore
     let runtime: EntityRuntime
     let row: Row
     /// The rows that this one was read with, and its place among them.

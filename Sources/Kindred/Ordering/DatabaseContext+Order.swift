@@ -48,7 +48,10 @@ extension DatabaseContext {
         guard case .move = change, !update.joining.isEmpty else { return }
         throw KindredError(
             .notFound,
-            "What was to be moved is no longer in \(runtime.entities[relationship.source].name).\(relationship.model.name)",
+            """
+            What was to be moved is not in \(runtime.entities[relationship.source].name).\(relationship.model.name) as it is \
+            stored: it has left, or is only staged to join, which has to be saved first
+            """,
             entity: runtime.entities[relationship.source].name.description,
             key: relationship.model.name
         )

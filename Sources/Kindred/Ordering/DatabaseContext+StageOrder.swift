@@ -63,7 +63,7 @@ extension DatabaseContext {
     /// Puts a staged pair behind all others.
     private func restage(_ pair: StagedPair) {
         journal?.record(pair, in: self)
-        staged.withLock { staged in
+        core.staged.withLock { staged in
             guard staged.contains(pair) else { return }
             let payload = staged.entry(of: pair)?.payload
             staged.remove(pair)

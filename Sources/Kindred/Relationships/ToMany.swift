@@ -99,7 +99,7 @@ extension ToMany {
         return try await context.client.called(at: fileID, line) {
             try context.requireLive(owner)
             let relationship = try relationship
-            guard object.context === context, try object.runtime === destination, !object.isDeleted,
+            guard object.core === context.core, try object.runtime === destination, !object.isDeleted,
                 let key = object.key
             else { return false }
             if let isLoaded = context.isLoadedMember(key, of: relationship, owner: owner) { return isLoaded }

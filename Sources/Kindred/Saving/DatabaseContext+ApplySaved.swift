@@ -29,7 +29,7 @@ extension DatabaseContext {
         journal?.record(stored: saved)
         let before = objects.map { object in object.withState { (key: $0.key(entity), links: RowLinks($0)) } }
         // Rolled back while they were being stored: their rows are there, and get other objects when they are read.
-        let givenUp = staged.withLock { staged in
+        let givenUp = core.staged.withLock { staged in
             var givenUp: Set<DatabaseObject> = []
             var unstaged: [DatabaseObject] = []
             unstaged.reserveCapacity(objects.count)

@@ -22,8 +22,8 @@ extension DatabaseContext {
     /// while a save is running stays staged.
     public func save(fileID: String = #fileID, line: Int = #line) async throws {
         try await client.called(at: fileID, line) {
-            let objects = prepareSave { self.staged.withLock { $0.objects } }
-            try await save(objects, pairs: staged.withLock { $0.pairs })
+            let objects = prepareSave { self.core.staged.withLock { $0.objects } }
+            try await save(objects, pairs: core.staged.withLock { $0.pairs })
         }
     }
 
@@ -43,7 +43,7 @@ extension DatabaseContext {
         guard object.hasChanges else { return }
         let found = prepareSave { Self.withNewDestinations(object) }
         let seen = Set(found)
-        let pairs = staged.withLock { $0.pairs }.filter { pair, _ in
+        let pairs = core.staged.withLock { $0.pairs }.filter { pair, _ in
             (seen.contains(pair.source) || !pair.source.isInserted)
                 && (seen.contains(pair.destination) || !pair.destination.isInserted)
                 && (seen.contains(pair.source) || seen.contains(pair.destination))
@@ -66,8 +66,8 @@ extension DatabaseContext {
 
     private func save(_ objects: [DatabaseObject], pairs: [(pair: StagedPair, payload: Assignments?)]) async throws {
         guard !objects.isEmpty || !pairs.isEmpty else { return }
-        saves.add(1, ordering: .acquiringAndReleasing)
-        defer { saves.subtract(1, ordering: .acquiringAndReleasing) }
+        core.saves.add(1, ordering: .acquiringAndReleasing)
+        defer { core.saves.subtract(1, ordering: .acquiringAndReleasing) }
         if let error = KindredError(try await problems(of: objects)) { throw error }
         let isOutermost = journal == nil
         do {
@@ -79,7 +79,7 @@ extension DatabaseContext {
 
     /// Writes what is staged, in the transaction that is running: deletions come last, unless others take what they free.
     private func run(_ all: [DatabaseObject], _ allPairs: [(pair: StagedPair, payload: Assignments?)]) async throws {
-        let pairs = staged.withLock { staged in allPairs.filter { staged.contains($0.pair) } }
+        let pairs = core.staged.withLock { staged in allPairs.filter { staged.contains($0.pair) } }
         var (kept, deleted): ([DatabaseObject], [DatabaseObject]) = ([], [])
         kept.reserveCapacity(all.count)
         // Another save may have been quicker.
@@ -117,7 +117,7 @@ extension DatabaseContext {
         try await insertNew(new, run)
         if !new.isEmpty {
             try await run.flush()
-            if staged.withLock(\.hasPairs) {
+            if core.staged.withLock(\.hasPairs) {
                 rekeyPairs(
                     Dictionary(zip(new, temporaryKeys.map(ObjectKey.temporary)), uniquingKeysWith: { $1 }))
             }

@@ -38,7 +38,7 @@ extension DatabaseContext {
 
     /// The ends of staged pairs have got their keys: the sets at the other ends follow.
     func rekeyPairs(_ temporaryKeys: [DatabaseObject: ObjectKey]) {
-        for (pair, _) in staged.withLock({ $0.pairs }) {
+        for (pair, _) in core.staged.withLock({ $0.pairs }) {
             let relationship = pair.relationship
             notePair(
                 pair.source, relationship, pair.destination, isPaired: nil,
@@ -49,7 +49,7 @@ extension DatabaseContext {
     /// A pair has been stored: it is staged no longer, and both ends show it.
     private func applySaved(_ pair: StagedPair) throws {
         journal?.record(pair, in: self)
-        staged.withLock { $0.remove(pair) }
+        core.staged.withLock { $0.remove(pair) }
         let relationship = pair.relationship
         guard case .helper(let helper) = relationship.link else { return }
         notePair(pair.source, relationship, pair.destination, isPaired: true)

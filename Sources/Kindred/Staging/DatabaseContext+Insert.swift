@@ -43,12 +43,12 @@ extension DatabaseContext {
         let staging = Staging(stored: empty, columns: isCalled ? [] : cells.columns, temporaryKey: number)
         let row = isCalled ? empty : cells.row(empty.columns)
         let object = make(
-            ObjectSeed(context: self, runtime: entity, row: row, staging: StagingBox(staging)))
+            ObjectSeed(core: core, runtime: entity, row: row, staging: StagingBox(staging)))
         let isLinked = withMap { map in
             map.insert(object, entity.index, .temporary(number))
             return map.knowsAny(of: entity.linkedEntities)
         }
-        staged.withLock { $0.insert(object) }
+        core.staged.withLock { $0.insert(object) }
         journal?.recordCreated(object)
         if isCalled {
             awakeFromInsert(object)

@@ -14,7 +14,7 @@ extension DatabaseContext {
     ) throws {
         guard relationship.holdsForeignKey else { return }
         let cells = try destinationCells(destination, of: source, relationship)
-        if let partner = displaced(from: destination, by: source, relationship) {
+        for partner in displaced(from: destination, by: source, relationship) {
             try stageDestination(nil, of: partner, relationship)
         }
         let (entity, isNew) = (source.runtime, source.isInserted)
@@ -73,13 +73,12 @@ extension DatabaseContext {
         return cells
     }
 
-    /// The one-to-one partner that a destination is known to have and loses to a source.
+    /// The one-to-one partners that a destination is known to have and loses to a source: several may be staged.
     private func displaced(
         from destination: DatabaseObject?, by source: DatabaseObject, _ relationship: RelationshipRuntime
-    ) -> DatabaseObject? {
-        guard let destination, relationship.model.kind == .oneToOne else { return nil }
-        let partner = knownPartner(of: destination, inverse(of: relationship))
-        return partner === source ? nil : partner
+    ) -> [DatabaseObject] {
+        guard let destination, relationship.model.kind == .oneToOne else { return [] }
+        return knownPartners(of: destination, inverse(of: relationship)).filter { $0 !== source }
     }
 
     /// The same relationship, seen from its other end.
@@ -92,7 +91,7 @@ extension DatabaseContext {
         _ destination: DatabaseObject?, of source: DatabaseObject, _ relationship: RelationshipRuntime
     ) throws {
         _ = try destinationCells(destination, of: source, relationship)
-        if let partner = displaced(from: destination, by: source, relationship) {
+        for partner in displaced(from: destination, by: source, relationship) {
             _ = try destinationCells(nil, of: partner, relationship)
         }
     }
@@ -144,11 +143,13 @@ extension DatabaseContext {
         }
     }
 
-    /// The one-to-one partner that is known without I/O.
-    private func knownPartner(of object: DatabaseObject, _ relationship: RelationshipRuntime) -> DatabaseObject? {
-        if let joined = stagedChange(relationship, of: object)?.joined.last { return joined }
-        guard let key = loadedMembers(of: relationship, owner: object)?.last?.key else { return nil }
-        return liveObject(runtime.entities[relationship.destination], key)
+    /// The one-to-one partners that are known without I/O.
+    private func knownPartners(of object: DatabaseObject, _ relationship: RelationshipRuntime) -> [DatabaseObject] {
+        guard let loaded = loadedMembers(of: relationship, owner: object) else {
+            return stagedMembers(of: relationship, object)
+        }
+        let entity = runtime.entities[relationship.destination]
+        return loaded.members.compactMap { liveObject(entity, $0.key) }
     }
 
     /// Makes objects members of a to-many relationship, as staged changes: all of them, or none where it throws.
@@ -192,7 +193,7 @@ extension DatabaseContext {
     /// Stages a pair of a many-to-many relationship; both sides show it.
     func stage(_ pair: StagedPair, payload: Assignments?) {
         journal?.record(pair, in: self)
-        let isNew = staged.withLock { staged in
+        let isNew = core.staged.withLock { staged in
             let isNew = !staged.contains(pair)
             staged.insert(pair, payload: payload ?? staged.entry(of: pair)?.payload)
             return isNew
@@ -204,7 +205,7 @@ extension DatabaseContext {
     /// Takes a staged pair back; both sides have lost it.
     func unstage(_ pair: StagedPair) {
         journal?.record(pair, in: self)
-        let wasStaged = staged.withLock { staged in
+        let wasStaged = core.staged.withLock { staged in
             defer { staged.remove(pair) }
             return staged.contains(pair)
         }

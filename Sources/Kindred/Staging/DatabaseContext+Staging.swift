@@ -4,16 +4,16 @@ import Synchronization
 extension DatabaseContext {
     /// Whether anything is staged that is not saved yet.
     public var hasChanges: Bool {
-        !staged.withLock { $0.isEmpty }
+        !core.staged.withLock { $0.isEmpty }
     }
 
     /// Takes back every change that is not saved yet; the objects show what the database has, as last seen.
     ///
     /// New objects are given up: they refuse use from then on, as deleted ones do. Sends nothing.
     public func rollback() {
-        misreads.withLock { $0 = [] }
-        for (pair, _) in staged.withLock({ $0.pairs }) { unstage(pair) }
-        for object in staged.withLock({ $0.objects }) { takeBack(object) }
+        core.misreads.withLock { $0 = [] }
+        for (pair, _) in core.staged.withLock({ $0.pairs }) { unstage(pair) }
+        for object in core.staged.withLock({ $0.objects }) { takeBack(object) }
     }
 
     /// Stages the deletion of an object: ``save()`` deletes it after everything else, with its delete rules.
@@ -33,10 +33,10 @@ extension DatabaseContext {
     }
 
     func rollback(_ objects: Set<DatabaseObject>) {
-        for pair in staged.withLock({ $0.pairs(of: objects) }) { unstage(pair) }
+        for pair in core.staged.withLock({ $0.pairs(of: objects) }) { unstage(pair) }
         let new = objects.filter(\.isInserted)
         // Nobody can point to an object that is given up.
-        for other in new.isEmpty ? [] : staged.withLock({ $0.objects }) where !objects.contains(other) {
+        for other in new.isEmpty ? [] : core.staged.withLock({ $0.objects }) where !objects.contains(other) {
             let links = other.withState { $0.staging?.destinations ?? [:] }
             for (slot, destination) in links where new.contains(destination) {
                 unstage(other.runtime.relationships[slot].ownColumns, of: other)
@@ -69,7 +69,7 @@ extension DatabaseContext {
     /// exactly if something is staged on it.
     func changeStaging(of object: DatabaseObject, _ body: (inout ObjectState) -> Void) {
         let (old, new) = change(object, body) { _ in
-            staged.withLock { staged in
+            core.staged.withLock { staged in
                 let (old, new, wasStaged, isStaged) = object.withState { state in
                     let (old, wasStaged) = (RowLinks(state), state.stagingBox != nil)
                     body(&state)
@@ -94,14 +94,14 @@ extension DatabaseContext {
 
     /// Lets go of an object on which nothing is staged any more.
     func releaseIfUnstaged(_ object: DatabaseObject) {
-        staged.withLock { staged in
+        core.staged.withLock { staged in
             if object.withState({ $0.stagingBox == nil }) { staged.remove(object) } else { staged.insert(object) }
         }
     }
 
     /// Who joins and leaves a relationship that is being read, by staged changes; nil if nobody does.
     func stagedChange(_ relationship: RelationshipRuntime, of owner: DatabaseObject) -> StagedLinks.Change? {
-        staged.withLock { staged in
+        core.staged.withLock { staged in
             if staged.isEmpty { return nil }
             let key = owner.isInserted ? owner.key : try? ObjectKey(owner.storedRow, relationship.ownColumns)
             return key.flatMap { staged.change(relationship, $0, runtime) }

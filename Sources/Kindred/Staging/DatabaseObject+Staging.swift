@@ -150,7 +150,7 @@ extension DatabaseContext {
     /// The columns whose staged values a save that is under way may be writing: to give them back the values that the
     /// database had is a change of its own.
     func columnsInFlight(_ staging: Staging, of entity: EntityRuntime) -> ColumnSet {
-        if saves.load(ordering: .acquiring) == 0 { return [] }
+        if core.saves.load(ordering: .acquiring) == 0 { return [] }
         return staging.destinations.keys.reduce(into: staging.columns) { columns, slot in
             columns.formUnion(ColumnSet(entity.relationships[slot].ownColumns))
         }

@@ -23,7 +23,7 @@ extension DatabaseContext {
         }
         problems += try await countProblems(objects)
         // Last, so that what the program's own checks have misread is among them. Each is reported once.
-        misreads.withLock { misreads in
+        core.misreads.withLock { misreads in
             problems += misreads
             misreads = []
         }
@@ -58,7 +58,7 @@ extension DatabaseContext {
                 found.append((object, relationship))
             }
         }
-        let changed = staged.withLock { $0.changedEnds(runtime) }
+        let changed = core.staged.withLock { $0.changedEnds(runtime) }
         for end in changed {
             let entity = runtime.entities[end.entity]
             let relationship = entity.relationships[end.slot]

@@ -60,7 +60,7 @@ extension DatabaseContext {
 
     private func requireMember(_ object: DatabaseObject, of relationship: RelationshipRuntime) throws {
         let entity = runtime.entities[relationship.destination]
-        guard object.context === self else {
+        guard object.core === core else {
             throw KindredError(
                 .foreignContext,
                 "\(object) belongs to another context; fetch it in this one",

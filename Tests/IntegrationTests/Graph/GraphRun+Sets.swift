@@ -132,6 +132,11 @@ extension GraphRun {
         let from = Int.random(in: 0..<places, using: &random)
         if random.chance(60) {
             let to = Int.random(in: 0..<places, using: &random)
+            // One that is only staged to join cannot be moved where the others are stored.
+            let shown = try await set.objects
+            guard shown.indices.contains(from), let moved = ref(shown[from]),
+                picture.unstaged.members(relation, of: owner).contains(moved)
+            else { return }
             say("\(owner).\(relation.name).move(from: \(from), to: \(to))")
             try await set.move(from: from, to: to)
         } else {

@@ -60,4 +60,71 @@ struct StagedBeforeWritingTests {
             #expect(try await other.value("SELECT level FROM training WHERE id = 1") == .integer(5))
         }
     }
+
+    @Test func aForeignKeyIsStagedAgainWhenANewOwnerIsUndone() async throws {
+        try await withDatabase { _, context, _ in
+            let step = try #require(await context.find("step", 4))
+            step["unit_id"] = .integer(1)
+            await #expect(throws: Undone.self) {
+                try await context.transaction {
+                    let new = try context.insert("unit", ["name": "new"])
+                    try await new.set(forKey: "steps").insert(step)
+                    throw Undone()
+                }
+            }
+            #expect(step.hasChanges && step["unit_id"] == .integer(1))
+        }
+    }
+
+    @Test func aDestinationThatIsDeletedInAFailedTransactionIsThereAgain() async throws {
+        try await withDatabase { _, context, _ in
+            let parts: [DatabaseObject] = try await context.fetch("part").sorted("id").prefetch("item").all()
+            let part = parts[4]
+            part["item_id"] = .integer(1)
+            await #expect(throws: Undone.self) {
+                try await context.transaction {
+                    try await context.delete(try #require(await context.find("item", 1)))
+                    #expect(try await part.object(forKey: "item") == nil)
+                    throw Undone()
+                }
+            }
+            #expect(try await part.object(forKey: "item")?["name"] == "i1")
+        }
+    }
+
+    @Test func aForeignKeyLeadsToNoRowThatHasGotAnotherKey() async throws {
+        try await withDatabase { _, context, other in
+            let ad = try #require(await context.find("ad", 1, 3))
+            ad["campaign_id"] = .integer(2)
+            #expect(try await ad.object(forKey: "campaign")?["name"] == "c2")
+            let campaign = try #require(await context.find("campaign", 1, 2))
+            try await campaign.setValue(2, forKey: "tenant_id")
+            #expect(
+                try await other.value("SELECT count(*) FROM campaign WHERE (tenant_id, id) = (1, 2)") == .integer(0))
+            #expect(try await ad.object(forKey: "campaign") == nil)
+        }
+    }
+
+    @Test func membersStandInTheOrderOfPositionsThatWereStagedBefore() async throws {
+        try await withDatabase { _, context, _ in
+            let step = try #require(await context.find("step", 1))
+            step["position"] = .integer(9)
+            let unit = try #require(await context.find("unit", 1))
+            #expect(try await unit.set(forKey: "steps").objects.map { $0["id"] } == [2, 3, 1])
+            context.rollback()
+            #expect(try await unit.set(forKey: "steps").objects.map { $0["id"] } == [1, 2, 3])
+        }
+    }
+
+    @Test func aOneToOnePartnerLeavesAlsoWhereTheNewOneWasStagedBefore() async throws {
+        try await withDatabase { _, context, _ in
+            let badge = try #require(await context.find("badge", 1))
+            let seal = try #require(await context.find("seal", 1))
+            let new = try context.insert("seal", ["badge_id": 1])
+            #expect(try await badge.object(forKey: "seal") != nil)
+            try await badge.setValue(new, forKey: "seal")
+            #expect(seal["badge_id"] == nil && seal.hasChanges)
+            #expect(try await badge.object(forKey: "seal") === new)
+        }
+    }
 }

@@ -120,12 +120,12 @@ final class ContextTurns: Sendable {
     /// A task that outlives the transaction takes no turn; what it sends is refused.
     func take(_ context: DatabaseContext) async throws {
         let isKnown = contexts.withLock { contexts in contexts.map { $0.contains { $0 === context } } ?? true }
-        guard !isKnown, try await context.turn.take(for: self, within: context.turnTimeout) else { return }
+        guard !isKnown, try await context.core.turn.take(for: self, within: context.turnTimeout) else { return }
         let hasEnded = contexts.withLock { contexts in
             contexts?.append(context)
             return contexts == nil
         }
-        if hasEnded { context.turn.end() }
+        if hasEnded { context.core.turn.end() }
     }
 
     func end() {
@@ -133,7 +133,7 @@ final class ContextTurns: Sendable {
             defer { contexts = nil }
             return contexts ?? []
         }
-        for context in taken { context.turn.end() }
+        for context in taken { context.core.turn.end() }
     }
 }
 
@@ -150,8 +150,8 @@ extension DatabaseContext {
             try await journal.turns.take(self)
             return try await journal.writeLock.withLock(body)
         }
-        _ = try await turn.take(for: SingleWrite(), within: turnTimeout)
-        defer { turn.end() }
+        _ = try await core.turn.take(for: SingleWrite(), within: turnTimeout)
+        defer { core.turn.end() }
         return try await body()
     }
 }

@@ -77,6 +77,6 @@ extension DatabaseContext {
     ) -> T {
         let own = journal
         own?.record(object)
-        return journals.telling(of: object, by: own, isRead: isRead, body, run)
+        return core.journals.telling(of: object, by: own, isRead: isRead, body, run)
     }
 }

@@ -139,7 +139,7 @@ final class TransactionJournal: Sendable {
     private func enter(_ context: DatabaseContext, _ entries: inout Entries) {
         if entries.contexts.last === context || entries.contexts.contains(where: { $0 === context }) { return }
         entries.contexts.append(context)
-        context.journals.insert(self)
+        context.core.journals.insert(self)
         if let enclosing { enclosing.touch(context) } else { context.begin(scope) }
     }
 
@@ -170,7 +170,7 @@ final class TransactionJournal: Sendable {
 
     /// Says that nothing will be put back any more.
     private func finish() {
-        for context in contexts { context.journals.remove(self) }
+        for context in contexts { context.core.journals.remove(self) }
         guard scope.root === scope else { return }
         scope.end()
         for context in contexts { context.end(scope) }
@@ -219,7 +219,7 @@ final class TransactionJournal: Sendable {
 
     /// Remembers whether and where a pair was staged before its first change.
     func record(_ pair: StagedPair, in context: DatabaseContext) {
-        let entry = context.staged.withLock { $0.entry(of: pair) }
+        let entry = context.core.staged.withLock { $0.entry(of: pair) }
         entries.withLock { entries in
             if entries.pairs[pair] == nil { entries.pairs[pair] = (context, entry) }
         }
@@ -256,20 +256,21 @@ final class TransactionJournal: Sendable {
         }
         let created = Set(entries.created)
         for (pair, before) in entries.pairs {
-            before.context.staged.withLock { $0.put(pair, before.entry) }
+            before.context.core.staged.withLock { $0.put(pair, before.entry) }
         }
-        for (_, new) in Dictionary(grouping: created.filter(\.isInserted), by: { ObjectIdentifier($0.context) }) {
-            new[0].context.rollback(Set(new))
-        }
-        for object in created { try object.context.applyDelete(object, isUndone: true) }
         var contexts: [ObjectIdentifier: DatabaseContext] = [:]
         for (object, _) in entries.before.values where !created.contains(object) {
             guard let (undone, state) = putBack(object) else { continue }
             object.context.moved(object, from: undone, to: state)
             if state.status == .inserted { contexts[ObjectIdentifier(object.context)] = object.context }
-            for other in object.context.journals.others(than: self) { other.noteUndone(object, to: state) }
+            for other in object.context.core.journals.others(than: self) { other.noteUndone(object, to: state) }
         }
-        for context in contexts.values { context.staged.withLock { $0.sortNew() } }
+        for context in contexts.values { context.core.staged.withLock { $0.sortNew() } }
+        // Behind the others, which refer to them no more: what was staged instead stays.
+        for (_, new) in Dictionary(grouping: created.filter(\.isInserted), by: { ObjectIdentifier($0.context) }) {
+            new[0].context.rollback(Set(new))
+        }
+        for object in created { try object.context.applyDelete(object, isUndone: true) }
         var seen = Set<DatabaseObject>()
         return entries.fetched.compactMap(\.object).filter { object in
             // Also those of which a state is remembered: it is one that they had inside.

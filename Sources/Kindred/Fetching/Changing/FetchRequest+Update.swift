@@ -93,7 +93,7 @@ extension DatabaseContext {
             if let object = map.object(entity.index, key) { return object }
             guard let latest = map.latestRow(entity.index, key) else { return nil }
             return map.object(entity.index, key) {
-                make(ObjectSeed(context: self, runtime: entity, row: latest.row))
+                make(ObjectSeed(core: core, runtime: entity, row: latest.row))
             }.object
         }
     }
