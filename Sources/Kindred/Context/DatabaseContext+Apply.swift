@@ -40,10 +40,12 @@ extension DatabaseContext {
         if isFoundOtherwise, let oldKey = try ObjectKey(stored, entity.key),
             let newKey = try ObjectKey(row, entity.key), oldKey != newKey
         {
-            // Of what was answered before, the row with the old key is gone, and may be read again with the new one.
+            // Of what was answered before, the row with the old key is gone, unless another row has got that key.
             note { map, time in
                 map.remove(object, entity.index, oldKey)
-                map.noteDeleted(entity.index, oldKey, at: time, in: journal?.scope)
+                if map.object(entity.index, oldKey) == nil {
+                    map.noteDeleted(entity.index, oldKey, at: time, in: journal?.scope)
+                }
                 map.insert(object, entity.index, newKey)
                 map.noteStored(entity.index, newKey)
             }
