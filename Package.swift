@@ -39,21 +39,24 @@ let package = Package(
             pkgConfig: "libpq",
             providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
         ),
+        // What makes a server's or caller's text harmless to people who read it; for every layer.
+        .target(name: "HarmlessText"),
         .target(
             name: "KindredPostgres",
             dependencies: [
-                "CLibPQ",
+                "CLibPQ", "HarmlessText",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ]
         ),
-        .target(name: "KindredSchema", dependencies: ["KindredPostgres"]),
+        .target(name: "KindredSchema", dependencies: ["HarmlessText", "KindredPostgres"]),
         // What the language does by itself with weak references, to be called by name.
         .systemLibrary(name: "CSwiftRuntime"),
         .target(
             name: "Kindred",
             dependencies: [
-                "CSwiftRuntime", "KindredPostgres", "KindredSchema", .product(name: "Logging", package: "swift-log"),
+                "CSwiftRuntime", "HarmlessText", "KindredPostgres", "KindredSchema",
+                .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .target(name: "KindredFoundation", dependencies: ["Kindred"]),
@@ -68,10 +71,10 @@ let package = Package(
         ),
         .target(
             name: "EmbeddedPostgres",
-            dependencies: [.product(name: "Subprocess", package: "swift-subprocess")]
+            dependencies: ["HarmlessText", .product(name: "Subprocess", package: "swift-subprocess")]
         ),
-        .target(name: "KindredGenerator", dependencies: ["KindredPostgres", "KindredSchema"]),
-        .target(name: "KindredTesting", dependencies: ["EmbeddedPostgres", "Kindred"]),
+        .target(name: "KindredGenerator", dependencies: ["HarmlessText", "KindredPostgres", "KindredSchema"]),
+        .target(name: "KindredTesting", dependencies: ["EmbeddedPostgres", "HarmlessText", "Kindred"]),
         // The demo database's script inside the tool, so that it needs no file at run time.
         .target(
             name: "KindredScripts",
@@ -82,20 +85,20 @@ let package = Package(
         .target(
             name: "KindredCommand",
             dependencies: [
-                "EmbeddedPostgres", "Kindred", "KindredGenerator", "KindredScripts",
+                "EmbeddedPostgres", "HarmlessText", "Kindred", "KindredGenerator", "KindredScripts",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
         .executableTarget(name: "KindredTool", dependencies: ["KindredCommand"]),
         // Random numbers that come again, and random values, for the tests of several targets.
         .target(name: "TestSupport", dependencies: ["KindredPostgres"], path: "Tests/TestSupport"),
-        .testTarget(name: "KindredPostgresTests", dependencies: ["KindredPostgres", "TestSupport"]),
+        .testTarget(name: "KindredPostgresTests", dependencies: ["HarmlessText", "KindredPostgres", "TestSupport"]),
         .testTarget(name: "KindredSchemaTests", dependencies: ["KindredPostgres", "KindredSchema", "TestSupport"]),
         .testTarget(name: "KindredTests", dependencies: ["Kindred"]),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "Kindred", "KindredTesting", "EmbeddedPostgres", "KindredCommand", "TestSupport", "TypeModels",
+                "EmbeddedPostgres", "Kindred", "KindredCommand", "KindredTesting", "TestSupport", "TypeModels",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             exclude: ["Faults/README.md", "Security/README.md"]

@@ -1,3 +1,5 @@
+import HarmlessText
+
 /// Why an embedded server could not be started, and what to do about it.
 public struct EmbeddedPostgresError: Error, Sendable, CustomStringConvertible {
     /// What went wrong; stable, for `switch` and `==`.
@@ -47,12 +49,12 @@ public struct EmbeddedPostgresError: Error, Sendable, CustomStringConvertible {
 
     init(_ code: Code, _ message: String, log: String = "") {
         self.code = code
-        self.message = message
+        self.message = message.harmless
         self.log = log
     }
 
-    /// The message, and the log on the lines below it.
+    /// The message, and the log on the lines below it, indented.
     public var description: String {
-        log.isEmpty ? message : "\(message)\n\(log)"
+        log.isEmpty ? message : "\(message)\n    \(log.harmlessLines())"
     }
 }

@@ -43,11 +43,11 @@ public enum CommandLineTool {
         } catch {
             let failure = describe(error, of: arguments)
             if failure.status == .success {
-                terminal.print(failure.message)
+                terminal.printLines(failure.message + "\n")
             } else {
                 let prefix = terminal.styled("kindred:", .bold)
-                terminal.printError(
-                    "\(prefix) \(failure.message.split(whereSeparator: \.isNewline).joined(separator: " "))")
+                let lines = failure.message.split(whereSeparator: \.isNewline)
+                terminal.printError("\(prefix) \(lines.joined(separator: " "))")
             }
             return failure.status
         }

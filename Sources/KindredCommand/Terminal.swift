@@ -1,3 +1,4 @@
+import HarmlessText
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -17,7 +18,7 @@ import Synchronization
 public struct Terminal: Sendable {
     /// The environment variables that commands see.
     let environment: [String: String]
-    private let usesStyles: Bool
+    let usesStyles: Bool
     private let write: @Sendable (String) -> Void
     private let writeError: @Sendable (String) -> Void
 
@@ -81,50 +82,19 @@ public struct Terminal: Sendable {
         return (terminal, capture)
     }
 
-    /// Writes text as it is to standard output.
-    func printText(_ text: String) {
-        write(text)
+    /// Writes text of several lines to standard output, with all that could command a terminal written out.
+    func printLines(_ text: String) {
+        write(text.harmlessLines(indentation: ""))
     }
 
     /// Writes a line to standard output.
-    func print(_ line: String = "") {
-        write(line + "\n")
+    func print(_ line: TerminalText = "") {
+        write(line.written + "\n")
     }
 
     /// Writes a line to standard error.
-    func printError(_ line: String) {
-        writeError(line + "\n")
-    }
-}
-
-extension Terminal {
-    /// A way to set text apart, by escape sequences of two or three characters.
-    enum Style: String {
-        case bold = "1"
-        case faint = "2"
-        case red = "31"
-        case green = "32"
-        case yellow = "33"
-        case blue = "34"
-        case cyan = "36"
-    }
-
-    /// Returns the text in a style, or as it is where styles are not used.
-    func styled(_ text: String, _ style: Style) -> String {
-        usesStyles && !text.isEmpty ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
-    }
-}
-
-extension String {
-    /// The text with control characters written out, so that a name of the database stays on its line and commands nothing.
-    var withoutControls: String {
-        unicodeScalars.reduce(into: "") { text, scalar in
-            switch scalar.properties.generalCategory {
-            case .control, .lineSeparator, .paragraphSeparator:
-                text += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
+    func printError(_ line: TerminalText) {
+        writeError(line.written + "\n")
     }
 }
 

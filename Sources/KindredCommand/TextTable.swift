@@ -1,3 +1,5 @@
+import HarmlessText
+
 /// Lines of cells whose columns are as wide as their longest cell.
 struct TextTable {
     struct Cell {
@@ -12,7 +14,7 @@ struct TextTable {
 
     /// Adds a line; a style of nil leaves a cell as it is.
     mutating func add(_ cells: [(text: String, style: Terminal.Style?)]) {
-        let cells = cells.map { Cell(text: $0.text.withoutControls, style: $0.style) }
+        let cells = cells.map { Cell(text: $0.text.harmless, style: $0.style) }
         rows.append(cells)
         for (index, cell) in cells.enumerated() {
             if index < widths.count {
@@ -24,14 +26,15 @@ struct TextTable {
     }
 
     /// The lines, each after the indentation, without blanks at their ends.
-    func lines(indentation: Int, in terminal: Terminal) -> [String] {
+    func lines(indentation: Int, in terminal: Terminal) -> [TerminalText] {
         rows.map { row in
-            var line = String(repeating: " ", count: indentation)
+            var line = TerminalText(String(repeating: " ", count: indentation))
             var pending = 0
             for (cell, width) in zip(row, widths) where width > 0 {
                 if !cell.text.isEmpty {
-                    line += String(repeating: " ", count: pending)
-                    line += cell.style.map { terminal.styled(cell.text, $0) } ?? cell.text
+                    let blanks = String(repeating: " ", count: pending)
+                    line =
+                        "\(line)\(blanks)\(cell.style.map { terminal.styled(cell.text, $0) } ?? TerminalText(cell.text))"
                     pending = 0
                 }
                 pending += width - cell.text.count + 2

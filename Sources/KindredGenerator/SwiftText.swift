@@ -1,3 +1,5 @@
+import HarmlessText
+
 /// Pieces of Swift source.
 enum SwiftText {
     /// A string literal.
@@ -10,8 +12,7 @@ enum SwiftText {
             case "\n": literal += "\\n"
             case "\r": literal += "\\r"
             case "\t": literal += "\\t"
-            case "\u{0}"..<" ", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}", "\u{FEFF}":
-                literal += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            case _ where scalar.isHarmful || scalar == "\u{FEFF}": literal += scalar.writtenOut
             default: literal.unicodeScalars.append(scalar)
             }
         }
@@ -24,7 +25,7 @@ enum SwiftText {
         for scalar in text.unicodeScalars {
             switch scalar {
             case "`": code += "'"
-            case "\u{0}"..<" ", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}", "\u{FEFF}": code += " "
+            case _ where scalar.isHarmful || scalar == "\u{FEFF}": code += scalar.writtenOut
             default: code.unicodeScalars.append(scalar)
             }
         }

@@ -1,3 +1,5 @@
+import HarmlessText
+
 /// Why a test got no database.
 public struct TestDatabaseError: Error, Sendable, CustomStringConvertible {
     /// What went wrong; stable, for `switch` and `==`.
@@ -23,7 +25,7 @@ public struct TestDatabaseError: Error, Sendable, CustomStringConvertible {
 
     init(_ code: Code, _ message: String) {
         self.code = code
-        self.message = message
+        self.message = message.harmless
     }
 
     /// The message.

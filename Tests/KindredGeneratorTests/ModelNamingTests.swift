@@ -85,6 +85,22 @@ import Testing
         #expect(try Self.classes(later, lock: lock) == ["audit.people": "Person", "zoo.person": "ZooPerson"])
     }
 
+    @Test func namesDoNotLeaveTheirCommentsAndLiterals() throws {
+        let name = "a\nb\r\u{85}\u{2028}`\"\\(x)*/\u{202E}\u{2066}\u{200F}\u{61C}\u{1B}"
+        let schema = DatabaseSchema(entities: [Self.entity(name, [name, "id"])], searchPath: ["public"])
+        let generator = ModelGenerator(schema: schema, entities: schema.entities)
+        for file in generator.files where file.name.hasSuffix(".swift") {
+            let harmful = file.text.unicodeScalars.filter { scalar in
+                scalar.properties.isBidiControl || scalar != "\n" && scalar.properties.generalCategory == .control
+                    || ["\u{2028}", "\u{2029}"].contains(scalar)
+            }
+            #expect(harmful.isEmpty)
+            let lines = file.text.split(separator: "\n").filter { $0.contains("(x)") }
+            #expect(lines.allSatisfy { $0.contains(#"\u{202E}\u{2066}\u{200F}\u{61C}\u{1B}"#) }, "\(lines)")
+            #expect(lines.allSatisfy { $0.contains("///") || $0.contains(#"`\"\\(x)*/"#) }, "\(lines)")
+        }
+    }
+
     @Test func singularAndPluralOfOneNameStayApart() throws {
         let entities = ["order", "orders", "Tasks", "task"].map { Self.entity($0, ["id"]) }
         let schema = DatabaseSchema(entities: entities, searchPath: ["public"])

@@ -1,3 +1,4 @@
+import HarmlessText
 public import KindredPostgres
 
 /// A failure of the object layer: a wrong key, a wrong type, a row that is gone, a constraint that refused a change.
@@ -103,7 +104,8 @@ public struct KindredError: Error, Sendable {
         self.conflicts = conflicts
         self.problems = problems
         self.code = code
-        self.message = message
+        // Names of the database are in it, and of callers.
+        self.message = message.harmless
         self.entity = entity
         self.key = key
         self.constraint = constraint
@@ -112,7 +114,7 @@ public struct KindredError: Error, Sendable {
 }
 
 extension KindredError: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The sentence and the code; safe to log.
+    /// The sentence and the code on one line without control characters; safe to log.
     public var description: String {
         "\(message) [\(code)]"
     }
@@ -122,12 +124,12 @@ extension KindredError: CustomStringConvertible, CustomDebugStringConvertible {
     public var debugDescription: String {
         var facts = [description]
         for problem in problems where problems.count > 1 || problem.error != nil {
-            facts.append(problem.message + (problem.error.map { " (\(String(reflecting: $0)))" } ?? ""))
+            facts.append(problem.message + (problem.error.map { " (\(String(reflecting: $0).harmlessLines()))" } ?? ""))
         }
         for conflict in conflicts {
             let version = conflict.version.map(\.description) ?? "NULL"
             let stored = conflict.databaseVersion.map(\.description) ?? "NULL"
-            facts.append("\(conflict.object) was read as version \(version) and is \(stored)")
+            facts.append("\(conflict.object) was read as version \(version) and is \(stored)".harmless)
         }
         if let underlying { facts.append(String(reflecting: underlying)) }
         return facts.joined(separator: "; ")

@@ -1,3 +1,5 @@
+import HarmlessText
+
 /// One reason for which an object cannot be saved.
 public struct ValidationProblem: Sendable {
     /// What is wrong.
@@ -25,7 +27,7 @@ public struct ValidationProblem: Sendable {
         error: (any Error)? = nil
     ) {
         self.code = code
-        self.message = message
+        self.message = message.harmless
         self.object = object
         self.entity = entity
         self.key = key

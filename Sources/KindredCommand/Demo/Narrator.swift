@@ -7,7 +7,7 @@ struct Narrator {
     func chapter(_ title: String, _ text: String) {
         terminal.print()
         terminal.print(terminal.styled(title, .bold))
-        terminal.print(text)
+        terminal.print(TerminalText(text))
     }
 
     /// Runs a step and prints its statements beside its code.
@@ -17,7 +17,7 @@ struct Narrator {
         for line in code.split(separator: "\n") { terminal.print("  " + terminal.styled(String(line), .green)) }
         for event in recorder.all {
             let rows = event.rows.map { $0 == 1 ? "1 row" : "\($0) rows" } ?? "failed"
-            let note = event.kind == .transactionControl ? "" : terminal.styled("  -- \(rows)", .faint)
+            let note: TerminalText = event.kind == .transactionControl ? "" : terminal.styled("  -- \(rows)", .faint)
             terminal.print("      " + terminal.styled(Self.shortened(event.sql), .cyan) + note)
         }
         if recorder.all.isEmpty { terminal.print("      " + terminal.styled("-- nothing was sent", .faint)) }

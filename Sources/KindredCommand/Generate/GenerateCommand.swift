@@ -61,7 +61,7 @@ struct GenerateCommand: ToolCommand {
         )
         let changes = try folder.changes(for: generator.files, mayRemove: schemas.isEmpty && patterns.isEmpty)
         if check {
-            for change in changes { terminal.printText(change.difference) }
+            for change in changes { terminal.printLines(change.difference) }
             guard changes.isEmpty else {
                 throw CommandFailure(
                     .failure,

@@ -34,7 +34,7 @@ struct InspectCommand: ToolCommand {
         let shown = try selection(of: schema)
         switch format {
         case .json:
-            terminal.printText(shown.json())
+            terminal.printLines(shown.json())
         case .table:
             let page = SchemaPage(schema: schema, terminal: terminal)
             if entity != nil, let only = shown.entities.first {

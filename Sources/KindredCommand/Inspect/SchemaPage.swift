@@ -8,9 +8,8 @@ struct SchemaPage {
     /// All entities, each with its relationships on the lines below it.
     func printOverview(of shown: DatabaseSchema) {
         let relationshipCount = shown.entities.reduce(0) { $0 + $1.relationships.count }
-        terminal.print(
-            "\(counted(shown.entities.count, "entity", "entities")), "
-                + counted(relationshipCount, "relationship", "relationships"))
+        let relationships = counted(relationshipCount, "relationship", "relationships")
+        terminal.print("\(counted(shown.entities.count, "entity", "entities")), \(relationships)")
         var table = TextTable()
         for entity in shown.entities {
             for relationship in entity.relationships { table.add(summary(of: relationship)) }
@@ -19,8 +18,8 @@ struct SchemaPage {
         for entity in shown.entities {
             terminal.print()
             terminal.print(
-                "\(terminal.styled(shortName(entity.name).withoutControls, .bold))  "
-                    + terminal.styled(heading(of: entity).withoutControls, .faint))
+                "\(terminal.styled(shortName(entity.name), .bold))  "
+                    + terminal.styled(heading(of: entity), .faint))
             for line in lines.prefix(entity.relationships.count) { terminal.print(line) }
             lines = lines.dropFirst(entity.relationships.count)
         }
@@ -30,10 +29,10 @@ struct SchemaPage {
     /// One entity with everything that is known of it.
     func print(_ entity: Entity) {
         terminal.print(
-            "\(terminal.styled(entity.name.description.withoutControls, .bold))  "
-                + terminal.styled(heading(of: entity).withoutControls, .faint))
+            "\(terminal.styled(entity.name.description, .bold))  "
+                + terminal.styled(heading(of: entity), .faint))
         for line in (entity.comment ?? "").split(whereSeparator: \.isNewline) {
-            terminal.print(String(line).withoutControls)
+            terminal.print(TerminalText(String(line)))
         }
         var attributes = TextTable()
         for attribute in entity.attributes where !attribute.isHidden {
@@ -63,10 +62,10 @@ struct SchemaPage {
         if !relationship.isToMany { facts.append(relationship.isOptional ? "may be nil" : "never nil") }
         facts.append("deleting a \(relationship.source.name): \(words(for: relationship.deleteRule))")
         if let position = relationship.orderedBy { facts.append("ordered by \(position)") }
-        terminal.print("      " + facts.joined(separator: "; ").withoutControls)
+        terminal.print("      \(facts.joined(separator: "; "))")
         for candidate in relationship.explanation {
             let mark = candidate.isGiven ? "+" : "-"
-            terminal.print(terminal.styled("      \(mark) \(candidate)".withoutControls, .faint))
+            terminal.print(terminal.styled("      \(mark) \(candidate)", .faint))
         }
     }
 
@@ -75,7 +74,7 @@ struct SchemaPage {
         terminal.print()
         terminal.print("Notes")
         for diagnostic in diagnostics {
-            terminal.print("  \(terminal.styled(diagnostic.description.withoutControls, .yellow))")
+            terminal.print("  \(terminal.styled(diagnostic.description, .yellow))")
         }
     }
 }

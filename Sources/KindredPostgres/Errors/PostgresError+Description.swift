@@ -1,3 +1,5 @@
+import HarmlessText
+
 extension PostgresError: CustomStringConvertible, CustomDebugStringConvertible {
     /// The sentence, the code and the names of what is concerned; safe to log.
     public var description: String {
@@ -5,10 +7,12 @@ extension PostgresError: CustomStringConvertible, CustomDebugStringConvertible {
         if let constraint = server?.constraint { facts.append("constraint \(constraint)") }
         if let table = server?.table { facts.append("table \(server?.schema.map { $0 + "." } ?? "")\(table)") }
         if let column = server?.column { facts.append("column \(column)") }
-        return "\(message) [\(facts.joined(separator: ", "))]"
+        return "\(message) [\(facts.joined(separator: ", "))]".harmless
     }
 
     /// Everything but the values of parameters: what the server said and the statement's text included.
+    ///
+    /// A line for each; what has lines itself is indented.
     public var debugDescription: String {
         var lines = [description]
         if let server {
@@ -23,6 +27,6 @@ extension PostgresError: CustomStringConvertible, CustomDebugStringConvertible {
             if let position = server?.position { lines.append("POSITION: \(position)") }
         }
         lines += underlying.map { "CAUSE: \($0)" }
-        return lines.joined(separator: "\n")
+        return lines.map { $0.harmlessLines() }.joined(separator: "\n")
     }
 }

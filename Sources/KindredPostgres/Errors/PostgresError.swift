@@ -1,3 +1,5 @@
+import HarmlessText
+
 /// A failure of the connection layer: of connecting, of a statement, of a transaction.
 ///
 /// ```swift
@@ -8,8 +10,8 @@
 /// }
 /// ```
 ///
-/// `description` holds no value of any row or parameter and is safe to log. `debugDescription` adds what the server
-/// said, which may quote values of rows, but never parameters or passwords.
+/// `description` holds no value of any row or parameter, is one line without control characters, and is safe to log.
+/// `debugDescription` adds what the server said, which may quote values of rows, but never parameters or passwords.
 public struct PostgresError: Error, Sendable {
     // Behind one reference: errors are rare, but places that may hold one are copied with every request.
     private let facts: Facts
@@ -46,7 +48,10 @@ public struct PostgresError: Error, Sendable {
         underlying: [String] = [],
         transactionID: PostgresTransactionID? = nil
     ) {
-        facts = Facts(code, message, sqlState ?? server?.sqlState, server, statement, underlying, transactionID)
+        // Names and words of the server are in both.
+        facts = Facts(
+            code, message.harmless, sqlState ?? server?.sqlState, server, statement, underlying.map(\.harmless),
+            transactionID)
     }
 
     /// What went wrong.

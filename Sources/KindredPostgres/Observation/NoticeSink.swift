@@ -1,4 +1,5 @@
 import CLibPQ
+import HarmlessText
 import Logging
 import Synchronization
 
@@ -79,6 +80,9 @@ final class NoticeSink: Sendable {
         observers?.tell(message)
         logger?.debug(
             "notice from the server",
-            metadata: ["severity": "\(message.severity)", "sqlstate": "\(message.sqlState?.rawValue ?? "")"])
+            metadata: [
+                "severity": "\(message.severity.harmless)",
+                "sqlstate": "\((message.sqlState?.rawValue ?? "").harmless)",
+            ])
     }
 }

@@ -1,3 +1,4 @@
+import HarmlessText
 import Logging
 
 extension PostgresClient {
@@ -68,7 +69,7 @@ extension PostgresClient {
                 "duration": "\(duration)", "rows": "\(event.rows.map(String.init) ?? "failed")",
             ]
             if let place = event.place { metadata["place"] = "\(place)" }
-            logger.trace("\(event.sql)", metadata: metadata)
+            logger.trace("\(event.sql.harmlessLines())", metadata: metadata)
         }
     }
 }

@@ -1,4 +1,5 @@
 import CLibPQ
+import HarmlessText
 import Logging
 import Synchronization
 
@@ -71,7 +72,7 @@ final class SecurityWarnings: Sendable {
 
     func log(_ risk: SecurityRisk, _ logger: Logger?) {
         guard let logger, known.withLock({ $0.insert(risk).inserted }) else { return }
-        logger.warning("\(risk.message)")
+        logger.warning("\(risk.message.harmless)")
     }
 }
 

@@ -1,3 +1,5 @@
+import HarmlessText
+
 /// Something about the schema that its owner may want to know: what was not inferred, and why.
 public struct SchemaDiagnostic: Sendable, Hashable, CustomStringConvertible {
     /// The kind of finding, stable across releases.
@@ -38,7 +40,7 @@ public struct SchemaDiagnostic: Sendable, Hashable, CustomStringConvertible {
         self.code = code
         self.entity = entity
         self.constraints = constraints
-        self.message = message
+        self.message = message.harmless
     }
 
     /// The sentence and the code.

@@ -1,3 +1,5 @@
+import HarmlessText
+
 /// A failure of the schema layer: an unknown entity or key, or an annotation that does not fit the database.
 ///
 /// Holds names of the schema only, never values of rows, so both its texts are safe to log.
@@ -40,7 +42,7 @@ public struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
         suggestions: [String] = []
     ) {
         self.code = code
-        self.message = message
+        self.message = message.harmless
         self.entity = entity
         self.location = location
         self.suggestions = suggestions

@@ -1,3 +1,5 @@
+import HarmlessText
+
 extension DatabaseSchema {
     /// Returns the model as JSON, in a stable form: the same schema gives the same bytes.
     ///
@@ -124,7 +126,7 @@ private struct JSONWriter {
             case "\n": text += "\\n"
             case "\r": text += "\\r"
             case "\t": text += "\\t"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+            case _ where scalar.isHarmful:
                 let digits = String(scalar.value, radix: 16)
                 text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
             default: text.unicodeScalars.append(scalar)

@@ -1,0 +1,46 @@
+extension Unicode.Scalar {
+    /// Whether a text with this scalar in it may command a terminal, break a line, or be shown in another order than it
+    /// stands in.
+    package var isHarmful: Bool {
+        switch value {
+        case 0x20..<0x7F: false
+        case 0..<0x20, 0x7F...0x9F, 0x61C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+
+    /// The scalar written out as in a Swift literal: `\u{1B}`.
+    package var writtenOut: String { "\\u{\(String(value, radix: 16, uppercase: true))}" }
+}
+
+extension String {
+    /// The text on one line, with control characters, line separators and bidirectional controls written out: `\u{1B}`.
+    ///
+    /// For text that a server or a caller gave and people read: in errors, logs and terminals. Never for data.
+    package var harmless: String {
+        guard mayBeHarmful else { return self }
+        return unicodeScalars.reduce(into: "") { text, scalar in
+            if scalar.isHarmful { text += scalar.writtenOut } else { text.unicodeScalars.append(scalar) }
+        }
+    }
+
+    /// The text with the same written out, but for the ends of its lines and tabs.
+    ///
+    /// - Parameter indentation: What each line but the first begins with, so that none of them passes for a line of the
+    ///   program itself.
+    package func harmlessLines(indentation: String = "    ") -> String {
+        guard mayBeHarmful else { return self }
+        return unicodeScalars.reduce(into: "") { text, scalar in
+            switch scalar {
+            case "\n": text += "\n" + indentation
+            case _ where scalar.isHarmful && scalar != "\t": text += scalar.writtenOut
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
+    /// Whether a byte is there that is, or begins, a harmful scalar.
+    private var mayBeHarmful: Bool {
+        utf8.contains { $0 < 0x20 || $0 == 0x7F || $0 == 0xC2 || $0 == 0xD8 || $0 == 0xE2 }
+    }
+}
