@@ -61,7 +61,9 @@ public struct PostgresConfiguration: Sendable {
     public var statementCacheCapacity = 256
     /// How much memory one result may take up, in bytes; a statement that gives more fails with `.resultTooLarge`.
     ///
-    /// Streams and COPY hold less than a megabyte at a time and have no such limit. A gibibyte by default.
+    /// Also the limit of a single row, of what is streamed and copied too, and of whatever else a server sends: its
+    /// statement is stopped, and if more than 16 MiB come after that, its connection is closed. Streams and COPY hold less
+    /// than a megabyte at a time, unless a row has more, and have no other limit. A gibibyte by default.
     public var maximumResultSize = 1 << 30
     /// How much may be on its way to the server over one connection, in bytes, before further statements wait their turn.
     ///

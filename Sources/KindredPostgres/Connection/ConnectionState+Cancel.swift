@@ -48,9 +48,15 @@ extension ConnectionState {
         // The request that was to be stopped may have been answered in the meantime.
         guard let handle, let first = inFlight.first, cancellation?.isSending != true,
             first.stop != nil || (first.request.copy != nil && first.error != nil)
-        else { return nil }
+        else {
+            if cancellation?.isSending != true { resumeReading() }
+            return nil
+        }
         let request = first.request
-        guard let key = CancelKey(for: handle) else { return nil }
+        guard let key = CancelKey(for: handle) else {
+            resumeReading()
+            return nil
+        }
         let giveUpAt = cancellation.flatMap { $0.target == request.id ? $0.giveUpAt : nil } ?? now + Self.patience
         cancellation = Cancellation(target: request.id, giveUpAt: giveUpAt)
         effects.deadline = min(effects.deadline, giveUpAt)
@@ -60,6 +66,7 @@ extension ConnectionState {
     /// The server has taken the request: what is sent from now on cannot be hit.
     mutating func cancelWasSent(_ now: MonotonicTime, _ effects: inout Effects) {
         guard handle != nil, var current = cancellation else { return }
+        resumeReading()
         for index in inFlight.indices { inFlight[index].mayBeHit = true }
         if inFlight.first?.request.id == current.target {
             current.isSending = false

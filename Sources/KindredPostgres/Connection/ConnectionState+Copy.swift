@@ -51,9 +51,11 @@ extension ConnectionState {
             defer { PQfreemem(buffer) }
             if pending.stop != nil || pending.error != nil {
                 pending.isCut = true
+                arriving.end()
                 continue
             }
             serverHasAnswered()
+            arriving.end()
             let bytes = [UInt8](UnsafeRawBufferPointer(start: buffer, count: Int(count)))
             if pending.request.copy?.append(bytes) == true { setReads(false) }
         }
@@ -140,7 +142,7 @@ extension ConnectionState {
         effects.deadline = min(effects.deadline, deadline)
     }
 
-    private mutating func setReads(_ reads: Bool) {
+    mutating func setReads(_ reads: Bool) {
         guard wantsRead != reads else { return }
         wantsRead = reads
         watchSocket()

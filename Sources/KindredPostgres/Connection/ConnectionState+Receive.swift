@@ -9,25 +9,29 @@ extension ConnectionState {
     /// Takes in what the server sent and hands out complete answers.
     mutating func socketIsReady(_ effects: inout Effects) {
         guard let handle else { return }
-        let (waiting, completeCount) = (countedInput, arriving.completeCount)
+        let completeCount = arriving.completeCount
         copyAnswer?.willRead()
-        let isAlive = PQconsumeInput(handle) == 1
+        let isAlive = consumeInput(handle)
         copyAnswer?.didRead()
         heardAt = .now
+        endIfCut(&effects)
         receive(&effects)
         guard self.handle != nil else { return }
-        count(waiting, completeBefore: completeCount, &effects)
         if !isAlive || PQstatus(handle) != CONNECTION_OK {
             return end(notices.lastWords ?? LibPQ.connectionLost(LibPQ.message(of: handle)), &effects)
         }
+        // What the server said on its own, which libpq shows when it is asked.
+        if inFlight.isEmpty { _ = PQisBusy(handle) }
+        // They must not pile up.
+        notices.takeNotifications(of: handle)
+        limitArriving(completeBefore: completeCount, &effects)
+        guard self.handle != nil else { return }
         if inFlight.isEmpty {
             // Takes in what the server said on its own. libpq shows the end of an idle connection only at the second
             // look after the server's last words, which it takes for a notice.
             _ = PQisBusy(handle)
             if let lastWords = notices.lastWords { return end(lastWords, &effects) }
             tellParameterChanges()
-            // They must not pile up.
-            notices.takeNotifications(of: handle)
         }
         if inFlight.first?.copyPhase == .input { copyAnswer?.look(handle, notices) }
         if wantsWrite { flush(&effects) }

@@ -8,10 +8,10 @@ import CLibPQ
     import Darwin
 #endif
 
-/// Counts what libpq reads from a connection, in bytes of the protocol.
+/// Counts what libpq reads from a connection, in bytes of the protocol or of the socket.
 ///
-/// libpq tells nobody what it has read and not shown. The count is never more than what was read; on Linux, without
-/// encryption, it is exact.
+/// libpq does not tell what it has read and not shown. The count is never more than what was read; on Linux it is exact,
+/// unless bytes of the protocol are counted behind encryption.
 struct InputMeter {
     private enum Source {
         /// What has arrived and is not waiting any more.
@@ -27,24 +27,35 @@ struct InputMeter {
     private let socket: Int32
     private let source: Source
     /// What `source` said last.
-    private var last = 0
+    private var last: Int
 
-    /// Begins to count; nil if nothing can be known of the connection's encryption.
+    /// Begins to count bytes of the protocol; nil if nothing can be known of the connection's encryption.
     init?(_ handle: OpaquePointer) {
-        socket = PQsocket(handle)
+        let socket = PQsocket(handle)
         if PQgssEncInUse(handle) == 1 { return nil }
         if PQsslInUse(handle) == 1 {
             guard let functions = TLSFunctions.installed, let tls = PQsslStruct(handle, "OpenSSL") else { return nil }
-            source = .encrypted(OpaquePointer(tls), functions)
-        } else if let arrived = Self.arrivals(socket) {
-            source = .arrivals
-            last = arrived
-        } else if Self.setOffset(socket) {
-            source = .offset
-            last = Self.start
+            self.init(socket, .encrypted(OpaquePointer(tls), functions))
         } else {
-            source = .waiting
+            self.init(socket: socket)
         }
+    }
+
+    /// Begins to count bytes of a socket, encrypted or not.
+    init(socket: Int32) {
+        if let arrived = Self.arrivals(socket) {
+            self.init(socket, .arrivals, last: arrived)
+        } else if Self.setOffset(socket) {
+            self.init(socket, .offset, last: Self.start)
+        } else {
+            self.init(socket, .waiting)
+        }
+    }
+
+    private init(_ socket: Int32, _ source: Source, last: Int = 0) {
+        self.socket = socket
+        self.source = source
+        self.last = last
     }
 
     /// Just before libpq reads.
@@ -78,6 +89,16 @@ struct InputMeter {
         }
     }
 
+    /// A number that grows with each byte that is read from a socket, also while another thread reads; nil where the kernel
+    /// does not count.
+    ///
+    /// - Parameter isFirst: whether counting may have to be begun.
+    static func readSoFar(_ socket: Int32, isFirst: Bool) -> Int? {
+        if let arrived = arrivalsAtLeast(socket) { return arrived }
+        if let offset = offset(socket) { return -offset }
+        return isFirst && setOffset(socket) ? -start : nil
+    }
+
     // MARK: What the kernel tells
 
     private static let start = 1 << 30
@@ -92,6 +113,16 @@ struct InputMeter {
                 // Otherwise something came in between.
                 if before == after { return after - waiting }
             }
+        #else
+            return nil
+        #endif
+    }
+
+    /// The same while more arrives, at once: what arrives between the two questions is missing.
+    private static func arrivalsAtLeast(_ socket: Int32) -> Int? {
+        #if os(Linux)
+            guard let arrived = arrived(socket), let waiting = waiting(socket) else { return nil }
+            return arrived - waiting
         #else
             return nil
         #endif
@@ -122,7 +153,7 @@ struct InputMeter {
         private static func offset(_ socket: Int32) -> Int? {
             var offset: Int32 = 0
             var size = socklen_t(MemoryLayout<Int32>.size)
-            return getsockopt(socket, SOL_SOCKET, SO_PEEK_OFF, &offset, &size) == 0 ? Int(offset) : nil
+            return getsockopt(socket, SOL_SOCKET, SO_PEEK_OFF, &offset, &size) == 0 && offset >= 0 ? Int(offset) : nil
         }
 
         private static func setOffset(_ socket: Int32) -> Bool {

@@ -36,7 +36,13 @@ enum LibPQ {
     ///
     /// This text is shown and never becomes data, so what is not UTF-8 in it may be replaced.
     static func field(_ letter: Unicode.Scalar, of result: OpaquePointer) -> String? {
-        PQresultErrorField(result, Int32(letter.value)).map { String(String(cString: $0).prefix(65_536)) }
+        PQresultErrorField(result, Int32(letter.value)).map { beginning($0) }
+    }
+
+    /// A text of libpq's, or its first 64 KiB.
+    private static func beginning(_ text: UnsafePointer<CChar>) -> String {
+        let bytes = UnsafeRawBufferPointer(start: text, count: strnlen(text, 65_536))
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// How many bytes a server's error or notice had on its way: type, length, each field's letter and text, an end.
@@ -52,7 +58,7 @@ enum LibPQ {
     /// The error of a failed result.
     static func error(_ result: OpaquePointer) -> PostgresError {
         guard let message = serverMessage(result) else {
-            let text = PQresultErrorMessage(result).map { String(cString: $0) } ?? ""
+            let text = PQresultErrorMessage(result).map { beginning($0) } ?? ""
             return connectionLost(text)
         }
         if message.isFatal {
@@ -70,7 +76,7 @@ enum LibPQ {
 
     /// libpq's own words about a connection.
     static func message(of connection: OpaquePointer) -> String {
-        PQerrorMessage(connection).map { String(cString: $0) } ?? ""
+        PQerrorMessage(connection).map { beginning($0) } ?? ""
     }
 
     static func lines(of text: String) -> [String] {

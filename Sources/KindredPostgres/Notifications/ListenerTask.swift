@@ -137,7 +137,12 @@ private final class NotificationGate: Sendable {
     private struct State {
         var isOpen = false
         var kept: [PostgresNotification] = []
+        /// Whether there were too many to keep.
+        var hasOverflown = false
     }
+
+    /// LISTEN is answered within moments; no server has more to say in between.
+    private static let capacity = 10_000
 
     private let listener: PostgresListener
     private let state = Mutex(State())
@@ -149,6 +154,7 @@ private final class NotificationGate: Sendable {
     func open() {
         state.withLock { state in
             // Under the lock, so that nothing that comes now overtakes them.
+            if state.hasOverflown { listener.tellGap(.overflow) }
             for notification in state.kept { listener.deliver(notification) }
             state = State(isOpen: true)
         }
@@ -156,8 +162,13 @@ private final class NotificationGate: Sendable {
 
     func pass(_ notification: PostgresNotification) {
         let isOpen = state.withLock { state in
-            if !state.isOpen { state.kept.append(notification) }
-            return state.isOpen
+            if state.isOpen { return true }
+            if state.kept.count >= Self.capacity {
+                state.kept = []
+                state.hasOverflown = true
+            }
+            state.kept.append(notification)
+            return false
         }
         if isOpen { listener.deliver(notification) }
     }

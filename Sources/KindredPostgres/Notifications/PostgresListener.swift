@@ -100,8 +100,8 @@ public final class PostgresListener: Sendable {
     }
 
     /// Tells everybody that something may be missing.
-    func tellGap() {
-        for queue in state.withLock({ Array($0.queues.values.joined()) }) { queue.append(.missed(.reconnected)) }
+    func tellGap(_ reason: NotificationEvent.Reason = .reconnected) {
+        for queue in state.withLock({ Array($0.queues.values.joined()) }) { queue.append(.missed(reason)) }
     }
 
     /// Opens a connection; closing the listener ends that early.

@@ -54,6 +54,9 @@ final class NoticeSink: Sendable {
         )
     }
 
+    /// Servers allow a channel 63 bytes and a payload 8,000; what has many more is none of a notification, and not kept.
+    private static let maximumTextSize = 64 << 10
+
     /// Takes what others have sent to the session out of libpq's memory, and passes it on if somebody wants it.
     func takeNotifications(of connection: OpaquePointer) {
         while let notification = PQnotifies(connection) {
@@ -61,7 +64,7 @@ final class NoticeSink: Sendable {
             let texts = [notification.pointee.relname, notification.pointee.extra].compactMap { $0.map { strlen($0) } }
             bytes.add(texts.reduce(11, +), ordering: .relaxed)
             guard let onNotification, let name = notification.pointee.relname,
-                let channel = String(validatingCString: name)
+                texts.allSatisfy({ $0 <= Self.maximumTextSize }), let channel = String(validatingCString: name)
             else { continue }
             // Text that is not valid could only be repaired to something that nobody sent.
             let payload = notification.pointee.extra.flatMap { String(validatingCString: $0) } ?? ""
