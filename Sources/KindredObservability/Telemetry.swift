@@ -1,5 +1,7 @@
 public import Kindred
 public import KindredPostgres
+import Metrics
+import Tracing
 
 /// What a client reports to the program's metrics and tracing, under OpenTelemetry's names for databases.
 ///
@@ -9,8 +11,9 @@ public import KindredPostgres
 /// let telemetry = database.addTelemetry()   // keep it: it ends when nobody does
 /// ```
 ///
-/// Spans and metrics go wherever `InstrumentationSystem` and `MetricsSystem` were told to send them. A span is a child of
-/// the one that the calling task is in. Nothing that is reported holds a value of a row or a parameter.
+/// Spans and metrics go wherever `InstrumentationSystem` and `MetricsSystem` were told to send them before telemetry is
+/// added: where neither was told anything, statements are not even observed. A span is a child of the one that the calling
+/// task is in. Nothing that is reported holds a value of a row or a parameter.
 public struct Telemetry: Sendable {
     /// Whether `db.client.operation.duration` and `db.client.connection.*` are measured.
     public var measures = true
@@ -30,14 +33,23 @@ public struct Telemetry: Sendable {
 extension PostgresClient {
     /// Reports statements as spans and metrics from now on, until the returned observation is cancelled or forgotten.
     ///
-    /// Sends nothing. The pool's figures are taken whenever a statement ends.
+    /// Sends nothing. The pool's figures are taken whenever a statement ends. Costs nothing where the program has neither a
+    /// tracer nor a metrics system: bootstrap them first.
     public func addTelemetry(_ telemetry: Telemetry = Telemetry()) -> StatementObservation {
+        addTelemetry(telemetry, to: InstrumentationSystem.tracer, MetricsSystem.factory)
+    }
+
+    func addTelemetry(
+        _ telemetry: Telemetry, to tracer: any Tracer, _ factory: any MetricsFactory
+    ) -> StatementObservation {
         let place = DatabasePlace(configuration)
-        let spans = telemetry.traces ? StatementSpans(place, telemetry) : nil
-        let metrics = telemetry.measures ? StatementMetrics(place) : nil
+        let spans = telemetry.traces && !(tracer is NoOpTracer) ? StatementSpans(place, telemetry) : nil
+        let metrics = telemetry.measures && !(factory is NOOPMetricsHandler) ? StatementMetrics(place) : nil
+        if spans == nil, metrics == nil { return .ofNothing }
+        let summaries = StatementSummaries()
         // Weak, because the client keeps the handler.
         return addObserver { [weak self] event in
-            let operation = StatementSummary(event.sql)
+            let operation = summaries.summary(of: event.sql)
             spans?.report(event, operation)
             metrics?.report(event, operation)
             if let metrics, let figures = self?.metrics, let maximum = self?.configuration.pool.maximumConnections {
@@ -50,7 +62,7 @@ extension PostgresClient {
 extension Database {
     /// Reports statements as spans and metrics from now on, until the returned observation is cancelled or forgotten.
     ///
-    /// Sends nothing.
+    /// Sends nothing; see `PostgresClient.addTelemetry`.
     public func addTelemetry(_ telemetry: Telemetry = Telemetry()) -> StatementObservation {
         client.addTelemetry(telemetry)
     }

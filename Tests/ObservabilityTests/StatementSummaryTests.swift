@@ -1,8 +1,32 @@
+import Synchronization
 import Testing
 
 @testable import KindredObservability
 
 @Suite struct StatementSummaryTests {
+    @Test func eachTextIsSummarisedOnceAsLongAsItIsInUse() {
+        let calls = Counts()
+        let summaries = StatementSummaries { sql in
+            calls.made.withLock { $0[sql, default: 0] += 1 }
+            return StatementSummary(sql)
+        }
+        for number in 0..<5_000 {
+            #expect(summaries.summary(of: "SELECT * FROM used").text == "SELECT used")
+            #expect(summaries.summary(of: "SELECT * FROM t\(number)").text == "SELECT t\(number)")
+        }
+        let counts = calls.made.withLock { $0 }
+        #expect(counts["SELECT * FROM used"] == 1 && counts.count == 5_001 && counts.values.allSatisfy { $0 == 1 })
+        #expect(summaries.count <= StatementSummaries.capacity)
+        // One that takes much memory is made each time.
+        let long = "SELECT '" + String(repeating: "x", count: 20_000) + "' FROM long"
+        for _ in 0..<2 { #expect(summaries.summary(of: long).text == "SELECT long") }
+        #expect(calls.made.withLock { $0[long] } == 2)
+    }
+
+    private final class Counts: Sendable {
+        let made = Mutex<[String: Int]>([:])
+    }
+
     @Test(arguments: [
         (#"SELECT t0."id" FROM "public"."book" AS t0 WHERE t0."title" = $1"#, "SELECT", "SELECT public.book"),
         (#"UPDATE "public"."book" AS t0 SET "pages" = $1"#, "UPDATE", "UPDATE public.book"),

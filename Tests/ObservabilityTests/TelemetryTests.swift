@@ -1,11 +1,12 @@
 import InMemoryTracing
 import Kindred
-import KindredObservability
 import KindredTesting
 import Metrics
 import MetricsTestKit
 import Testing
 import Tracing
+
+@testable import KindredObservability
 
 /// The process has one tracer and one metrics system; tests tell theirs by the name of their database.
 private enum Systems {
@@ -72,6 +73,32 @@ private enum Systems {
             #expect(second.get("error.type") == .string("22012"))
             #expect(spans[1].status?.code == .error)
             #expect(!"\(spans)".contains("secret"))
+        }
+    }
+
+    @Test(.database(.sql(schema))) func nothingIsObservedWhereNoBackendListens() async throws {
+        try await withDatabase { database, _ in
+            let client = database.client
+            var onlySpans = Telemetry()
+            onlySpans.measures = false
+            var onlyMetrics = Telemetry()
+            onlyMetrics.traces = false
+            let (silent, mute) = (NoOpTracer(), NOOPMetricsHandler.instance)
+            for observation in [
+                client.addTelemetry(Telemetry(), to: silent, mute),
+                client.addTelemetry(onlySpans, to: silent, Systems.metrics),
+                client.addTelemetry(onlyMetrics, to: Systems.tracer, mute),
+            ] {
+                #expect(!client.isObserved)
+                observation.cancel()
+            }
+            for observation in [
+                client.addTelemetry(onlySpans, to: Systems.tracer, mute),
+                client.addTelemetry(onlyMetrics, to: silent, Systems.metrics),
+            ] {
+                #expect(client.isObserved)
+                observation.cancel()
+            }
         }
     }
 

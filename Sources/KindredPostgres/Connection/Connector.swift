@@ -146,20 +146,31 @@ enum Connector {
     /// Reads libpq's report of a failed attempt: a paragraph for each address tried, the server's code in it.
     static func failure(_ report: String, _ address: String) -> PostgresError {
         var state: SQLState?
-        let reasons = LibPQ.lines(of: report).compactMap { line -> String? in
-            guard !line.hasPrefix("LOCATION:") else { return nil }
+        var reasons: [String] = []
+        // What the last address failed with: its paragraph begins with that.
+        var (reason, isRefusal) = ("libpq gave no reason", false)
+        for line in report.split(separator: "\n") {
+            // What libpq supposes or asks back stands behind a tab.
+            let isSupposed = line.hasPrefix("\t")
+            guard var text = LibPQ.lines(of: String(line)).first, !text.hasPrefix("LOCATION:") else { continue }
             // "connection to server … failed: FATAL:  28P01: password authentication failed for user …"
-            guard let mark = line.firstRange(of: "FATAL:  ") else { return line }
-            let rest = line[mark.upperBound...]
-            let code = rest.prefix(5)
-            guard code.utf8.count == 5, code.allSatisfy({ $0.isASCII && ($0.isNumber || $0.isUppercase) }),
-                rest.dropFirst(5).hasPrefix(": ")
-            else { return line }
-            state = SQLState(rawValue: String(code))
-            return String(line[..<mark.upperBound]) + String(rest.dropFirst(7))
+            let mark = text.firstRange(of: "FATAL:  ")
+            if let mark {
+                let rest = text[mark.upperBound...]
+                let code = rest.prefix(5)
+                if code.utf8.count == 5, code.allSatisfy({ $0.isASCII && ($0.isNumber || $0.isUppercase) }),
+                    rest.dropFirst(5).hasPrefix(": ")
+                {
+                    state = SQLState(rawValue: String(code))
+                    text = String(text[..<mark.upperBound]) + String(rest.dropFirst(7))
+                }
+            }
+            reasons.append(text)
+            // Below a refusal are more lines of its message, its detail and its hint.
+            if mark != nil || text.hasPrefix("connection to server") || !isSupposed && !isRefusal {
+                (reason, isRefusal) = (text, mark != nil)
+            }
         }
-        // What libpq asks back below a reason is none itself.
-        let reason = reasons.last { !$0.hasPrefix("Is the server running") } ?? "libpq gave no reason"
         return PostgresError(
             .connectionFailed, "\(address) cannot be reached: \(reason)", sqlState: state, underlying: reasons)
     }

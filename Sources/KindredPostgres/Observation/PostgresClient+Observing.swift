@@ -40,7 +40,7 @@ extension PostgresClient {
         }
     }
 
-    var isObserved: Bool {
+    package var isObserved: Bool {
         StatementRecorder.current != nil || !observers.isEmpty || logger.map { $0.logLevel <= .trace } ?? false
     }
 

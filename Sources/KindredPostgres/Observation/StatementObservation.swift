@@ -10,6 +10,9 @@ public final class StatementObservation: Sendable {
         self.id = id
     }
 
+    /// An observation of no client.
+    package static var ofNothing: StatementObservation { StatementObservation(StatementObservers(), 0) }
+
     /// Ends the observation; the handler may still be running in another task.
     public func cancel() {
         observers.remove(id)

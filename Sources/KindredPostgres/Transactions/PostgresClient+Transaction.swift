@@ -163,11 +163,12 @@ extension PostgresClient {
     private static func aborted(_ firstError: PostgresError?) -> PostgresError {
         PostgresError(
             .transactionAborted,
-            "The transaction was rolled back because a statement in it had failed",
+            "The transaction was rolled back because a statement in it had failed"
+                + (firstError.map { ": \($0.message)" } ?? ""),
             sqlState: firstError?.sqlState,
             server: firstError?.server,
             statement: firstError?.statement,
-            underlying: firstError.map { [$0.description] } ?? [])
+            underlying: firstError?.asCause ?? [])
     }
 
     private func savepoint<T>(

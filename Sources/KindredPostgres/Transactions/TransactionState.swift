@@ -115,6 +115,11 @@ struct TransactionState {
         return PostgresError(
             .transactionAborted, "The transaction has failed already: \(firstError.message)",
             sqlState: error.sqlState, server: error.server, statement: error.statement,
-            underlying: [firstError.description])
+            underlying: firstError.asCause)
     }
+}
+
+extension PostgresError {
+    /// The error and its statement, for the error of what failed because of it.
+    var asCause: [String] { [description] + (statement.map { ["of the statement \($0)"] } ?? []) }
 }

@@ -27,6 +27,31 @@ import Testing
         await expectFailure(configuration, within: .milliseconds(500))
     }
 
+    @Test("C1: a server that ends the handshake is said to have done so") func endedHandshake() async throws {
+        let server = try ScriptedServer { $0.readStartup() }
+        let error = await expectPostgresError(.connectionFailed) {
+            _ = try await PostgresClient.connect(server.configuration)
+        }
+        #expect(
+            error?.message.hasSuffix("server closed the connection unexpectedly") == true,
+            "\(String(describing: error))")
+        // What libpq supposes is still told to those who want everything.
+        #expect(error?.debugDescription.contains("before or while processing the request") == true)
+    }
+
+    @Test("C1: what the server refused comes first, not its hint") func refusalWithAHint() async throws {
+        let server = try ScriptedServer { session in
+            session.readStartup()
+            let fields = ["SFATAL", "VFATAL", "C28000", "Mno entry\nfor you", "Dmore about it", "Htry again"]
+            session.socket.write(session.message("E", Array((fields.joined(separator: "\0") + "\0\0").utf8)))
+        }
+        let error = await expectPostgresError(.connectionFailed) {
+            _ = try await PostgresClient.connect(server.configuration)
+        }
+        #expect(error?.message.contains("no entry") == true && error?.message.contains("try again") == false)
+        #expect(error?.sqlState == .invalidAuthorization)
+    }
+
     @Test("C4: a handshake that stalls at any byte meets the deadline") func stalledHandshake() async throws {
         let proxy = try FaultProxy()
         defer { proxy.stop() }

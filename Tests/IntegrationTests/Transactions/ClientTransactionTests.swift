@@ -85,6 +85,28 @@ struct ClientTransactionTests {
         }
     }
 
+    @Test("T10: a transaction that a timeout aborted names it, and the statement")
+    func anAbortedTransactionNamesItsCause() async throws {
+        try await withClient { client in
+            for isLibrarys in [true, false] {
+                let error = await expectPostgresError(.transactionAborted) {
+                    try await client.withTransaction { _ in
+                        if !isLibrarys { try await client.query("SET LOCAL statement_timeout = 50") }
+                        _ = try? await client.query(
+                            "SELECT pg_sleep(600)", timeout: isLibrarys ? .milliseconds(50) : nil)
+                        let later = await expectPostgresError(.transactionAborted) { try await insert(2, client) }
+                        #expect(
+                            later?.message.contains(isLibrarys ? "longer than allowed" : "statement timeout") == true)
+                        #expect(later?.debugDescription.contains("SELECT pg_sleep(600)") == true)
+                    }
+                }
+                #expect(error?.message.contains(isLibrarys ? "longer than allowed" : "statement timeout") == true)
+                #expect(error?.statement == "SELECT pg_sleep(600)" && error?.sqlState == .queryCanceled)
+            }
+            try await expectIDs(client, "{}")
+        }
+    }
+
     @Test("T5: a failure at commit is the servers error") func aFailureAtCommitIsTheServersError() async throws {
         try await withClient { client in
             try await client.query(
