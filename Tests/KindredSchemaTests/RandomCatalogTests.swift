@@ -91,6 +91,38 @@ import Testing
         return broken
     }
 
+    /// Views add relationships, and take no name from any that was there.
+    @Test(arguments: 0..<4 as Range<UInt64>)
+    func viewsTakeNoNamesAway(_ quarter: UInt64) throws {
+        let seeds = Self.seeds.filter { $0 % 4 == quarter }
+        var added = 0
+        for seed in seeds {
+            var random = RandomCatalog(seed: seed)
+            random.removeAnnotations()
+            let before = try DatabaseSchema(catalog: random.catalog)
+            for _ in 0..<4 { random.addView() }
+            let after = try DatabaseSchema(catalog: random.catalog)
+            var broken: [String] = []
+            for entity in before.entities {
+                let kept = after[entity.name]?.relationships.filter { !$0.isByView } ?? []
+                if kept.map({ [$0.name] + $0.aliases }) != entity.relationships.map({ [$0.name] + $0.aliases }) {
+                    broken.append("\(entity) has other names")
+                }
+            }
+            let laws = SchemaLaws(schema: after, catalog: random.catalog)
+            for entity in after.entities {
+                broken += laws.ambiguousKeys(entity) + laws.unmatchedInverses(entity) + laws.unexplainedNames(entity)
+                added += entity.relationships.count { $0.isByView }
+            }
+            if let shuffled = try? DatabaseSchema(catalog: random.shuffled()), shuffled.entities != after.entities {
+                broken.append("the order of rows changes entities")
+            }
+            #expect(broken.isEmpty, "seed \(seed): \(broken.joined(separator: "; "))")
+            if !broken.isEmpty { return }
+        }
+        #expect(seeds.count <= 1 || added > 4 * seeds.count, "\(added)")
+    }
+
     private func pairs(_ relationship: Relationship) -> Set<[String]> {
         Set(zip(relationship.columns, relationship.destinationColumns).map { [$0, $1] })
     }

@@ -32,8 +32,9 @@ struct AnnotationReader {
     mutating func tableOptions() -> TableOptions {
         let options = TableOptions(
             key: names("key"), manyToMany: helperChoice("manyToMany"), ignore: flag("ignore"),
-            optimisticLocking: name("optimisticLocking").map { $0 == "xmin" ? .xmin : .column($0) })
-        finish(["key", "manyToMany", "ignore", "optimisticLocking"])
+            optimisticLocking: name("optimisticLocking").map { $0 == "xmin" ? .xmin : .column($0) },
+            relationships: flag("relationships"))
+        finish(["key", "manyToMany", "ignore", "optimisticLocking", "relationships"])
         return options
     }
 

@@ -78,15 +78,19 @@ public struct SchemaOverride: Sendable, Hashable {
     ///   - manyToMany: Which pair of its foreign keys makes the table a helper, where several would fit.
     ///   - ignore: Whether the table is no entity; its foreign keys then make no relationships.
     ///   - optimisticLocking: How writes notice that a row has been changed since it was read.
+    ///   - relationships: Whether a view takes part in the relationships of the tables that it shows: always, or never.
+    ///     Without it a view does unless a foreign key would give more than 100 relationships by views.
     public static func table(
         _ table: String,
         key: [String]? = nil,
         manyToMany: HelperChoice? = nil,
         ignore: Bool? = nil,
-        optimisticLocking: OptimisticLocking? = nil
+        optimisticLocking: OptimisticLocking? = nil,
+        relationships: Bool? = nil
     ) -> SchemaOverride {
         let options = TableOptions(
-            key: key, manyToMany: manyToMany, ignore: ignore, optimisticLocking: optimisticLocking)
+            key: key, manyToMany: manyToMany, ignore: ignore, optimisticLocking: optimisticLocking,
+            relationships: relationships)
         return SchemaOverride(table: table, target: .table(options))
     }
 
@@ -142,6 +146,7 @@ struct TableOptions: Sendable, Hashable {
     var manyToMany: SchemaOverride.HelperChoice?
     var ignore: Bool?
     var optimisticLocking: OptimisticLocking?
+    var relationships: Bool?
 
     /// What the other one says, and for the rest what this one does.
     func overridden(by other: Self) -> Self {
@@ -149,7 +154,8 @@ struct TableOptions: Sendable, Hashable {
             key: other.key ?? key,
             manyToMany: other.manyToMany ?? manyToMany,
             ignore: other.ignore ?? ignore,
-            optimisticLocking: other.optimisticLocking ?? optimisticLocking
+            optimisticLocking: other.optimisticLocking ?? optimisticLocking,
+            relationships: other.relationships ?? relationships
         )
     }
 }

@@ -305,6 +305,32 @@ extension Catalog {
         }
     }
 
+    /// Where the columns of a view come from, as a description of its statement would tell.
+    package struct ViewOrigins: Sendable {
+        /// A column of a table or view.
+        package struct Origin: Sendable, Hashable {
+            package var relation: UInt32
+            package var column: Int16
+
+            package init(_ relation: UInt32, _ column: Int16) {
+                self.relation = relation
+                self.column = column
+            }
+        }
+
+        package var view: UInt32
+        /// For each column of the view that is a plain column of a table or view, that column.
+        package var columns: [Int16: Origin]
+        /// The relations that the view takes rows from in several places: two columns of one need not be of one row.
+        package var repeated: Set<UInt32>
+
+        package init(view: UInt32, columns: [Int16: Origin], repeated: Set<UInt32> = []) {
+            self.view = view
+            self.columns = columns
+            self.repeated = repeated
+        }
+    }
+
     /// A view that shows each row of one table or view at most once.
     package struct Projection: Sendable {
         package var view: UInt32

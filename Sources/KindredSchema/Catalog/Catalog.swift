@@ -20,6 +20,8 @@ package struct Catalog: Sendable {
     package var comments: [Comment] = []
     /// Views that show rows of one table or view each, one for one.
     package var projections: [Projection] = []
+    /// Where the columns of all views come from that show plain columns of anything.
+    package var viewOrigins: [ViewOrigins] = []
     /// The schemas that unqualified names are looked up in.
     package var searchPath: [String] = []
     /// The role that read the catalog.

@@ -82,6 +82,10 @@ extension SchemaBuilder {
             names.first ?? ""
         }
 
+        /// The tables of both sides.
+        var holder: Side { Side(table: source, columns: columns) }
+        var target: Side { Side(table: destination, columns: destinationColumns) }
+
         var isSelfReference: Bool {
             source == destination
         }

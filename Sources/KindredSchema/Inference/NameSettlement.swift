@@ -27,6 +27,7 @@ struct NameSettlement {
         var place: Int
         var name: Int
         var level: Int
+        var phase: Int
     }
 
     /// What is known of a name.
@@ -39,6 +40,10 @@ struct NameSettlement {
         var generatedFor: Int?
         /// The relationships that claim it on the level that is being settled.
         var claims: [Int] = []
+        /// The relationships that claimed it on one level first, and so did not get it.
+        var contestants: [Int] = []
+        /// Their phase.
+        var contestedIn: Int?
     }
 
     private let candidates: [[Candidate]]
@@ -54,8 +59,10 @@ struct NameSettlement {
     /// - Parameters:
     ///   - candidates: Each relationship's candidates, in any order of rules. Of two relationships with the same
     ///     generated name, the one that comes first keeps it.
+    ///   - phases: A number for each relationship: those with lower ones get all their names first, and what they claim
+    ///     in vain is not given to those with higher ones; 0 for all if it is empty.
     ///   - attributes: Names that are never given, as keys.
-    init(candidates: [[Candidate]], attributes: [String: Int]) {
+    init(candidates: [[Candidate]], phases: [Int] = [], attributes: [String: Int]) {
         self.candidates = candidates
         self.attributes = attributes
         outcomes = candidates.map { [Outcome](repeating: .attribute, count: $0.count) }
@@ -63,14 +70,23 @@ struct NameSettlement {
         slots.reserveCapacity(count)
         numbers.reserveCapacity(count)
         for (relationship, offered) in candidates.enumerated() {
+            let phase = phases.isEmpty ? 0 : phases[relationship]
             for (place, candidate) in offered.enumerated() {
                 let name = number(of: candidate.name)
                 let level = 2 * candidate.rule.rawValue + (candidate.givesWay ? 1 : 0)
-                slots.append(Slot(relationship: relationship, place: place, name: name, level: level))
-                if candidate.rule == .generated, states[name].generatedFor == nil {
-                    states[name].generatedFor = relationship
-                }
+                slots.append(Slot(relationship: relationship, place: place, name: name, level: level, phase: phase))
             }
+        }
+        let all = slots
+        for phase in phases.isEmpty ? [0] : Set(phases).sorted() {
+            slots = all.filter { $0.phase == phase }
+            settle(phase)
+        }
+    }
+
+    private mutating func settle(_ phase: Int) {
+        for slot in slots where slot.level == 2 * NameExplanation.Rule.generated.rawValue {
+            if states[slot.name].generatedFor == nil { states[slot.name].generatedFor = slot.relationship }
         }
         keepSecondNames()
         for rule in NameExplanation.Rule.allCases where rule < .generated {
@@ -87,7 +103,9 @@ struct NameSettlement {
         for slot in slots where slot.level == 2 * NameExplanation.Rule.generated.rawValue {
             guard let first = states[slot.name].generatedFor, first != slot.relationship else { continue }
             let second = number(of: candidates[slot.relationship][slot.place].name + "_2")
-            if kept.insert(second).inserted { states[second].generatedFor = slot.relationship }
+            if kept.insert(second).inserted, states[second].owner == nil {
+                states[second].generatedFor = slot.relationship
+            }
         }
     }
 
@@ -118,6 +136,10 @@ struct NameSettlement {
                 states[slot.name].owner = slot.relationship
             } else {
                 outcomes[slot.relationship][slot.place] = .contested(with: claims.filter { $0 != slot.relationship })
+                if states[slot.name].contestedIn == nil {
+                    states[slot.name].contestedIn = slot.phase
+                    states[slot.name].contestants = claims
+                }
             }
         }
         for slot in claimed { states[slot.name].claims.removeAll() }
@@ -131,6 +153,7 @@ struct NameSettlement {
             guard owner == slot.relationship else { return .taken(by: owner) }
             return .given(candidates[slot.relationship][slot.place].name)
         }
+        if let phase = state.contestedIn, phase < slot.phase { return .contested(with: state.contestants) }
         // Generated names are permanent: no table or key that is added later may take one. Only an annotation may.
         if !isAnnotated, let owner = state.generatedFor, owner != slot.relationship { return .reserved(for: owner) }
         return nil

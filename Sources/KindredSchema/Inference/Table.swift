@@ -38,6 +38,9 @@ extension SchemaBuilder {
             name = QualifiedName(schema: relation.schema, name: relation.name)
         }
 
+        /// Whether its rows are those of other relations.
+        var isView: Bool { kind == .view || kind == .materializedView }
+
         var primaryKey: UniqueKey? {
             uniqueKeys.first { $0.origin == .primaryKey }
         }

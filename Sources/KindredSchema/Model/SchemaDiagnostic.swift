@@ -21,6 +21,8 @@ public struct SchemaDiagnostic: Sendable, Hashable, CustomStringConvertible {
         public static let unreadableForeignKey = Code("unreadableForeignKey")
         /// A foreign key compares periods; it makes no relationship, as its ends are not found by equality.
         public static let periodForeignKey = Code("periodForeignKey")
+        /// So many views show a foreign key's columns that only those count which an annotation names.
+        public static let manyViews = Code("manyViews")
         /// The entity has no key, so its objects can be read only and are not uniqued.
         public static let missingKey = Code("missingKey")
         /// A relationship could be reached by its generated name alone.

@@ -221,8 +221,12 @@ struct CatalogDecoder {
     private mutating func views(_ cells: inout CatalogCells) {
         for row in cells.result.indices {
             let view = cells.oid(row, 0)
-            let found = cells.result.withCell(row: row, column: 1) { ViewDefinition($0).projection(of: view) }
-            if let found, let projection = found { catalog.projections.append(projection) }
+            let found = cells.result.withCell(row: row, column: 1) { text in
+                let definition = ViewDefinition(text)
+                return (definition.projection(of: view), definition.origins(of: view))
+            }
+            if let projection = found?.0 { catalog.projections.append(projection) }
+            if let origins = found?.1 { catalog.viewOrigins.append(origins) }
         }
     }
 }

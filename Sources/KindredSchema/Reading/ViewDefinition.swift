@@ -6,9 +6,9 @@
 /// and also tells whether rows can be repeated, which a description does not.
 ///
 /// Fields are looked up by name, which have been the same in all supported versions; where something is not as expected,
-/// the view is simply taken for one without a key.
+/// the view is simply taken for one without a key and without relationships.
 struct ViewDefinition {
-    private let bytes: UnsafeRawBufferPointer
+    let bytes: UnsafeRawBufferPointer
 
     /// - Parameter text: Only used while the caller lends it.
     init(_ text: UnsafeRawBufferPointer) {
@@ -79,7 +79,7 @@ struct ViewDefinition {
     ///
     /// A node is written `{TYPE :name value :name value}`. Braces and parentheses nest; in names and strings, they and
     /// spaces have a backslash before them.
-    private func fields(of node: Range<Int>, _ names: StaticString...) -> [Range<Int>?] {
+    func fields(of node: Range<Int>, _ names: StaticString...) -> [Range<Int>?] {
         var found = [Range<Int>?](repeating: nil, count: names.count)
         guard node.count >= 2, bytes[node.lowerBound] == UInt8(ascii: "{") else { return found }
         let end = node.upperBound - 1
@@ -104,7 +104,7 @@ struct ViewDefinition {
     }
 
     /// Returns the nodes in a list, which is written `({...} {...})`.
-    private func elements(of list: Range<Int>) -> [Range<Int>] {
+    func elements(of list: Range<Int>) -> [Range<Int>] {
         guard list.count >= 2, bytes[list.lowerBound] == UInt8(ascii: "(") else { return [] }
         var nodes: [Range<Int>] = []
         var place = list.lowerBound + 1
@@ -149,7 +149,7 @@ struct ViewDefinition {
         return range.lowerBound..<end
     }
 
-    private func holds(_ range: Range<Int>, _ text: StaticString) -> Bool {
+    func holds(_ range: Range<Int>, _ text: StaticString) -> Bool {
         matches(UnsafeRawBufferPointer(rebasing: bytes[range]), text)
     }
 
@@ -157,7 +157,7 @@ struct ViewDefinition {
         text.withUTF8Buffer { bytes.elementsEqual($0) }
     }
 
-    private func integer(_ range: Range<Int>) -> Int? {
+    func integer(_ range: Range<Int>) -> Int? {
         range.count > 10 ? nil : Int(String(decoding: bytes[range], as: UTF8.self))
     }
 }

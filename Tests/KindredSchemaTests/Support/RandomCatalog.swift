@@ -49,6 +49,8 @@ struct RandomCatalog {
         catalog.constraints.shuffle(using: &generator)
         catalog.indexes.shuffle(using: &generator)
         catalog.comments.shuffle(using: &generator)
+        catalog.projections.shuffle(using: &generator)
+        catalog.viewOrigins.shuffle(using: &generator)
         return catalog
     }
 
@@ -168,6 +170,18 @@ struct RandomCatalog {
         test.modify {
             $0.comments.append(.init(.constraint(key.oid, name: key.name, relation: key.relation), text))
         }
+    }
+
+    /// A view of a table or of another view, with some of its columns.
+    mutating func addView() {
+        guard let base = shapes.randomElement(using: &generator), !base.columns.isEmpty else { return }
+        let name = "\(generator.pick(Self.schemas)).\(generator.pick(Self.tables + ["v", "w", "person_v"]))"
+        if shapes.contains(where: { $0.name.utf8.elementsEqual(name.utf8) }) { return }
+        let shown = base.columns.filter { _ in generator.chance(80) }
+        if shown.isEmpty { return }
+        test.view(
+            name, of: base.name, shown, isProjection: generator.chance(80), kind: generator.chance(20) ? "m" : "v")
+        shapes.append(TableShape(name: name, columns: shown, uniqueKeys: [], constraintNames: []))
     }
 
     mutating func removeAnnotations() {

@@ -23,7 +23,7 @@ struct SchemaLaws {
     }
 
     /// Every key reaches one thing, and attributes come first.
-    private func ambiguousKeys(_ entity: Entity) -> [String] {
+    func ambiguousKeys(_ entity: Entity) -> [String] {
         var broken: [String] = []
         var seen: Set<String> = []
         let attributes = Set(entity.attributes.map(\.name))
@@ -121,7 +121,7 @@ struct SchemaLaws {
     }
 
     /// Every end knows the other one, and they are two views of the same thing.
-    private func unmatchedInverses(_ entity: Entity) -> [String] {
+    func unmatchedInverses(_ entity: Entity) -> [String] {
         entity.relationships.compactMap { relationship in
             guard let inverse = schema[relationship.destination]?.relationship(named: relationship.inverse) else {
                 return "\(relationship) has no inverse"
@@ -144,7 +144,7 @@ struct SchemaLaws {
     }
 
     /// The explanation tells of exactly the names that were given, a generated one among them.
-    private func unexplainedNames(_ entity: Entity) -> [String] {
+    func unexplainedNames(_ entity: Entity) -> [String] {
         entity.relationships.compactMap { relationship in
             let given = relationship.explanation.filter(\.isGiven)
             let keys = Set([relationship.name] + relationship.aliases)

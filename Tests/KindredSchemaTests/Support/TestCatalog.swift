@@ -168,6 +168,31 @@ struct TestCatalog {
         catalog.projections.append(.init(view: oid(of: view), base: oid(of: base), columns: mapping))
     }
 
+    /// Adds a view that shows columns of a table or view as they are, under their names or `new=old`.
+    ///
+    /// - Parameter isProjection: Whether it shows each row at most once, and so has the table's key.
+    mutating func view(
+        _ name: String,
+        of base: String,
+        _ columns: [String],
+        isProjection: Bool = true,
+        kind: Character = "v"
+    ) {
+        let pairs = columns.map { column -> (shown: String, origin: String) in
+            let parts = column.split(separator: "=", maxSplits: 1).map(String.init)
+            return (parts[0], parts[parts.count - 1])
+        }
+        table(name, pairs.map(\.shown), kind: kind)
+        var origins: [Int16: Catalog.ViewOrigins.Origin] = [:]
+        for (place, pair) in pairs.enumerated() {
+            origins[Int16(place + 1)] = .init(oid(of: base), numbers([pair.origin], of: base)[0])
+        }
+        catalog.viewOrigins.append(.init(view: oid(of: name), columns: origins))
+        guard isProjection else { return }
+        catalog.projections.append(
+            .init(view: oid(of: name), base: oid(of: base), columns: origins.mapValues(\.column)))
+    }
+
     mutating func modify(_ body: (inout Catalog) -> Void) {
         body(&catalog)
     }

@@ -1,81 +1,111 @@
 extension SchemaBuilder {
     typealias Candidate = NameSettlement.Candidate
 
-    /// The names of an end on the table that holds the key, towards the one that it refers to, but for generated ones.
-    func holderCandidates(_ key: ForeignKey) -> [Candidate] {
-        let table = tables[key.source]
-        var found = key.annotation.names.map { Candidate(name: $0.name, rule: .annotation) }
-        found.reserveCapacity(4)
-        for name in key.names {
-            if let (left, _) = ConstraintPair.halves(of: name) {
-                if !left.isEmpty { found.append(Candidate(name: String(left), rule: .pair)) }
-            } else {
-                found.append(Candidate(name: name, rule: .constraintName))
+    /// The names of an end on the side that holds the key, towards the one that it refers to.
+    ///
+    /// Of a relationship of a view, the names that are written or follow from the constraint's stay with the tables.
+    func holderCandidates(_ end: RelationshipEnd, _ key: ForeignKey) -> [Candidate] {
+        var found: [Candidate] = []
+        found.reserveCapacity(5)
+        if end.viewCount == 0 {
+            found += key.annotation.names.map { Candidate(name: $0.name, rule: .annotation) }
+            for name in key.names {
+                if let (left, _) = ConstraintPair.halves(of: name) {
+                    if !left.isEmpty { found.append(Candidate(name: String(left), rule: .pair)) }
+                } else {
+                    found.append(Candidate(name: name, rule: .constraintName))
+                }
             }
         }
-        found.append(Candidate(name: tables[key.destination].name.name, rule: .tableName))
-        if let base = key.base {
-            let isAttribute = table.attributeIndexes[base] != nil
+        found.append(Candidate(name: tables[end.destination].name.name, rule: .tableName))
+        if let base = viewedBase(key, towards: end.destination) {
+            let isAttribute = tables[end.source].attributeIndexes[base] != nil
             found.append(Candidate(name: isAttribute ? base + "Object" : base, rule: .columnName))
         }
-        return found
+        return found + generatedNames(of: key, holder: end.source, towards: end.destination)
     }
 
-    /// The names of an end on the table that the key refers to, towards the one that holds it, but for generated ones.
-    func targetCandidates(_ key: ForeignKey) -> [Candidate] {
-        let holder = tables[key.source].name.name
+    /// The names of an end on the side that the key refers to, towards the one that holds it.
+    func targetCandidates(_ end: RelationshipEnd, _ key: ForeignKey) -> [Candidate] {
+        let holder = tables[end.destination].name.name
         let setName = key.isOneToOne ? holder : holder + "Set"
-        var found = key.annotation.inverses.map { Candidate(name: $0.name, rule: .annotation) }
+        var found: [Candidate] = []
         found.reserveCapacity(4)
-        for name in key.names {
-            if let (_, right) = ConstraintPair.halves(of: name), !right.isEmpty {
-                found.append(Candidate(name: String(right), rule: .pair))
+        if end.viewCount == 0 {
+            found += key.annotation.inverses.map { Candidate(name: $0.name, rule: .annotation) }
+            for name in key.names {
+                if let (_, right) = ConstraintPair.halves(of: name), !right.isEmpty {
+                    found.append(Candidate(name: String(right), rule: .pair))
+                }
             }
         }
         found.append(Candidate(name: setName, rule: .tableName))
         if let base = key.base { found.append(Candidate(name: "\(base)_\(setName)", rule: .columnName)) }
-        return found
+        return found + generatedNames(of: key, holder: end.destination, towards: key.destination)
     }
 
-    /// The names of an end on the table that a helper's near key refers to, towards that of its far key.
+    /// The names of an end on a side that a helper's near key refers to, towards that of its far key.
     ///
     /// - Parameter hasDirect: Whether the same two tables have a one-to-many relationship too, the same way: then the
     ///   helper's name tells what it is about.
     func helperCandidates(
+        _ end: RelationshipEnd,
         _ helper: HelperPair,
         _ near: ForeignKey,
         _ far: ForeignKey,
         hasDirect: Bool
     ) -> [Candidate] {
-        var found = near.annotation.manyToMany.map { Candidate(name: $0.name, rule: .annotation) }
-        if found.isEmpty {
-            // As the constraint's own name does, its annotated name serves both the helper and the referenced table.
-            found = near.annotation.names.map { Candidate(name: $0.name, rule: .annotation, givesWay: true) }
+        var found: [Candidate] = []
+        if end.viewCount == 0 {
+            found = near.annotation.manyToMany.map { Candidate(name: $0.name, rule: .annotation) }
+            if found.isEmpty {
+                // As the constraint's own name does, its annotated name serves both the helper and the referenced table.
+                found = near.annotation.names.map { Candidate(name: $0.name, rule: .annotation, givesWay: true) }
+            }
+            for name in near.names where ConstraintPair.halves(of: name) == nil {
+                found.append(Candidate(name: name, rule: .constraintName))
+            }
         }
-        for name in near.names where ConstraintPair.halves(of: name) == nil {
-            found.append(Candidate(name: name, rule: .constraintName))
-        }
-        let setName = tables[far.destination].name.name + "Set"
+        let setName = tables[end.destination].name.name + "Set"
         found.append(Candidate(name: setName, rule: .tableName, givesWay: true))
         let table = tables[helper.table].name
         // Between a table and itself the helper's name would not tell the two ends apart.
         if hasDirect, near.destination != far.destination {
             found.append(Candidate(name: "\(table.name)_\(setName)", rule: .columnName))
-        } else if let base = far.base {
+        } else if let base = viewedBase(far, towards: end.destination) {
             found.append(Candidate(name: base + "Set", rule: .columnName))
         }
+        let suffix = generatedSuffix(end.destination, insteadOf: far.destination)
         for nearName in near.names {
             for farName in far.names {
-                let name = "\(table.schema)_\(table.name)_\(nearName)_\(farName)"
+                let name = "\(table.schema)_\(table.name)_\(nearName)_\(farName)\(suffix)"
                 found.append(Candidate(name: name, rule: .generated))
             }
         }
         return found
     }
 
-    func generatedNames(of key: ForeignKey) -> [Candidate] {
-        let table = tables[key.source].name
-        return key.names.map { Candidate(name: "\(table.schema)_\(table.name)_\($0)", rule: .generated) }
+    /// A key's base; towards a view with the view's name behind it, or in the place of the table's.
+    private func viewedBase(_ key: ForeignKey, towards destination: Int) -> String? {
+        guard let base = key.base, destination != key.destination else { return key.base }
+        let view = tables[destination].name.name
+        return base == tables[key.destination].name.name ? view : "\(base)_\(view)"
+    }
+
+    /// - Parameters:
+    ///   - holder: The table that holds the key, or a view of it.
+    ///   - destination: The table that the key refers to, or a view that the end leads to.
+    private func generatedNames(of key: ForeignKey, holder: Int, towards destination: Int) -> [Candidate] {
+        let table = tables[holder].name
+        let suffix = generatedSuffix(destination, insteadOf: key.destination)
+        return key.names.map { Candidate(name: "\(table.schema)_\(table.name)_\($0)\(suffix)", rule: .generated) }
+    }
+
+    /// What tells the generated name of an end towards a view from that towards the table, whatever other views there are.
+    private func generatedSuffix(_ destination: Int, insteadOf table: Int) -> String {
+        if destination == table { return "" }
+        let view = tables[destination].name
+        return "_\(view.schema)_\(view.name)"
     }
 }
 

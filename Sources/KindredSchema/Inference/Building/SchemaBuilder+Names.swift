@@ -4,6 +4,7 @@ extension SchemaBuilder {
         let places = tables[table].ends
         let settlement = NameSettlement(
             candidates: places.map { ends[$0].candidates },
+            phases: places.map { ends[$0].viewCount },
             attributes: tables[table].attributeIndexes
         )
         for (index, place) in places.enumerated() {
@@ -28,6 +29,9 @@ extension SchemaBuilder {
             Preference(rule: .columnName), Preference(rule: .tableName), Preference(rule: .constraintName),
             Preference(rule: .generated),
         ]
+        static let holderTowardsView = [
+            Preference(rule: .tableName), Preference(rule: .columnName), Preference(rule: .generated),
+        ]
         static let target = [
             Preference(rule: .annotation), Preference(rule: .pair), Preference(rule: .tableName),
             Preference(rule: .columnName), Preference(rule: .generated),
@@ -45,7 +49,9 @@ extension SchemaBuilder {
         // The key whose constraint's name may be the end's.
         let key: ForeignKey
         switch end.role {
-        case .holder(let place): (preferences, key) = (Preference.holder, keys[place])
+        case .holder(let place):
+            key = keys[place]
+            preferences = end.destination == key.destination ? Preference.holder : Preference.holderTowardsView
         case .target(let place): (preferences, key) = (Preference.target, keys[place])
         case .helper(let pair, let isFirst):
             (preferences, key) = (Preference.helper, keys[isFirst ? helpers[pair].first : helpers[pair].second])

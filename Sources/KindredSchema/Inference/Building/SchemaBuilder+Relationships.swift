@@ -8,28 +8,32 @@ extension SchemaBuilder {
         var relationships: [Relationship] = []
         relationships.reserveCapacity(tables[table].ends.count)
         for place in tables[table].ends {
-            switch ends[place].role {
+            let end = ends[place]
+            switch end.role {
             case .holder(let key):
-                if isVisible(keys[key]) {
+                if isVisible(end) {
                     relationships.append(holderRelationship(place, keys[key]))
-                } else {
+                } else if end.viewCount == 0 {
                     diagnoseUnreadable(keys[key])
                 }
             case .target(let key):
-                if isVisible(keys[key]) { relationships.append(targetRelationship(place, keys[key])) }
+                if isVisible(end) { relationships.append(targetRelationship(place, keys[key])) }
             case .helper(let pair, let isFirst):
                 let (first, second) = (keys[helpers[pair].first], keys[helpers[pair].second])
-                guard isVisible(first), isVisible(second) else { continue }
+                let table = tables[helpers[pair].table]
+                guard isVisible(end), table.isVisible, table.shows(first.columns), table.shows(second.columns)
+                else { continue }
                 let (near, far) = isFirst ? (first, second) : (second, first)
                 relationships.append(helperRelationship(place, helpers[pair], near, far))
             }
         }
         relationships.sort { $0.name.precedesInBytes($1.name) }
-        for relationship in relationships { diagnoseName(relationship) }
+        for relationship in relationships where !relationship.isByView { diagnoseName(relationship) }
         return relationships
     }
 
     private func holderRelationship(_ place: Int, _ key: ForeignKey) -> Relationship {
+        let end = ends[place]
         let isOptional = key.columns.contains { number in
             tables[key.source].place(of: number).map { !tables[key.source].attributes[$0].isNotNull } ?? true
         }
@@ -38,48 +42,54 @@ extension SchemaBuilder {
             aliases: ends[place].aliases,
             kind: key.isOneToOne ? .oneToOne : .manyToOne,
             isOptional: isOptional,
-            source: tables[key.source].name,
-            destination: tables[key.destination].name,
+            source: tables[end.source].name,
+            destination: tables[end.destination].name,
             inverse: ends[place ^ 1].name,
-            deleteRule: key.annotation.toOneDeleteRule?.value ?? .nullify,
+            deleteRule: end.viewCount > 0 ? .noAction : key.annotation.toOneDeleteRule?.value ?? .nullify,
             foreignKey: key.name,
-            columns: key.columnNames,
-            destinationColumns: key.destinationColumnNames,
+            columns: columnNames(end),
+            destinationColumns: destinationColumnNames(end),
             holdsForeignKey: true,
-            clearedColumns: clearedColumns(of: key),
+            clearedColumns: clearedColumns(of: key, in: end.source, end.columns),
             isEnforced: key.isEnforced,
-            databaseAction: databaseAction(of: key),
-            updateAction: key.isEnforced ? key.updateAction : .noAction,
-            mayDangle: key.mayDangle || tables[key.source].relation.hasChildren,
-            mayRepeat: tables[key.destination].relation.hasChildren,
+            databaseAction: end.viewCount > 0 ? .noAction : databaseAction(of: key),
+            updateAction: end.viewCount > 0 || !key.isEnforced ? .noAction : key.updateAction,
+            // A view need not show the row that the key refers to.
+            mayDangle: end.destination != key.destination || key.mayDangle || tables[key.source].relation.hasChildren,
+            mayRepeat: end.destination != key.destination || tables[key.destination].relation.hasChildren,
+            isByView: end.viewCount > 0,
             explanation: explanation(of: place)
         )
     }
 
     private func targetRelationship(_ place: Int, _ key: ForeignKey) -> Relationship {
-        Relationship(
+        let end = ends[place]
+        let isByView = end.viewCount > 0
+        return Relationship(
             name: ends[place].name,
             aliases: ends[place].aliases,
             kind: key.isOneToOne ? .oneToOne : .oneToMany,
             isOptional: true,
-            source: tables[key.destination].name,
-            destination: tables[key.source].name,
+            source: tables[end.source].name,
+            destination: tables[end.destination].name,
             inverse: ends[place ^ 1].name,
-            deleteRule: key.annotation.deleteRule?.value ?? key.deleteRule,
+            deleteRule: isByView ? .noAction : key.annotation.deleteRule?.value ?? key.deleteRule,
             foreignKey: key.name,
-            columns: key.destinationColumnNames,
-            destinationColumns: key.columnNames,
+            columns: columnNames(end),
+            destinationColumns: destinationColumnNames(end),
             holdsForeignKey: false,
-            orderedBy: key.isOneToOne ? nil : key.annotation.orderedBy?.value,
+            orderedBy: key.isOneToOne ? nil : position(key, in: end.destination),
             isPositionUnique: isPositionUnique(key),
-            minimumCount: key.isOneToOne ? nil : key.annotation.minimumCount?.value,
-            maximumCount: key.isOneToOne ? nil : key.annotation.maximumCount?.value,
-            clearedColumns: clearedColumns(of: key),
+            minimumCount: key.isOneToOne || isByView ? nil : key.annotation.minimumCount?.value,
+            maximumCount: key.isOneToOne || isByView ? nil : key.annotation.maximumCount?.value,
+            clearedColumns: clearedColumns(of: key, in: end.destination, end.destinationColumns),
             isEnforced: key.isEnforced,
-            databaseAction: databaseAction(of: key),
-            updateAction: key.isEnforced ? key.updateAction : .noAction,
-            mayDangle: key.mayDangle || tables[key.source].relation.hasChildren,
-            mayRepeat: key.isOneToOne && mayRepeat(key),
+            databaseAction: isByView ? .noAction : databaseAction(of: key),
+            updateAction: isByView || !key.isEnforced ? .noAction : key.updateAction,
+            mayDangle: end.source != key.destination || key.mayDangle || tables[key.source].relation.hasChildren,
+            // A view may show a row several times.
+            mayRepeat: key.isOneToOne && (end.destination != key.source || mayRepeat(key)),
+            isByView: isByView,
             explanation: explanation(of: place)
         )
     }
@@ -90,18 +100,20 @@ extension SchemaBuilder {
         _ near: ForeignKey,
         _ far: ForeignKey
     ) -> Relationship {
-        Relationship(
+        let end = ends[place]
+        let isByView = end.viewCount > 0
+        return Relationship(
             name: ends[place].name,
             aliases: ends[place].aliases,
             kind: .manyToMany,
             isOptional: true,
-            source: tables[near.destination].name,
-            destination: tables[far.destination].name,
+            source: tables[end.source].name,
+            destination: tables[end.destination].name,
             inverse: ends[place ^ 1].name,
-            deleteRule: deleteRule(of: helper, near: near),
+            deleteRule: isByView ? .noAction : deleteRule(of: helper, near: near),
             foreignKey: nil,
-            columns: near.destinationColumnNames,
-            destinationColumns: far.destinationColumnNames,
+            columns: columnNames(end),
+            destinationColumns: destinationColumnNames(end),
             holdsForeignKey: false,
             helper: RelationshipHelper(
                 entity: tables[helper.table].name,
@@ -114,11 +126,39 @@ extension SchemaBuilder {
             ),
             orderedBy: near.annotation.orderedBy?.value,
             isPositionUnique: isPositionUnique(near),
-            minimumCount: near.annotation.minimumCount?.value,
-            maximumCount: near.annotation.maximumCount?.value,
+            minimumCount: isByView ? nil : near.annotation.minimumCount?.value,
+            maximumCount: isByView ? nil : near.annotation.maximumCount?.value,
             isEnforced: near.isEnforced && far.isEnforced,
+            isByView: isByView,
             explanation: explanation(of: place)
         )
+    }
+
+    private func columnNames(_ end: RelationshipEnd) -> [String] {
+        tables[end.source].columnNames(end.columns)
+    }
+
+    private func destinationColumnNames(_ end: RelationshipEnd) -> [String] {
+        tables[end.destination].columnNames(end.destinationColumns)
+    }
+
+    /// The column that orders the members of a key's relationship, as the table that holds it or a view of it has it.
+    private func position(_ key: ForeignKey, in holder: Int) -> String? {
+        guard let ordered = key.annotation.orderedBy?.value else { return nil }
+        if holder == key.source { return ordered }
+        guard let number = tables[key.source].number(ofColumn: ordered),
+            let columns = columns(of: holder, showing: key.columns + [number], of: key.source),
+            let column = columns.last
+        else { return nil }
+        return tables[holder].columnNames([column]).first
+    }
+
+    /// The columns that become NULL when a member leaves, as the table that holds a key or a view of it has them.
+    private func clearedColumns(of key: ForeignKey, in holder: Int, _ columns: [Int16]) -> [String] {
+        let cleared = clearedColumns(of: key)
+        if holder == key.source { return cleared }
+        let names = tables[holder].columnNames(columns)
+        return zip(key.columnNames, names).filter { cleared.contains($0.0) }.map(\.1)
     }
 
     /// The columns of a key that become NULL when a member leaves: the nullable ones, or those that
@@ -156,12 +196,11 @@ extension SchemaBuilder {
 
     // MARK: What the role may read
 
-    /// Whether the role may read both tables, and the columns that they are compared by.
-    private func isVisible(_ key: ForeignKey) -> Bool {
-        let (source, destination) = (tables[key.source], tables[key.destination])
-        guard source.isVisible, destination.isVisible else { return false }
-        if source.relation.isReadable, destination.relation.isReadable { return true }
-        return source.shows(key.columns) && destination.shows(key.destinationColumns)
+    /// Whether the role may read both sides, and the columns that they are compared by.
+    private func isVisible(_ end: RelationshipEnd) -> Bool {
+        let (source, destination) = (tables[end.source], tables[end.destination])
+        return source.isVisible && destination.isVisible && source.shows(end.columns)
+            && destination.shows(end.destinationColumns)
     }
 
     private func diagnoseUnreadable(_ key: ForeignKey) {

@@ -24,6 +24,8 @@ final class SchemaBuilder {
     /// Every end of every relationship; the inverse of an end is its neighbour, `index ^ 1`.
     var ends: [RelationshipEnd] = []
     var diagnostics: [SchemaDiagnostic] = []
+    /// What each view shows of tables, once it is known.
+    var shownTables: [Int: [ShownTable]] = [:]
 
     init(_ catalog: Catalog, overrides: [SchemaOverride], registry: TypeRegistry?) {
         self.catalog = catalog

@@ -75,6 +75,10 @@ public final class Relationship: Sendable {
     /// Whether a to-one relationship may have several rows at its other end for a while: the key is checked when a
     /// transaction ends, or does not cover tables that inherit.
     package let mayRepeat: Bool
+    /// Whether the source or the destination is a view that stands for a table of the foreign key.
+    ///
+    /// Its rows are other objects than the table's. It changes nothing of what a deletion does.
+    package let isByView: Bool
     /// Every name that was a candidate: which rule offered it, and whether the relationship was given it.
     public let explanation: [NameExplanation]
 
@@ -110,6 +114,7 @@ public final class Relationship: Sendable {
         updateAction: DatabaseAction = .noAction,
         mayDangle: Bool? = nil,
         mayRepeat: Bool = false,
+        isByView: Bool = false,
         explanation: [NameExplanation] = []
     ) {
         self.name = name
@@ -135,6 +140,7 @@ public final class Relationship: Sendable {
         self.updateAction = updateAction
         self.mayDangle = mayDangle ?? !isEnforced
         self.mayRepeat = mayRepeat
+        self.isByView = isByView
         self.explanation = explanation
     }
 }
@@ -155,7 +161,7 @@ extension Relationship: Hashable {
                 && left.isEnforced == right.isEnforced && left.databaseAction == right.databaseAction
                 && left.updateAction == right.updateAction
                 && left.mayDangle == right.mayDangle && left.mayRepeat == right.mayRepeat
-                && left.explanation == right.explanation
+                && left.isByView == right.isByView && left.explanation == right.explanation
     }
 
     /// Hashes the source and the name, which no two relationships share.
