@@ -25,7 +25,7 @@ import Testing
         #expect(
             try schema.summary("test2") == [
                 "fk1Object public_test2_fk1 test1: manyToOne public.test1 test2Set",
-                "test1_v fk1_test1_v public_test2_fk1_public_test1_v: manyToOne public.test1_v test2Set",
+                "test1_v fk1_test1_v public_test2_fk1_test1_v: manyToOne public.test1_v test2Set",
             ])
         #expect(
             try schema.summary("test1_v") == [
@@ -35,7 +35,7 @@ import Testing
         #expect(
             try schema.summary("test2_v") == [
                 "fk1Object public_test2_v_fk1 test1: manyToOne public.test1 test2_vSet",
-                "test1_v fk1_test1_v public_test2_v_fk1_public_test1_v: manyToOne public.test1_v test2_vSet",
+                "test1_v fk1_test1_v public_test2_v_fk1_test1_v: manyToOne public.test1_v test2_vSet",
             ])
     }
 

@@ -54,7 +54,10 @@ extension DatabaseContext {
             withMap { $0.noteChanged(entity.index, key) }
         }
         noteChange(of: object, object.key, former: former, from: change.old, to: change.new)
-        if isFoundOtherwise, askedAt == nil { try followKeys(of: object, from: stored) }
+        if askedAt == nil {
+            noteWrittenThrough(entity)
+            if isFoundOtherwise { try followKeys(of: object, from: stored) }
+        }
     }
 
     /// Marks an object's row as deleted; no set shows it any more.

@@ -35,6 +35,7 @@ extension DatabaseContext {
     /// Notes that a row was stored, changed or deleted, with the owners that it refers to.
     func noteRow(_ row: Row, of entity: EntityRuntime, _ key: ObjectKey?, isDeletion: Bool = false) {
         noteHelperRow(row, of: entity)
+        noteWrittenThrough(entity)
         guard let key else { return }
         let entry = RelationshipLog.Entry(member: key, row: row, isDeletion: isDeletion, scope: journal?.scope)
         for relationship in entity.foreignKeys {
@@ -102,12 +103,23 @@ extension DatabaseContext {
         }
         note(owner, relationship.source, relationship.slot, member, former.member)
         note(member, relationship.destination, relationship.inverseSlot, owner, former.owner)
+        if isPaired != nil { notePairs(besides: relationship) }
+    }
+
+    /// A pair that was written by a relationship of a view is one of the table's too, and of other views'.
+    private func notePairs(besides relationship: RelationshipRuntime) {
+        guard relationship.model.isByView, case .helper(let link) = relationship.link else { return }
+        noteLostRows(of: link.entity)
     }
 
     /// Notes that a set of helper rows at one end of a pair has to be asked for again.
     ///
     /// - Parameter end: the helper's foreign key to that end.
     func noteHelperRows(_ end: RelationshipRuntime, of owner: DatabaseObject) {
+        // The key may lead to a view of the owner's table, or the other way round.
+        guard end.destination == owner.runtime.index else {
+            return noteAllStale(end.destination, slot: end.inverseSlot)
+        }
         noteStale(runtime.entities[end.destination].relationships[end.inverseSlot], of: owner)
     }
 
@@ -115,6 +127,7 @@ extension DatabaseContext {
     func noteUnpaired(_ entity: Int, slot: Int, owner: ObjectKey, member: ObjectKey) {
         let entry = RelationshipLog.Entry(member: member, isPaired: false, scope: journal?.scope)
         note(entry, entity, slot, of: [owner])
+        notePairs(besides: runtime.entities[entity].relationships[slot])
     }
 
     /// Notes that an owner's relationship has to be asked for again.

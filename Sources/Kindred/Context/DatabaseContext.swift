@@ -64,6 +64,7 @@ public final class DatabaseContext: Sendable {
     func noteLostRows(of entity: Int, areInDoubt: Bool = false) {
         let (before, time) = note { map, time in (map.noteLostRows(entity, at: time, areInDoubt: areInDoubt), time) }
         journal?.recordLostRows(before, entity, at: time, in: self)
+        noteWrittenThrough(runtime.entities[entity])
     }
 
     /// Says that a transaction begins to change the context.

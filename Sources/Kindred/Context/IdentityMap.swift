@@ -78,6 +78,8 @@ struct IdentityMap {
     var maximumNotes = 10_000
     /// How many entries a relationship's log may have.
     var maximumEntries = 50_000
+    /// When the context last wrote anything, where views have relationships: they may show other rows since; 0 for never.
+    private(set) var writtenAt: UInt64 = 0
     /// An entity with more notes than that.
     private(set) var overfullEntity: Int?
 
@@ -306,6 +308,7 @@ struct IdentityMap {
         if !isNoted { return 0 }
         var time = tables.place(relationship.destination).map { tables[$0].forgottenAt } ?? 0
         if case .helper(let link) = relationship.link { time = max(time, lostRows(of: link.entity)) }
+        if relationship.model.isByView { time = max(time, writtenAt) }
         guard let place = tables.place(relationship.source) else { return time }
         time = max(time, tables[place].forgottenAt)
         return max(time, tables[place].logs[relationship.slot]?.staleAt(owner) ?? 0)
@@ -345,6 +348,12 @@ struct IdentityMap {
         let place = placeToNote(entity)
         body(&tables[place].logs[slot, default: RelationshipLog()])
         if tables[place].logs[slot, default: RelationshipLog()].count > maximumEntries { overfullEntity = entity }
+    }
+
+    /// Notes that the context wrote something: relationships of views are asked for again.
+    mutating func noteWritten(at time: UInt64) {
+        isNoted = true
+        writtenAt = time
     }
 
     /// Notes that all relationships of a row were given up.

@@ -68,6 +68,8 @@ extension SchemaRuntime {
 
     /// What a relationship's rule asks for, whether the database would do it or not.
     func deletionSteps(_ relationship: RelationshipRuntime) -> [DeletionStep] {
+        // The tables' own relationships say it all: what a view shows are their rows.
+        if relationship.model.isByView { return [] }
         let rule = relationship.model.deleteRule
         let destination = entities[relationship.destination]
         func step(_ action: DeletionStep.Action, _ own: [Int], _ columns: [Int]) -> DeletionStep {

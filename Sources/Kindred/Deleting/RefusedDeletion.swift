@@ -44,10 +44,11 @@ struct RefusedDeletion {
         }
         holder = table
         guard let entity = runtime[table] else { return }
-        var keys = entity.foreignKeys.filter { $0.model.foreignKey == constraint }
+        let held = entity.foreignKeys.filter { !$0.model.isByView }
+        var keys = held.filter { $0.model.foreignKey == constraint }
         if keys.isEmpty {
             // Of a key to a partitioned table each partition has a part, with a name of its own; so have repeated keys.
-            keys = entity.foreignKeys.filter { key in
+            keys = held.filter { key in
                 referenced.map { $0.names == key.model.destinationColumns } ?? true
             }
             let known = keys.filter { deleted[$0.destination] != nil }

@@ -7,14 +7,26 @@ extension DatabaseContext {
     func countMembers(
         of relationship: RelationshipRuntime, owner: DatabaseObject, at place: SourcePlace?
     ) async throws -> Int {
-        try await tally(.count, relationship, owner, at: place)
+        // A pair in the helper need not have a row in the view.
+        if leadsToViewByHelper(relationship) {
+            return try await members(of: relationship, owner: owner, at: place).count
+        }
+        return try await tally(.count, relationship, owner, at: place)
     }
 
     /// Whether an owner whose set is not loaded has any member.
     func hasMembers(
         of relationship: RelationshipRuntime, owner: DatabaseObject, at place: SourcePlace?
     ) async throws -> Bool {
-        try await tally(.existence, relationship, owner, at: place) > 0
+        if leadsToViewByHelper(relationship) {
+            return try await !members(of: relationship, owner: owner, at: place).isEmpty
+        }
+        return try await tally(.existence, relationship, owner, at: place) > 0
+    }
+
+    private func leadsToViewByHelper(_ relationship: RelationshipRuntime) -> Bool {
+        guard case .helper = relationship.link else { return false }
+        return runtime.entities[relationship.destination].entity.isView
     }
 
     private func tally(
@@ -96,6 +108,9 @@ extension DatabaseContext {
     func hasMember(
         _ member: DatabaseObject, of relationship: RelationshipRuntime, owner: DatabaseObject
     ) async throws -> Bool {
+        if leadsToViewByHelper(relationship) {
+            return try await members(of: relationship, owner: owner).contains(member)
+        }
         guard var rows = try linkRows(relationship, owner) else { return false }
         let row = member.storedRow
         let memberColumns: [Int]

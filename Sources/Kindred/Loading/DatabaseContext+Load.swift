@@ -17,7 +17,9 @@ extension DatabaseContext {
         try requireLive(object, source.status)
         if let new = source.staging?.destinations[relationship.slot] { return new }
         guard let key = try ObjectKey(source.row, relationship.ownColumns) else { return nil }
-        if let known = try liveDestination(of: relationship, key, source.row) { return known }
+        if mayTrustObject(of: relationship), let known = try liveDestination(of: relationship, key, source.row) {
+            return known
+        }
         let entity = runtime.entities[relationship.destination]
         if let one = currentOne(relationship, key, source) {
             guard let member = one.member else { return nil }
@@ -47,7 +49,9 @@ extension DatabaseContext {
         }
         if let new = source.staging?.destinations[relationship.slot] { return new }
         guard let key = try? ObjectKey(source.row, relationship.ownColumns) else { return nil }
-        if let known = try? liveDestination(of: relationship, key, source.row) { return known }
+        if mayTrustObject(of: relationship), let known = try? liveDestination(of: relationship, key, source.row) {
+            return known
+        }
         guard let one = currentOne(relationship, key, source), let member = one.member else { return nil }
         return self.object(member, of: entity, one.batch.group, knownAt: one.batch.askedAt)
     }
@@ -59,6 +63,7 @@ extension DatabaseContext {
             if isQuiet(since: batch.askedAt) { return true }
             return withMap { map in
                 let entity = relationship.destination
+                if relationship.model.isByView, map.writtenAt > batch.askedAt { return false }
                 guard !map.hasForgotten(entity, since: batch.askedAt) else { return false }
                 guard let member else { return map.lostRows(of: relationship) <= batch.askedAt }
                 return !map.isDeleted(entity, member.key, since: batch.askedAt)

@@ -16,7 +16,9 @@ extension DatabaseContext {
         let entity = runtime.entities[relationship.source]
         let isFoundByKey = relationship.ownColumns == entity.key
         // Where no object is in memory that foreign keys could lead to, there is none to look for.
-        let mayBeKnown = relationship.holdsForeignKey && withMap { $0.holdsObjects(of: relationship.destination) }
+        let mayBeKnown =
+            relationship.holdsForeignKey && mayTrustObject(of: relationship)
+            && withMap { $0.holdsObjects(of: relationship.destination) }
         let batch = try await group.load(
             relationship.slot, key, changedAt: staleAt(relationship, key, source.key), from: source.position,
             in: client.transactionScope, isFoundByKey: isFoundByKey
@@ -100,6 +102,7 @@ extension DatabaseContext {
             batch = try await queryEach(query, keys, askedAt)
         }
         noteRead(batch, of: query.destination)
+        try refreshShared(batch, of: query.destination)
         return batch
     }
 

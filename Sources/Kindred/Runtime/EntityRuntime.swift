@@ -26,6 +26,10 @@ package final class EntityRuntime: Sendable {
     let movedSlots: [[Int]]
     /// The entities whose rows have relationships that follow from this entity's rows, by position.
     let linkedEntities: [Int]
+    /// The tables that a view shows, by position: what is written through it changes their rows.
+    let shownEntities: [Int]
+    /// Whether the same rows are those of other entities too: of a view, or of a table that one shows.
+    let sharesRows: Bool
     /// Many-to-many relationships of other entities that go through this entity's rows: the two ends of each.
     package let helperEnds: [(entity: Int, slot: Int, columns: [Int])]
     /// The class of the entity's objects and its properties; nil for plain objects.
@@ -58,8 +62,12 @@ package final class EntityRuntime: Sendable {
         relationships: [RelationshipRuntime],
         helperEnds: [(entity: Int, slot: Int, columns: [Int])],
         positions: [Int: Int] = [:],
-        layout: TypedLayout? = nil
+        layout: TypedLayout? = nil,
+        shownEntities: [Int] = [],
+        isShown: Bool = false
     ) {
+        self.shownEntities = shownEntities
+        sharesRows = entity.isView || isShown
         self.layout = layout
         self.entity = entity
         version = VersionColumn(entity)
@@ -75,7 +83,9 @@ package final class EntityRuntime: Sendable {
         // Keys that are equal here exactly where they are to the server.
         let hasExactKey = key.count == 1 && (hasIntegerKey || entity.attributes[key[0]].baseType == .uuid)
         lookups = isTable && hasExactKey ? KeyLookups() : nil
-        foreignKeys = relationships.filter(\.holdsForeignKey)
+        // Those of the table itself come first: errors name them.
+        let held = relationships.filter(\.holdsForeignKey)
+        foreignKeys = held.filter { !$0.model.isByView } + held.filter(\.model.isByView)
         var finding = key
         for relationship in relationships where !relationship.holdsForeignKey {
             for column in relationship.ownColumns where !finding.contains(column) { finding.append(column) }
@@ -89,7 +99,10 @@ package final class EntityRuntime: Sendable {
         }
         self.movedSlots = movedSlots
         linkedEntities = Array(Set(foreignKeys.map(\.destination) + helperEnds.map(\.entity)))
-        var unique = foreignKeys.filter { $0.model.kind == .oneToOne }.map(\.ownColumns)
+        var unique: [[Int]] = []
+        for key in foreignKeys where key.model.kind == .oneToOne && !unique.contains(key.ownColumns) {
+            unique.append(key.ownColumns)
+        }
         for names in entity.uniqueKeys {
             let columns = names.compactMap { attributeIndex[$0] }
             let isKnown = unique.contains { Set($0) == Set(columns) } || Set(columns) == Set(key)
@@ -196,7 +209,7 @@ package final class EntityRuntime: Sendable {
     var notWritable: KindredError {
         KindredError(
             .readOnly,
-            "\(name) cannot be written: it has no primary key, or the role may only read it",
+            "\(name) cannot be written: it has no primary key, is a view that takes no changes, or the role may only read it",
             entity: name.description
         )
     }

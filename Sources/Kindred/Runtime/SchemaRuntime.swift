@@ -7,6 +7,8 @@ package final class SchemaRuntime: Sendable {
     package let entities: [EntityRuntime]
     /// Whether any set has a smallest or largest number of members.
     let hasCountLimits: Bool
+    /// Whether views take part in any relationship.
+    let hasViewRelationships: Bool
     /// The foreign keys of single partitions, by the entity that they refer to.
     let partitionKeys: [Int: [PartitionKeyRuntime]]
     private let positions: [QualifiedName: Int]
@@ -31,6 +33,8 @@ package final class SchemaRuntime: Sendable {
         hasCountLimits = schema.entities.contains { entity in
             entity.relationships.contains { $0.minimumCount != nil || $0.maximumCount != nil }
         }
+        hasViewRelationships = schema.entities.contains { $0.relationships.contains(where: \.isByView) }
+        let shown = Set(schema.entities.flatMap(\.shownTables))
         let attributes = schema.entities.map { entity in
             Dictionary(
                 entity.attributes.enumerated().map { ($1.name, $0) },
@@ -71,7 +75,9 @@ package final class SchemaRuntime: Sendable {
                 positions: Self.positions(of: relationships[index], relationships),
                 layout: classes[entity.name].flatMap {
                     TypedLayout.resolve($0, entity, relationships[index], classes, &mismatches)
-                }
+                },
+                shownEntities: entity.shownTables.compactMap { positions[$0] },
+                isShown: shown.contains(entity.name)
             )
         }
         self.mismatches = mismatches

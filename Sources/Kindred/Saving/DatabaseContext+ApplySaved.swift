@@ -56,6 +56,7 @@ extension DatabaseContext {
                 map.noteStored(entity.index, key)
             }
         }
+        noteWrittenThrough(entity)
         let isLinked = withMap { map in map.knowsAny(of: entity.linkedEntities) }
         for (position, (saved, before)) in zip(saved, before).enumerated() {
             if givenUp.contains(saved.object) {

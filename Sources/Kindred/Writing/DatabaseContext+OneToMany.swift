@@ -8,6 +8,8 @@ extension DatabaseContext {
         _ referenced: [Int],
         _ columns: [Int]
     ) throws -> MemberStatements {
+        let members = runtime.entities[relationship.destination]
+        guard !members.entity.isReadOnly else { throw members.notWritable }
         let row = owner.storedRow
         let values = try referenced.map { column in
             guard let value = try row[column] else { throw owner.lacksReferencedValue(column, relationship.model.name) }
@@ -15,7 +17,7 @@ extension DatabaseContext {
         }
         return MemberStatements(
             owner: owner,
-            members: runtime.entities[relationship.destination],
+            members: members,
             relationship: relationship,
             columns: columns,
             ownerValues: values

@@ -59,7 +59,10 @@ struct SchemaPage {
         title.add(summary(of: relationship))
         for line in title.lines(indentation: 2, in: terminal) { terminal.print(line) }
         var facts: [String] = [columns(of: relationship)]
-        if !relationship.isToMany { facts.append(relationship.isOptional ? "may be nil" : "never nil") }
+        if !relationship.isToMany {
+            let mayBeNil = schema[relationship.source].map(relationship.mayLeadNowhere) ?? true
+            facts.append(mayBeNil ? "may be nil" : "never nil")
+        }
         facts.append("deleting a \(relationship.source.name): \(words(for: relationship.deleteRule))")
         if let position = relationship.orderedBy { facts.append("ordered by \(position)") }
         terminal.print("      \(facts.joined(separator: "; "))")

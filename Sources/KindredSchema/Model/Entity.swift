@@ -67,6 +67,8 @@ public final class Entity: Sendable {
     package let uniqueKeys: [[String]]
     /// Whether a UNIQUE or EXCLUDE constraint is looked at only when a statement or the transaction ends.
     package let hasDeferrableKeys: Bool
+    /// The tables whose columns a view shows as they are, directly or through other views; empty for tables.
+    package let shownTables: [QualifiedName]
     /// The places in `attributes` of the primary key's columns.
     package let primaryKeyIndexes: [Int]
     private let attributeIndexes: [String: Int]
@@ -86,7 +88,8 @@ public final class Entity: Sendable {
         privileges: Privileges = .all,
         hasInsertTrigger: Bool = false,
         uniqueKeys: [[String]] = [],
-        hasDeferrableKeys: Bool = false
+        hasDeferrableKeys: Bool = false,
+        shownTables: [QualifiedName] = []
     ) {
         self.name = name
         self.kind = kind
@@ -101,6 +104,7 @@ public final class Entity: Sendable {
         self.hasInsertTrigger = hasInsertTrigger
         self.uniqueKeys = uniqueKeys
         self.hasDeferrableKeys = hasDeferrableKeys
+        self.shownTables = shownTables
         let attributeIndexes = attributeIndexes ?? Self.indexes(of: attributes)
         self.attributeIndexes = attributeIndexes
         primaryKeyIndexes = primaryKey.compactMap { Self.index(of: $0, in: attributes, attributeIndexes) }
@@ -112,6 +116,9 @@ public final class Entity: Sendable {
         }
         relationshipIndexes = indexes
     }
+
+    /// Whether its rows are those of other relations.
+    package var isView: Bool { kind == .view || kind == .materializedView }
 
     /// Returns the attribute of exactly this name, or nil.
     public func attribute(named name: String) -> Attribute? {
@@ -156,6 +163,7 @@ extension Entity: Hashable {
                 && left.optimisticLocking == right.optimisticLocking && left.comment == right.comment
                 && left.privileges == right.privileges && left.hasInsertTrigger == right.hasInsertTrigger
                 && left.uniqueKeys == right.uniqueKeys && left.hasDeferrableKeys == right.hasDeferrableKeys
+                && left.shownTables == right.shownTables
     }
 
     /// Hashes the name.

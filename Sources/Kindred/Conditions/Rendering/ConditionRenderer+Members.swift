@@ -132,6 +132,8 @@ extension ConditionRenderer {
             }
         }
         places.append(place)
+        // A pair in the helper need not have a row in the view.
+        if entity.isView, relationship.helper != nil { _ = try joined(places.count - 1) }
         return (places.count - 1, "\(table) AS t\(alias)", try pairs(own, columns, alias))
     }
 

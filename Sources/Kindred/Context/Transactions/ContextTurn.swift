@@ -146,12 +146,17 @@ extension DatabaseContext {
 
     /// Runs a write and what it does to memory when it is the task's turn, before the next write of the same scope.
     func write<T>(_ body: () async throws -> T) async throws -> T {
+        func run() async throws -> T {
+            // Also where it fails: what was sent may have been carried out.
+            defer { noteViewsOutdated() }
+            return try await body()
+        }
         if let journal {
             try await journal.turns.take(self)
-            return try await journal.writeLock.withLock(body)
+            return try await journal.writeLock.withLock(run)
         }
         _ = try await core.turn.take(for: SingleWrite(), within: turnTimeout)
         defer { core.turn.end() }
-        return try await body()
+        return try await run()
     }
 }

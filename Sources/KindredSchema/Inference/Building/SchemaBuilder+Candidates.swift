@@ -105,7 +105,8 @@ extension SchemaBuilder {
     private func generatedSuffix(_ destination: Int, insteadOf table: Int) -> String {
         if destination == table { return "" }
         let view = tables[destination].name
-        return "_\(view.schema)_\(view.name)"
+        // Beside its table it goes without the schema, as classes that follow the search path find it in another one.
+        return view.schema == tables[table].name.schema ? "_\(view.name)" : "_\(view.schema)_\(view.name)"
     }
 }
 

@@ -54,8 +54,9 @@ extension SchemaBuilder {
             isEnforced: key.isEnforced,
             databaseAction: end.viewCount > 0 ? .noAction : databaseAction(of: key),
             updateAction: end.viewCount > 0 || !key.isEnforced ? .noAction : key.updateAction,
-            // A view need not show the row that the key refers to.
-            mayDangle: end.destination != key.destination || key.mayDangle || tables[key.source].relation.hasChildren,
+            // A view need not show the row that the key refers to; a materialized one may show rows that are gone.
+            mayDangle: end.destination != key.destination || tables[end.source].kind == .materializedView
+                || key.mayDangle || tables[key.source].relation.hasChildren,
             mayRepeat: end.destination != key.destination || tables[key.destination].relation.hasChildren,
             isByView: end.viewCount > 0,
             explanation: explanation(of: place)
@@ -86,7 +87,7 @@ extension SchemaBuilder {
             isEnforced: key.isEnforced,
             databaseAction: isByView ? .noAction : databaseAction(of: key),
             updateAction: isByView || !key.isEnforced ? .noAction : key.updateAction,
-            mayDangle: end.source != key.destination || key.mayDangle || tables[key.source].relation.hasChildren,
+            mayDangle: isByView || key.mayDangle || tables[key.source].relation.hasChildren,
             // A view may show a row several times.
             mayRepeat: key.isOneToOne && (end.destination != key.source || mayRepeat(key)),
             isByView: isByView,

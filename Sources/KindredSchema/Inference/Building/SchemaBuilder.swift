@@ -105,7 +105,8 @@ final class SchemaBuilder {
                     privileges: table.relation.privileges,
                     hasInsertTrigger: table.relation.hasInsertTrigger,
                     uniqueKeys: table.uniqueAttributes,
-                    hasDeferrableKeys: table.hasDeferrableKeys
+                    hasDeferrableKeys: table.hasDeferrableKeys,
+                    shownTables: Set((shownTables[index] ?? []).map(\.table)).map { tables[$0].name }.sorted()
                 )
             )
         }

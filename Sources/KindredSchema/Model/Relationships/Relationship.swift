@@ -145,6 +145,15 @@ public final class Relationship: Sendable {
     }
 }
 
+extension Relationship {
+    /// Whether a to-one relationship may lead to no object: it is optional, leads to a view, which need not show every row,
+    /// or comes from a view whose column may be NULL where the table's is not.
+    package func mayLeadNowhere(from source: Entity) -> Bool {
+        if isOptional { return true }
+        return isByView && (mayDangle || columns.contains { source.attribute(named: $0)?.isNotNull != true })
+    }
+}
+
 extension Relationship: Hashable {
     /// Whether both describe the same end in every respect.
     public static func == (left: Relationship, right: Relationship) -> Bool {
