@@ -31,7 +31,7 @@ extension ModelGenerator {
                     indentation: 12
                 )
             )
-            properties.append(self.property(relationship, named: property, number: properties.count))
+            properties.append(self.property(relationship, named: property, number: properties.count, in: entity))
         }
         let foundation = types.needsFoundation(attributes) ? "\(modifier)import Foundation\n" : ""
         // What the search path does not lead to is found by its schema alone.
@@ -87,11 +87,14 @@ extension ModelGenerator {
             """
     }
 
-    private func property(_ relationship: Relationship, named property: String, number: Int) -> String {
+    private func property(
+        _ relationship: Relationship, named property: String, number: Int, in entity: Entity
+    ) -> String {
         let destination = names.className(of: relationship.destination)
         let type =
             relationship.isToMany
-            ? "ToMany<\(destination)>" : "ToOne<\(destination)\(relationship.isOptional ? "?" : "")>"
+            ? "ToMany<\(destination)>"
+            : "ToOne<\(destination)\(relationship.mayLeadNowhere(from: entity) ? "?" : "")>"
         let read = relationship.isToMany ? "toManyProperty" : "toOneProperty"
         return """
                 /// The relationship \(SwiftText.code(relationship.name)).

@@ -151,7 +151,9 @@ struct ModelNames {
             names.attributes[NameLock.key(attribute.name)] = taken.take([base, "\(base)Value"], else: base)
         }
         // All relationships, so that a class that is added later finds its names as they would have been.
-        for relationship in entity.relationships {
+        // Those of tables come first.
+        let sorted = entity.relationships.filter { !$0.isByView } + entity.relationships.filter(\.isByView)
+        for relationship in sorted {
             let key = NameLock.key(self.key(of: relationship, among: names.relationships))
             guard names.relationships[key] == nil else { continue }
             let candidates = Self.candidates(relationship)

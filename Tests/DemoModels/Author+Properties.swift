@@ -13,6 +13,7 @@ extension Author: TypedObject {
             .attribute(\Author.born, "born", "date"),
             .toMany(\Author.bookAuthors, "public_book_author_books"),
             .toMany(\Author.books, "public_book_author_books_authors"),
+            .toMany(\Author.newBooks, "public_book_author_books_authors_new_book"),
         ]
     )
 }
@@ -44,5 +45,10 @@ extension Author {
     /// The relationship `books`.
     public var books: ToMany<Book> {
         toManyProperty(4)
+    }
+
+    /// The relationship `new_bookSet`.
+    public var newBooks: ToMany<NewBook> {
+        toManyProperty(5)
     }
 }

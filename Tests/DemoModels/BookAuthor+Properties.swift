@@ -13,6 +13,7 @@ extension BookAuthor: TypedObject {
             .attribute(\BookAuthor.position, "position", "integer"),
             .toOne(\BookAuthor.authors, "public_book_author_authors"),
             .toOne(\BookAuthor.books, "public_book_author_books"),
+            .toOne(\BookAuthor.newBook, "public_book_author_authors_new_book"),
         ]
     )
 }
@@ -44,5 +45,10 @@ extension BookAuthor {
     /// The relationship `books`.
     public var books: ToOne<Author> {
         toOneProperty(4)
+    }
+
+    /// The relationship `new_book`.
+    public var newBook: ToOne<NewBook?> {
+        toOneProperty(5)
     }
 }

@@ -12,6 +12,10 @@ extension NewBook: TypedObject {
             .attribute(\NewBook.title, "title", "text"),
             .attribute(\NewBook.price, "price", "numeric"),
             .attribute(\NewBook.published, "published", "date"),
+            .toMany(\NewBook.authors, "public_book_author_authors_books"),
+            .toMany(\NewBook.bookAuthors, "public_book_author_authors"),
+            .toMany(\NewBook.stocks, "public_stock_stock_book_id_fkey"),
+            .toMany(\NewBook.stores, "public_stock_stock_book_id_fkey_stock_store_id_fkey"),
         ]
     )
 }
@@ -39,5 +43,25 @@ extension NewBook {
     public var published: PostgresDate {
         get { readProperty(3) }
         set { writeProperty(3, newValue) }
+    }
+
+    /// The relationship `authorSet`.
+    public var authors: ToMany<Author> {
+        toManyProperty(4)
+    }
+
+    /// The relationship `book_authorSet`.
+    public var bookAuthors: ToMany<BookAuthor> {
+        toManyProperty(5)
+    }
+
+    /// The relationship `stockSet`.
+    public var stocks: ToMany<Stock> {
+        toManyProperty(6)
+    }
+
+    /// The relationship `storeSet`.
+    public var stores: ToMany<Store> {
+        toManyProperty(7)
     }
 }

@@ -12,6 +12,7 @@ extension Stock: TypedObject {
             .attribute(\Stock.bookID, "book_id", "integer"),
             .attribute(\Stock.copies, "copies", "integer"),
             .toOne(\Stock.book, "public_stock_stock_book_id_fkey"),
+            .toOne(\Stock.newBook, "public_stock_stock_book_id_fkey_new_book"),
             .toMany(\Stock.sales, "public_purchase_line_purchase_line_store_id_book_id_fkey"),
             .toOne(\Stock.store, "public_stock_stock_store_id_fkey"),
         ]
@@ -42,13 +43,18 @@ extension Stock {
         toOneProperty(3)
     }
 
+    /// The relationship `new_book`.
+    public var newBook: ToOne<NewBook?> {
+        toOneProperty(4)
+    }
+
     /// The relationship `sales`.
     public var sales: ToMany<PurchaseLine> {
-        toManyProperty(4)
+        toManyProperty(5)
     }
 
     /// The relationship `store`.
     public var store: ToOne<Store> {
-        toOneProperty(5)
+        toOneProperty(6)
     }
 }

@@ -14,6 +14,7 @@ extension Store: TypedObject {
             .attribute(\Store.managerID, "manager_id", "integer"),
             .toMany(\Store.books, "public_stock_stock_store_id_fkey_stock_book_id_fkey"),
             .toOne(\Store.manager, "public_store_manager__managed_store"),
+            .toMany(\Store.newBooks, "public_stock_stock_store_id_fkey_stock_book_id_fkey_new_book"),
             .toMany(\Store.purchases, "public_purchase_purchase_store_id_fkey"),
             .toMany(\Store.stocks, "public_stock_stock_store_id_fkey"),
         ]
@@ -55,13 +56,18 @@ extension Store {
         toOneProperty(5)
     }
 
+    /// The relationship `new_bookSet`.
+    public var newBooks: ToMany<NewBook> {
+        toManyProperty(6)
+    }
+
     /// The relationship `purchaseSet`.
     public var purchases: ToMany<Purchase> {
-        toManyProperty(6)
+        toManyProperty(7)
     }
 
     /// The relationship `stockSet`.
     public var stocks: ToMany<Stock> {
-        toManyProperty(7)
+        toManyProperty(8)
     }
 }

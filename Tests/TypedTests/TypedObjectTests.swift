@@ -86,7 +86,7 @@ import Testing
             try database.validate(
                 Title.self, Person.self, Email.self, PersonTitleRel.self, Friendship.self, Store.self,
                 Profile.self, Purchase.self, Stock.self, PurchaseLine.self, Book.self, Author.self, BookAuthor.self,
-                Category.self)
+                Category.self, NewBook.self)
             try await database.query("ALTER TABLE person ADD nickname text")
             try await database.refreshSchema()
             try database.register(KindredModels.all)
