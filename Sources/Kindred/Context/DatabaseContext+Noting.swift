@@ -9,6 +9,9 @@ extension DatabaseContext {
         of object: DatabaseObject, _ key: ObjectKey?, former: ObjectKey? = nil, from old: RowLinks, to new: RowLinks
     ) {
         let entity = object.runtime
+        if runtime.countLimits != nil {
+            countMove(of: entity, from: old.isStored ? old.stored : nil, to: new.isStored ? new.stored : nil)
+        }
         var slots = entity.moves(from: old.stored, to: new.stored)
         slots.formUnion(entity.moves(from: old.shown, to: new.shown))
         for slot in old.destinations.keys { slots.insert(slot) }
@@ -34,6 +37,9 @@ extension DatabaseContext {
 
     /// Notes that a row was stored, changed or deleted, with the owners that it refers to.
     func noteRow(_ row: Row, of entity: EntityRuntime, _ key: ObjectKey?, isDeletion: Bool = false) {
+        if runtime.countLimits != nil {
+            countMove(of: entity, from: isDeletion ? row : nil, to: isDeletion ? nil : row)
+        }
         noteHelperRow(row, of: entity)
         noteWrittenThrough(entity)
         guard let key else { return }
@@ -93,6 +99,10 @@ extension DatabaseContext {
         _ owner: DatabaseObject, _ relationship: RelationshipRuntime, _ member: DatabaseObject, isPaired: Bool?,
         formerly former: (owner: ObjectKey?, member: ObjectKey?) = (nil, nil)
     ) {
+        if isPaired != nil {
+            count(relationship, of: owner)
+            count(runtime.entities[relationship.destination].relationships[relationship.inverseSlot], of: member)
+        }
         func note(
             _ owner: DatabaseObject, _ entity: Int, _ slot: Int, _ member: DatabaseObject, _ former: ObjectKey?
         ) {
@@ -125,6 +135,7 @@ extension DatabaseContext {
 
     /// Notes that a pair went, at one end, whose other end has no object.
     func noteUnpaired(_ entity: Int, slot: Int, owner: ObjectKey, member: ObjectKey) {
+        count(runtime.entities[entity].relationships[slot], ofOwner: owner)
         let entry = RelationshipLog.Entry(member: member, isPaired: false, scope: journal?.scope)
         note(entry, entity, slot, of: [owner])
         notePairs(besides: runtime.entities[entity].relationships[slot])

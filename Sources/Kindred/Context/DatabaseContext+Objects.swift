@@ -35,7 +35,7 @@ extension DatabaseContext {
             var bindings = Bindings()
             try assignments.append(to: &bindings)
             let statement = Statement(text: text, bindings: bindings, resultFormat: .binary)
-            return try await write {
+            return try await write(of: entity) {
                 let result = try await send([statement], entity)[0]
                 guard let object = try objects(from: result, of: entity, askedAt: tick()).first else {
                     throw KindredError(
@@ -46,6 +46,7 @@ extension DatabaseContext {
                 }
                 journal?.recordCreated(object)
                 noteRow(object.storedRow, of: entity, object.key)
+                countNew(object.storedRow, of: entity)
                 return object
             }
         }

@@ -41,6 +41,21 @@ extension DatabaseContext {
             try await nullify(found)
             try await deleteFound(found)
             try await applyFound(found)
+            try countOwners(of: found)
+        }
+    }
+
+    /// Notes the owners that deleted rows belonged to.
+    private func countOwners(of search: DeletionSearch) throws {
+        guard let limits = runtime.countLimits else { return }
+        for (index, found) in search.found {
+            let columns = search.rules.columns(of: index)
+            for link in limits.requiredLinks(of: index) {
+                let positions = link.columns.compactMap(columns.firstIndex(of:))
+                for row in found.rows.values {
+                    if let owner = try ObjectKey(row, positions) { journal?.count(link.relationship, owner, in: self) }
+                }
+            }
         }
     }
 

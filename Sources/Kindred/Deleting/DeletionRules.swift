@@ -97,6 +97,7 @@ struct DeletionRules: Sendable {
             else { continue }
             columns.formUnion(referenced)
         }
+        for link in runtime.countLimits?.requiredLinks(of: entity.index) ?? [] { columns.formUnion(link.columns) }
         for key in runtime.partitionKeys[entity.index] ?? [] where key.hasAction { columns.formUnion(key.referenced) }
         return columns.sorted()
     }
@@ -117,6 +118,8 @@ extension SchemaRuntime {
         var pending = [entity]
         var isSimple = true
         while let next = pending.popLast() {
+            // Whose rows go has to be known where owners need them.
+            if countLimits?.requiredLinks(of: next).isEmpty == false { isSimple = false }
             for relationship in entities[next].relationships {
                 if !isDoneByDatabase(relationship) { isSimple = false }
                 if let destination = databaseCascade(relationship), found.insert(destination).inserted {

@@ -41,7 +41,7 @@ public struct KindredError: Error, Sendable {
         public static let valueTooLarge = Code("valueTooLarge")
         /// The value is no label of the attribute's enum.
         public static let unknownLabel = Code("unknownLabel")
-        /// A to-many relationship has fewer or more objects than its annotation allows.
+        /// A to-many relationship would have fewer or more objects than its annotation allows when the transaction ends.
         public static let countOutOfRange = Code("countOutOfRange")
         /// A validation of the program itself refused the object.
         public static let refused = Code("refused")

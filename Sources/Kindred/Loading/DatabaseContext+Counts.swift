@@ -150,8 +150,14 @@ extension DatabaseContext {
         return (entity, columns, bindings)
     }
 
+    /// The rows that a change of a relationship writes, members' or the helper's, and which of their columns.
+    func writtenColumns(_ relationship: RelationshipRuntime) -> (entity: EntityRuntime, columns: [Int]) {
+        guard case .helper(let link) = relationship.link else { return linkColumns(relationship) }
+        return (runtime.entities[link.entity], link.pairColumns)
+    }
+
     /// The rows that make a relationship, members' or the helper's, and the columns that lead to their owner.
-    private func linkColumns(_ relationship: RelationshipRuntime) -> (entity: EntityRuntime, columns: [Int]) {
+    func linkColumns(_ relationship: RelationshipRuntime) -> (entity: EntityRuntime, columns: [Int]) {
         switch relationship.link {
         case .helper(let link): (runtime.entities[link.entity], link.sourceColumns)
         case .referenced(_, let referencing): (runtime.entities[relationship.destination], referencing)

@@ -89,6 +89,8 @@ extension DatabaseContext {
         switch rows.link {
         case .members(let statements):
             try requireSharedColumns(update.joining.map(\.object), statements)
+            count(statements.relationship, of: statements.owner)
+            try await countFormer(update.joining.map(\.object), statements.members, writing: statements.columns)
             var batch: [Statement] = []
             if !update.leaving.isEmpty {
                 batch.append(try statements.detach(keys: update.leaving, leaving: try leaving(statements)))

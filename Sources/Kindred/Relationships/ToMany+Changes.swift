@@ -161,9 +161,10 @@ extension ToMany {
 
     /// Runs a change when no other write of the context is under way, on a live owner.
     private func change(_ body: (Change) async throws -> Void) async throws {
-        try await context.write {
+        let relationship = try relationship
+        let written = context.writtenColumns(relationship)
+        try await context.write(of: written.entity, written.columns) {
             try context.requireLive(owner)
-            let relationship = try relationship
             switch relationship.link {
             case .referenced(let referenced, let columns):
                 try await body(.members(try context.memberStatements(owner, relationship, referenced, columns)))

@@ -5,10 +5,10 @@ import Synchronization
 package final class SchemaRuntime: Sendable {
     package let schema: DatabaseSchema
     package let entities: [EntityRuntime]
-    /// Whether any set has a smallest or largest number of members.
-    let hasCountLimits: Bool
     /// Whether views take part in any relationship.
     let hasViewRelationships: Bool
+    /// The sets with a smallest or largest number of members; nil if there are none.
+    let countLimits: CountLimits?
     /// The foreign keys of single partitions, by the entity that they refer to.
     let partitionKeys: [Int: [PartitionKeyRuntime]]
     private let positions: [QualifiedName: Int]
@@ -30,9 +30,6 @@ package final class SchemaRuntime: Sendable {
             uniquingKeysWith: { first, _ in first }
         )
         self.positions = positions
-        hasCountLimits = schema.entities.contains { entity in
-            entity.relationships.contains { $0.minimumCount != nil || $0.maximumCount != nil }
-        }
         hasViewRelationships = schema.entities.contains { $0.relationships.contains(where: \.isByView) }
         let shown = Set(schema.entities.flatMap(\.shownTables))
         let attributes = schema.entities.map { entity in
@@ -65,6 +62,7 @@ package final class SchemaRuntime: Sendable {
                 }
             }
         }
+        countLimits = CountLimits(relationships)
         var mismatches = classes.problems
         entities = schema.entities.enumerated().map { index, entity in
             EntityRuntime(

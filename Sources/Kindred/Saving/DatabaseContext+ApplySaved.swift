@@ -57,8 +57,10 @@ extension DatabaseContext {
             }
         }
         noteWrittenThrough(entity)
-        let isLinked = withMap { map in map.knowsAny(of: entity.linkedEntities) }
+        let isCounted = runtime.countLimits?.concern(entity.index, nil) == true
+        let isLinked = withMap { map in map.knowsAny(of: entity.linkedEntities) } || isCounted
         for (position, (saved, before)) in zip(saved, before).enumerated() {
+            if isCounted { countNew(rows[position], of: entity) }
             if givenUp.contains(saved.object) {
                 noteRow(rows[position], of: entity, keys[position])
                 continue

@@ -46,6 +46,11 @@ final class SaveRun {
         // an error names all who want the same one.
         let isUnique = (group.entity.uniqueColumns + [group.entity.key])
             .contains { $0.contains(where: group.columns.contains) }
+        let keys = group.objects.compactMap(\.object.key)
+        if let former = try context.formerOwners(of: keys, group.entity, writing: group.columns) {
+            add(former.statement, group.entity, count: keys.count, { [] }) { [context] in try context.count(former, $0)
+            }
+        }
         for part in isUnique || group.entity.entity.hasDeferrableKeys ? [group] : group.parts {
             add(try part.update(), part.entity, count: part.objects.count, { part.objects.map(\.object) }) {
                 [context] in try part.applyUpdate($0, in: context)

@@ -114,14 +114,6 @@ struct StagedChanges: Sendable {
         }
     }
 
-    /// The ends of relationships that staged changes have changed.
-    mutating func changedEnds(_ runtime: SchemaRuntime) -> [StagedLinks.End] {
-        if isEmpty { return [] }
-        let made = links ?? StagedLinks(objects, pairs.map(\.pair), runtime)
-        links = made
-        return Array(made.changes.keys)
-    }
-
     /// Who joins and leaves an owner's relationship; nil if nobody does.
     mutating func change(
         _ relationship: RelationshipRuntime,

@@ -21,7 +21,6 @@ extension DatabaseContext {
             let isComplete = problems[known...].allSatisfy { !$0.isMissing }
             if isComplete, awakes(object.runtime, object) { problems += object.ownProblems() }
         }
-        problems += try await countProblems(objects)
         // Last, so that what the program's own checks have misread is among them. Each is reported once.
         core.misreads.withLock { misreads in
             problems += misreads
@@ -29,56 +28,6 @@ extension DatabaseContext {
         }
         return problems
     }
-
-    /// Sets with a smallest or largest number of members, where staged changes touch them.
-    private func countProblems(_ objects: [DatabaseObject]) async throws -> [ValidationProblem] {
-        var problems: [ValidationProblem] = []
-        guard runtime.hasCountLimits else { return problems }
-        for (owner, relationship) in try limitedSets(objects) {
-            let count = try await members(of: relationship, owner: owner).count
-            let (minimum, maximum) = (relationship.model.minimumCount ?? 0, relationship.model.maximumCount ?? .max)
-            guard count < minimum || count > maximum else { continue }
-            let reason = count < minimum ? "at least \(minimum)" : "at most \(maximum)"
-            problems.append(
-                owner.problem(
-                    .countOutOfRange,
-                    "\(owner).\(relationship.model.name) has to have \(reason) objects, and has \(count)",
-                    key: relationship.model.name
-                )
-            )
-        }
-        return problems
-    }
-
-    /// The limited sets of new objects, and those of stored ones that staged changes have changed.
-    private func limitedSets(_ objects: [DatabaseObject]) throws -> [(DatabaseObject, RelationshipRuntime)] {
-        var found: [(DatabaseObject, RelationshipRuntime)] = []
-        for object in objects where object.isInserted {
-            for relationship in object.runtime.relationships where relationship.isLimited {
-                found.append((object, relationship))
-            }
-        }
-        let changed = core.staged.withLock { $0.changedEnds(runtime) }
-        for end in changed {
-            let entity = runtime.entities[end.entity]
-            let relationship = entity.relationships[end.slot]
-            guard relationship.isLimited, !end.owner.isTemporary else { continue }
-            let owner: DatabaseObject?
-            if entity.keyOrder(of: relationship.ownColumns) != nil, relationship.ownColumns == entity.key {
-                owner = liveObject(entity, end.owner)
-            } else {
-                owner = try withMap {
-                    try $0.objects(entity, where: relationship.ownColumns, equal: end.owner)
-                }.first
-            }
-            if let owner, !owner.isDeleted, !owner.isDeletionStaged { found.append((owner, relationship)) }
-        }
-        return found
-    }
-}
-
-extension RelationshipRuntime {
-    var isLimited: Bool { model.minimumCount != nil || model.maximumCount != nil }
 }
 
 extension EntityRuntime {

@@ -66,6 +66,7 @@ extension DatabaseContext {
 
     @discardableResult
     func sendToHelper(_ batch: [Statement], _ statements: HelperStatements) async throws -> [QueryResult] {
+        count(statements.relationship, of: statements.owner)
         let key = statements.relationship.model.name
         do {
             return try await send(batch, statements.helper, key: key)

@@ -30,6 +30,8 @@ extension DatabaseContext {
         for member in members { _ = try requireKey(member) }
         try requireSharedColumns(members, statements)
         let key = statements.relationship.model.name
+        count(statements.relationship, of: statements.owner)
+        try await countFormer(members, statements.members, writing: statements.columns)
         if members.count == 1 {
             let result = try await send([try statements.attachOne(members[0])], statements.members, key: key)[0]
             if result.count == 1 { unstage(statements.columns, of: members[0]) }
@@ -45,6 +47,7 @@ extension DatabaseContext {
     func detach(_ members: [DatabaseObject], _ statements: MemberStatements) async throws {
         guard !members.isEmpty else { return }
         let statement = try statements.detach(members, leaving: try leaving(statements))
+        count(statements.relationship, of: statements.owner)
         let result = try await send([statement], statements.members, key: statements.relationship.model.name)[0]
         try await applyGuarded(result, members, statements)
     }
@@ -52,6 +55,7 @@ extension DatabaseContext {
     /// All members leave the owner.
     func detachAll(_ statements: MemberStatements) async throws {
         let statement = try statements.detachAll(leaving: try leaving(statements))
+        count(statements.relationship, of: statements.owner)
         let result = try await send([statement], statements.members, key: statements.relationship.model.name)[0]
         let rows = try EntityRows(result, of: statements.members)
         for position in 0..<rows.count { try applyMember(rows[position], statements, [:]) }
@@ -69,6 +73,8 @@ extension DatabaseContext {
         // Where the foreign key is required, the server refuses the leavers, if there are any.
         let leaving = entity.leavingColumns(of: statements.columns) ?? own
         let key = statements.relationship.model.name
+        count(statements.relationship, of: statements.owner)
+        try await countFormer(members, entity, writing: statements.columns)
         do {
             var batch = [try statements.detachOthers(members, leaving: leaving)]
             if !members.isEmpty { batch.append(try statements.attach(members)) }
@@ -89,6 +95,7 @@ extension DatabaseContext {
         let entity = statements.members
         let own = entity.ownColumns(of: statements.columns)
         let key = statements.relationship.model.name
+        try await countFormer([member], entity, writing: statements.columns)
         do {
             let results = try await send(
                 [

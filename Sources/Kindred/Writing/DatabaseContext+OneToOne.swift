@@ -16,7 +16,7 @@ extension DatabaseContext {
             }
             // Seen from the partner, the object becomes its only member.
             let inverse = inverse(of: relationship)
-            try await write {
+            try await write(of: object.runtime, columns) {
                 try requireLive(object)
                 try requireLeave(
                     stagedMembers(of: inverse, partner).filter { $0 !== object }, from: partner, inverse)
@@ -24,7 +24,7 @@ extension DatabaseContext {
             }
             try stageLeave(stagedMembers(of: inverse, partner).filter { $0 !== object }, from: partner, inverse)
         case .referenced(let referenced, let columns):
-            try await write {
+            try await write(of: runtime.entities[relationship.destination], columns) {
                 try requireLive(object)
                 let statements = try memberStatements(object, relationship, referenced, columns)
                 try requireLeave(

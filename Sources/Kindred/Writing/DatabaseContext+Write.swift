@@ -24,9 +24,10 @@ extension DatabaseContext {
     func update(_ object: DatabaseObject, _ assignments: Assignments, key: String?) async throws {
         let columns = assignments.columns
         guard !columns.isEmpty else { return }
-        try await write {
+        try await write(of: object.runtime, columns) {
             try requireLive(object)
             let entity = object.runtime
+            try await countFormer([object], entity, writing: columns)
             let shape = "update \(columns)"
             let text = try entity.text(shape) {
                 let set = try columns.enumerated().map { "\(try entity.quoted($1)) = $\($0 + 1)" }

@@ -38,7 +38,10 @@ public struct SchemaOverride: Sendable, Hashable {
     ///   - toOneDeleteRule: What deleting an object that holds the key does to the one it refers to.
     ///   - manyToManyDeleteRule: What deleting an object of the referenced table does to its many-to-many partners.
     ///   - orderedBy: A column of the table that holds the key, which orders the referenced table's sets.
-    ///   - minimumCount: The smallest number of objects that the referenced table's set may have when it is saved.
+    ///   - minimumCount: The smallest number of objects that the referenced table's set may have when a transaction ends
+    ///     that has changed it; a write outside of one is one by itself. Raw SQL is not looked at. The owners concerned are
+    ///     locked and counted, by two statements in one round trip; what may take members away asks first whose they are.
+    ///     Under REPEATABLE READ two transactions at once may both pass; use SERIALIZABLE where that matters.
     ///   - maximumCount: The largest number.
     ///   - ignore: Whether the key makes no relationship at all.
     public static func foreignKey(

@@ -146,6 +146,11 @@ extension DatabaseContext {
 
     /// Runs a write and what it does to memory when it is the task's turn, before the next write of the same scope.
     func write<T>(_ body: () async throws -> T) async throws -> T {
+        guard runtime.countLimits != nil else { return try await writeInTurn(body) }
+        return try await CountedWrite.$isRunning.withValue(true) { try await writeInTurn(body) }
+    }
+
+    private func writeInTurn<T>(_ body: () async throws -> T) async throws -> T {
         func run() async throws -> T {
             // Also where it fails: what was sent may have been carried out.
             defer { noteViewsOutdated() }

@@ -25,7 +25,8 @@ extension DatabaseContext {
     ///   - retry: whether the closure runs again, on objects put back as they were, after a serialization failure or a
     ///     deadlock.
     /// - Throws: `PostgresError` `.commitUnknown` if the answer to COMMIT was lost, `.transactionAborted` if `body` swallowed
-    ///   an error that had failed the transaction, `.transactionBroken` if the transaction ended before `body` did.
+    ///   an error that had failed the transaction, `.transactionBroken` if the transaction ended before `body` did;
+    ///   `KindredError` `.countOutOfRange` if a set with a declared count has fewer or more members at the end.
     public func transaction<T>(
         isolation: IsolationLevel? = nil,
         readOnly: Bool? = nil,
@@ -109,7 +110,11 @@ extension Database {
                 let attempt = TransactionJournal(self, turns)
                 try await client.called(at: place) { try await Self.undo(journal, within: outer) }
                 journal = attempt
-                return try await TransactionJournal.with(attempt, body)
+                return try await TransactionJournal.with(attempt) {
+                    let result = try await body()
+                    if outer == nil { try await client.called(at: place) { try await attempt.checkCounts() } }
+                    return result
+                }
             }
             if let outer { journal.merge(into: outer) } else { journal.commit() }
             return result

@@ -56,6 +56,8 @@ final class TransactionJournal: Sendable {
         var rows: [(context: DatabaseContext, entity: Int, key: ObjectKey, row: LatestRow?)] = []
         var losses: [(context: DatabaseContext, entity: Int, time: UInt64, before: LostRows)] = []
         var pairs: [StagedPair: (context: DatabaseContext, entry: StagedChanges.PairEntry?)] = [:]
+        /// Owners whose members are to be counted at the end, as they came or went.
+        var counted: [ObjectIdentifier: (context: DatabaseContext, ends: Set<StagedLinks.End>)] = [:]
 
         /// Takes in what came later, which counts less, and leaves it undefined.
         ///
@@ -73,6 +75,7 @@ final class TransactionJournal: Sendable {
             // These are undone in the order in which they came.
             rows += later.rows
             losses += later.losses
+            counted.merge(later.counted) { ($0.context, $0.ends.union($1.ends)) }
         }
 
         /// Gives each stored object an entry of its own.
@@ -214,6 +217,22 @@ final class TransactionJournal: Sendable {
         entries.withLock { entries in
             enter(context, &entries)
             entries.losses.append((context, entity, time, before))
+        }
+    }
+
+    /// Remembers that an owner's members came or went.
+    func count(_ relationship: RelationshipRuntime, _ owner: ObjectKey, in context: DatabaseContext) {
+        let end = StagedLinks.End(relationship, owner)
+        _ = entries.withLock { entries in
+            entries.counted[ObjectIdentifier(context), default: (context, [])].ends.insert(end)
+        }
+    }
+
+    /// Takes the owners whose members are to be counted.
+    func takeCounted() -> [(context: DatabaseContext, ends: Set<StagedLinks.End>)] {
+        entries.withLock { entries in
+            defer { entries.counted = [:] }
+            return Array(entries.counted.values)
         }
     }
 

@@ -54,15 +54,32 @@ extension DatabaseContext {
     /// One UPDATE by condition; rows come back only if an object could follow them.
     fileprivate func update(_ update: RequestUpdate, _ query: SelectQuery, of entity: EntityRuntime) async throws -> Int
     {
-        try await write {
-            let returnsRows = withMap { $0.holdsRows(of: entity.index) }
+        try await write(of: entity, update.columns) {
+            let isCounted = runtime.countLimits?.concern(entity.index, update.columns) == true
+            if isCounted { try await countFormer(query, of: entity, writing: update.columns) }
+            let returnsRows = isCounted || withMap { $0.holdsRows(of: entity.index) }
             let statement = try query.updateStatement(update, of: entity, in: schema, returnsRows: returnsRows)
             let result = try await send([statement], entity)[0]
             let count = returnsRows ? result.count : result.affectedRows
             guard count > 0 else { return 0 }
+            if isCounted {
+                let rows = try EntityRows(result, of: entity)
+                for row in 0..<count { countMove(of: entity, from: nil, to: try rows[row]) }
+            }
             try applyUpdated(result, of: entity, columns: update.columns)
             return count
         }
+    }
+
+    /// Notes the owners that selected rows are about to leave, by one SELECT where an owner needs its members.
+    private func countFormer(_ query: SelectQuery, of entity: EntityRuntime, writing columns: [Int]) async throws {
+        let links = runtime.countLimits?.requiredLinks(of: entity.index, among: columns) ?? []
+        guard !links.isEmpty else { return }
+        let selected = Set(links.flatMap(\.columns)).sorted()
+        let statement = try query.deletionStatement(
+            in: schema, selecting: try entity.selectList(of: selected, alias: "t0"))
+        let former = FormerOwners(statement: statement, columns: selected, links: links)
+        try count(former, try await send([statement], entity)[0])
     }
 
     /// Gives returned rows to their objects, and forgets what loaded relationships know of the rows that nobody holds.

@@ -49,13 +49,24 @@ extension DatabaseContext {
                 assignments.append(row)
             }
             let upsert = try Upsert(assignments, of: entity, resolution, types: client.types)
-            return try await write {
+            return try await write(of: entity) {
+                try await countFormer(upsert)
                 let inserted = try await store(upsert)
                 if inserted.count == rows.count { return try applyUpserted(inserted, of: entity) }
                 guard upsert.keepsRows else { throw keptAway(entity) }
                 return try await standing(upsert, inserted)
             }
         }
+    }
+
+    /// Notes the owners that rows which are there already may leave, by one SELECT where an owner needs its members.
+    private func countFormer(_ upsert: Upsert) async throws {
+        let entity = upsert.entity
+        let links = runtime.countLimits?.requiredLinks(of: entity.index) ?? []
+        guard !upsert.keepsRows, !links.isEmpty else { return }
+        let former = FormerOwners(
+            statement: try upsert.selection(), columns: Array(entity.attributeColumns), links: links)
+        try count(former, try await send([former.statement], entity)[0])
     }
 
     /// Sends the INSERT; keys that differ here may be equal to the server, such as texts that differ in case.
@@ -95,6 +106,7 @@ extension DatabaseContext {
         // What was not held may be new, or may have come from another owner.
         for position in new {
             noteRow(objects[position].storedRow, of: entity, objects[position].key)
+            countNew(objects[position].storedRow, of: entity)
         }
         return objects
     }

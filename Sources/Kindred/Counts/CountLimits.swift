@@ -1,0 +1,61 @@
+/// The sets with a smallest or largest number of members, by the rows whose writing may change that number.
+struct CountLimits: Sendable {
+    /// Columns of an entity's rows that lead to an owner: a foreign key of its members, or one of a helper's rows.
+    struct Link: Sendable {
+        /// The owner's set.
+        let relationship: RelationshipRuntime
+        let columns: [Int]
+    }
+
+    private var links: [Int: [Link]] = [:]
+    private var required: [Int: [RelationshipRuntime]] = [:]
+
+    /// Finds the sets with limits among all relationships; nil if there are none.
+    init?(_ relationships: [[RelationshipRuntime]]) {
+        let limited = relationships.joined().filter { $0.minimum != nil || $0.maximum != nil }
+        for relationship in limited {
+            guard case .helper(let link) = relationship.link else { continue }
+            add(relationship, link.entity, link.sourceColumns)
+        }
+        for relationship in limited {
+            guard case .referenced(_, let columns) = relationship.link else { continue }
+            // A helper's key gives its limits to both of its sets, which are counted by the same rows.
+            let isKnown = links(of: relationship.destination).contains {
+                $0.columns == columns && $0.relationship.source == relationship.source
+            }
+            if !isKnown { add(relationship, relationship.destination, columns) }
+        }
+        if links.isEmpty { return nil }
+    }
+
+    private mutating func add(_ relationship: RelationshipRuntime, _ entity: Int, _ columns: [Int]) {
+        links[entity, default: []].append(Link(relationship: relationship, columns: columns))
+        if relationship.minimum != nil { required[relationship.source, default: []].append(relationship) }
+    }
+
+    /// What leads from an entity's rows to owners.
+    func links(of entity: Int) -> [Link] { links[entity] ?? [] }
+
+    /// What leads from an entity's rows to owners that may not lose them, as far as columns are part of it.
+    func requiredLinks(of entity: Int, among columns: [Int]? = nil) -> [Link] {
+        links(of: entity).filter { link in
+            link.relationship.minimum != nil && columns.map { link.columns.contains(where: $0.contains) } ?? true
+        }
+    }
+
+    /// The sets of an entity's objects that may not be empty.
+    func required(of entity: Int) -> [RelationshipRuntime] { required[entity] ?? [] }
+
+    /// Whether writing columns of an entity's rows may break a limit; all columns, those of new rows, if nil.
+    func concern(_ entity: Int, _ columns: [Int]?) -> Bool {
+        guard let columns else { return links[entity] != nil || required[entity] != nil }
+        return links(of: entity).contains { $0.columns.contains(where: columns.contains) }
+    }
+}
+
+extension RelationshipRuntime {
+    /// The smallest number of members; nil if there may be none.
+    var minimum: Int? { model.minimumCount.flatMap { $0 > 0 ? $0 : nil } }
+    /// The largest number of members.
+    var maximum: Int? { model.maximumCount }
+}
