@@ -33,6 +33,7 @@ final class TestServer: Sendable {
         configuration.pool.acquireTimeout = .seconds(120)
         configuration.pool.maximumConnections = 2
         configuration.statementTimeout = .seconds(120)
+        configuration.cancellationGrace = .seconds(60)
         self.configuration = configuration
         client = try await PostgresClient.connect(configuration)
         run = try await TestRun(configuration)

@@ -11,6 +11,7 @@ func withDatabase(
     var configuration = try PostgresConfiguration(uri: try TestDatabase.current.uri)
     configuration.pool.acquireTimeout = .seconds(60)
     configuration.statementTimeout = .seconds(120)
+    configuration.cancellationGrace = .seconds(60)
     let database = try await Database.connect(configuration, classes: classes)
     do {
         try await body(database, database.makeContext())

@@ -45,36 +45,42 @@ final class LeaseGate: Sendable {
 
     /// Waits until the connection is free for a use, which ends with `leave`.
     ///
-    /// Throws `.transactionEnded` once the connection was given back, and `CancellationError`.
-    func enter(_ use: Use) async throws {
+    /// Throws `.transactionEnded` once the connection was given back, `.timeout` at the deadline, and `CancellationError`.
+    func enter(_ use: Use, by deadline: MonotonicTime = .never) async throws {
         let isFree = try state.withLock { state in
             if state.isOver { throw Self.over }
             guard state.waiting.isEmpty, state.admits(use) else { return false }
             state.count(use)
             return true
         }
-        if !isFree { try await wait(for: use) }
+        if !isFree { try await wait(for: use, by: deadline) }
     }
 
-    private func wait(for use: Use) async throws {
+    private func wait(for use: Use, by deadline: MonotonicTime) async throws {
         let id = Request.nextID()
+        let alarm = Alarm(at: deadline) { [weak self] in
+            self?.refuse(
+                id, PostgresError(.timeout, "Another task's transaction had the connection for longer than allowed"))
+        }
+        defer { alarm?.callOff() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { turn in
                 state.withLock { $0.waiting.append(Waiter(id: id, use: use, turn: turn)) }
                 // What it waits for may have ended in the meantime, and the handler may have looked just before.
                 admitWaiting()
-                if Task.isCancelled { cancel(id) }
+                if Task.isCancelled { refuse(id, CancellationError()) }
+                alarm?.set()
             }
         } onCancel: {
-            cancel(id)
+            refuse(id, CancellationError())
         }
     }
 
-    private func cancel(_ id: Request.ID) {
+    private func refuse(_ id: Request.ID, _ error: any Error) {
         let waiter = state.withLock { state in
             state.waiting.firstIndex { $0.id == id }.map { state.waiting.remove(at: $0) }
         }
-        waiter?.turn.resume(throwing: CancellationError())
+        waiter?.turn.resume(throwing: error)
         admitWaiting()
     }
 

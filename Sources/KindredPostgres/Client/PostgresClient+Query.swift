@@ -3,7 +3,8 @@ extension PostgresClient {
     ///
     /// Interpolated values are sent as parameters. One round trip.
     ///
-    /// - Parameter timeout: after which the statement is cancelled; nil is the configuration's.
+    /// - Parameter timeout: after which the statement is cancelled, counted from the call: the wait for a connection is part of
+    ///   it. nil is the configuration's. A server that does not stop has `cancellationGrace` more.
     /// - Throws: `PostgresError`: `.server` with its SQLSTATE, `.timeout`, `.poolTimeout`, `.connectionLost`;
     ///   `CancellationError` if the task is cancelled, which stops the server's work too.
     @discardableResult
@@ -24,8 +25,13 @@ extension PostgresClient {
 
     /// Runs a statement that others tell about; see ``observingShared(_:_:rowCount:)``.
     package func executeUnobserved(_ statement: Statement, timeout: Duration?) async throws -> QueryResult {
-        guard let result = try await run([statement], timeout).first else { throw Self.noResult }
+        guard let result = try await run([statement], by: deadline(timeout)).first else { throw Self.noResult }
         return result
+    }
+
+    /// When the time of a statement is up that begins now.
+    func deadline(_ timeout: Duration?) -> MonotonicTime {
+        (timeout ?? configuration.statementTimeout).map { MonotonicTime.now + $0 } ?? .never
     }
 
     /// Whether the task's statements have to be its own: it has a connection to itself, or somebody counts them.
@@ -44,12 +50,13 @@ extension PostgresClient {
     package func executeBatch(_ statements: [Statement], timeout: Duration? = nil) async throws -> [QueryResult] {
         guard !statements.isEmpty else { return [] }
         if currentTransaction != nil { try PostgresTransaction.admit(statements) }
+        let deadline = deadline(timeout)
         return try await observing(statements) {
             var statements = statements
             if statements.count == 1, statements[0].resultFormat == nil {
-                statements[0].resultFormat = try await resultFormat(of: statements[0], timeout)
+                statements[0].resultFormat = try await resultFormat(of: statements[0], by: deadline)
             }
-            return try await run(statements, timeout)
+            return try await run(statements, by: deadline)
         }
     }
 
@@ -93,21 +100,21 @@ extension PostgresClient {
 
     /// Runs statements where the task is: in its transaction, on the connection it was lent, or on one that it shares.
     private func run(
-        _ statements: [Statement], _ timeout: Duration?, isDescription: Bool = false
+        _ statements: [Statement], by deadline: MonotonicTime, isDescription: Bool = false
     ) async throws -> [QueryResult] {
         let mayRepeat = statements.allSatisfy { $0.text.effect == .plain }
         let traits = Request.Traits(mayRepeat: mayRepeat, isDescription: isDescription)
-        if let transaction = currentTransaction { return try await transaction.run(statements, traits, timeout) }
-        if let lease = currentLease { return try await lease.run(statements, traits, timeout) }
+        if let transaction = currentTransaction { return try await transaction.run(statements, traits, by: deadline) }
+        if let lease = currentLease { return try await lease.run(statements, traits, by: deadline) }
         // A late request to cancel another's statement may hit what is behind it, and only what is plain is repeated.
-        guard mayRepeat else { return try await runAlone(statements, timeout) }
-        return try await runShared(statements, traits, timeout)
+        guard mayRepeat else { return try await runAlone(statements, by: deadline) }
+        return try await runShared(statements, traits, by: deadline)
     }
 
     /// The format in which a raw statement's results can be read; asks the server once per client.
-    func resultFormat(of statement: Statement, _ timeout: Duration?) async throws -> PostgresFormat {
+    func resultFormat(of statement: Statement, by deadline: MonotonicTime) async throws -> PostgresFormat {
         if let known = formats.format(of: statement.text) { return known }
-        let description = try await run([statement], timeout, isDescription: true)
+        let description = try await run([statement], by: deadline, isDescription: true)
         guard let columns = description.first?.columns else { return .text }
         return formats.choose(for: statement.text, columns, types)
     }
@@ -125,7 +132,7 @@ extension PostgresClient {
             throw PostgresError(.invalidParameter, "A statement cannot hold a NUL character")
         }
         try await withExclusive { lease in
-            _ = try await lease.connection.run([], script: text, timeout: nil)
+            _ = try await lease.connection.run([], script: text, by: .never)
             guard lease.connection.condition != .inTransaction else {
                 throw PostgresError(
                     .invalidParameter, "The script begins a transaction that it does not end; it was rolled back")
@@ -134,21 +141,20 @@ extension PostgresClient {
     }
 
     private func runShared(
-        _ statements: [Statement], _ traits: Request.Traits, _ timeout: Duration?
+        _ statements: [Statement], _ traits: Request.Traits, by deadline: MonotonicTime
     ) async throws -> [QueryResult] {
         var traits = traits
         traits.isAutocommit = true
         traits.mayLeave = true
-        return try await withFreshConnection(.shared, isNested: false) { lease in
-            try await lease.connection.run(
-                statements, traits: traits, lease: lease, timeout: timeout ?? configuration.statementTimeout)
+        return try await withFreshConnection(.shared, isNested: false, by: deadline) { lease in
+            try await lease.connection.run(statements, traits: traits, lease: lease, by: deadline)
         }
     }
 
     /// Runs statements that may leave traces, on a connection that nobody shares and that is cleaned afterwards.
-    private func runAlone(_ statements: [Statement], _ timeout: Duration?) async throws -> [QueryResult] {
-        try await withExclusive { lease in
-            let results = try await lease.connection.run(statements, timeout: timeout ?? configuration.statementTimeout)
+    private func runAlone(_ statements: [Statement], by deadline: MonotonicTime) async throws -> [QueryResult] {
+        try await withExclusive(by: deadline) { lease in
+            let results = try await lease.connection.run(statements, by: deadline)
             guard lease.connection.condition != .inTransaction else {
                 throw PostgresError(
                     .invalidParameter,
@@ -160,9 +166,11 @@ extension PostgresClient {
     }
 
     /// Lends a connection for exclusive use, and cleans it afterwards.
-    func withExclusive<T>(_ body: (ConnectionPool.Lease) async throws -> T) async throws -> T {
+    func withExclusive<T>(
+        by deadline: MonotonicTime = .never, _ body: (ConnectionPool.Lease) async throws -> T
+    ) async throws -> T {
         let isNested = currentTransaction != nil || currentLease != nil
-        return try await withFreshConnection(.exclusive, isNested: isNested) { lease in
+        return try await withFreshConnection(.exclusive, isNested: isNested, by: deadline) { lease in
             do {
                 let result = try await body(lease)
                 await pool.releaseExclusive(lease)
@@ -175,10 +183,10 @@ extension PostgresClient {
     }
 
     /// Takes a connection for exclusive use, which its user gives back with the pool's `releaseExclusive`.
-    func acquireExclusive() async throws -> ConnectionPool.Lease {
+    func acquireExclusive(by deadline: MonotonicTime) async throws -> ConnectionPool.Lease {
         let isNested = currentTransaction != nil || currentLease != nil
         for _ in 0...configuration.pool.maximumConnections {
-            let lease = try await pool.acquire(.exclusive, isNested: isNested)
+            let lease = try await pool.acquire(.exclusive, isNested: isNested, by: deadline)
             if lease.connection.isAlive { return lease }
             pool.release(lease)
         }
@@ -187,10 +195,11 @@ extension PostgresClient {
 
     /// Tries again with another connection as long as the one lent turns out to have ended before anything was sent.
     private func withFreshConnection<T>(
-        _ use: PoolStateMachine.Use, isNested: Bool, _ body: (ConnectionPool.Lease) async throws -> T
+        _ use: PoolStateMachine.Use, isNested: Bool, by deadline: MonotonicTime,
+        _ body: (ConnectionPool.Lease) async throws -> T
     ) async throws -> T {
         for _ in 0...configuration.pool.maximumConnections {
-            let lease = try await pool.acquire(use, isNested: isNested)
+            let lease = try await pool.acquire(use, isNested: isNested, by: deadline)
             // What is lent for longer has to be alive before its user begins.
             if use == .exclusive, !lease.connection.isAlive {
                 pool.release(lease)

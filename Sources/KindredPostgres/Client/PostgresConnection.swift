@@ -13,7 +13,7 @@ public struct PostgresConnection: Sendable {
 
     /// Runs a statement on this connection.
     ///
-    /// - Parameter timeout: after which the statement is cancelled; nil is the configuration's.
+    /// - Parameter timeout: after which the statement is cancelled, counted from the call; nil is the configuration's.
     @discardableResult
     public func query(_ sql: SQL, timeout: Duration? = nil, fileID: String = #fileID, line: Int = #line) async throws
         -> QueryResult
@@ -54,24 +54,26 @@ final class ConnectionLease: RequestScope {
     }
 
     /// Waits until no transaction of another task is open on the connection.
-    func waitForTransaction() async throws {
-        try await gate.enter(.statement)
+    func waitForTransaction(by deadline: MonotonicTime) async throws {
+        try await gate.enter(.statement, by: deadline)
         gate.leave(.statement)
     }
 
-    func run(_ statements: [Statement], _ traits: Request.Traits, _ timeout: Duration?) async throws -> [QueryResult] {
+    func run(
+        _ statements: [Statement], _ traits: Request.Traits, by deadline: MonotonicTime
+    ) async throws -> [QueryResult] {
         // What is inside does not wait for the end, such as a cursor that was opened before.
         if client.currentTransaction?.connection === lent.connection {
-            return try await send(statements, traits, timeout)
+            return try await send(statements, traits, by: deadline)
         }
-        try await gate.enter(.statement)
+        try await gate.enter(.statement, by: deadline)
         defer { gate.leave(.statement) }
-        return try await send(statements, traits, timeout)
+        return try await send(statements, traits, by: deadline)
     }
 
     /// Sends a request, unless the connection was given back after its task was let in.
-    func send(_ request: Request, _ timeout: Duration?) {
-        if gate.whileOpen({ lent.connection.enqueue(request, timeout) }) {
+    func send(_ request: Request, by deadline: MonotonicTime) {
+        if gate.whileOpen({ lent.connection.enqueue(request, by: deadline) }) {
             lent.connection.sendEnqueued()
         } else {
             request.refuse(LeaseGate.over)
@@ -82,11 +84,11 @@ final class ConnectionLease: RequestScope {
     func cancel(_: Request.ID) -> Bool { false }
 
     private func send(
-        _ statements: [Statement], _ traits: Request.Traits, _ timeout: Duration?
+        _ statements: [Statement], _ traits: Request.Traits, by deadline: MonotonicTime
     ) async throws -> [QueryResult] {
         do {
             return try await lent.connection.run(
-                statements, traits: traits, timeout: timeout ?? client.configuration.statementTimeout, scope: self)
+                statements, traits: traits, by: deadline, scope: self)
         } catch let gone as ConnectionGone {
             throw gone.lost(statements.first?.text.text)
         }

@@ -55,8 +55,15 @@ public struct PostgresConfiguration: Sendable {
     var passedOn: [String: String] = [:]
     /// How long connecting may take, over all endpoints together.
     public var connectTimeout: Duration = .seconds(10)
-    /// How long a statement may run before it is cancelled; nil is without limit.
+    /// How long a statement may take before it is cancelled, the wait for a connection included; nil is without limit.
     public var statementTimeout: Duration? = .seconds(30)
+    /// How long the caller of a statement that is stopped waits for the server to say so.
+    ///
+    /// Where a timeout has passed or the task was cancelled, the server is asked to stop, and mostly does in a millisecond;
+    /// the connection is as good as before then. If it does not answer in this time the caller goes on all the same, and the
+    /// connection is closed behind its back. Zero is never to wait. A server that is far away or very busy needs more, or
+    /// each statement that is stopped costs a connection.
+    public var cancellationGrace: Duration = .milliseconds(150)
     /// How many statements a connection keeps prepared; 0 behind poolers that lend connections by transaction.
     public var statementCacheCapacity = 256
     /// How much memory one result may take up, in bytes; a statement that gives more fails with `.resultTooLarge`.
@@ -291,7 +298,9 @@ extension PostgresConfiguration {
             pool.maximumLifetime, keepAlive.idle ?? .seconds(1), keepAlive.interval,
             keepAlive.userTimeout ?? .seconds(1), pool.leaseWarning ?? .seconds(1),
         ]
-        if durations.contains(where: { $0 <= .zero }) || min(pool.idleTestThreshold, busyPollingLimit) < .zero {
+        if durations.contains(where: { $0 <= .zero })
+            || min(pool.idleTestThreshold, busyPollingLimit, cancellationGrace) < .zero
+        {
             throw invalid("A time limit of the configuration is too small")
         }
     }

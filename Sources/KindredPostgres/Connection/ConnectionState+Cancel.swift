@@ -16,8 +16,12 @@ extension ConnectionState {
         let giveUpAt: MonotonicTime
     }
 
-    /// How long the server may take to stop a statement.
+    /// How long the server may take to stop a statement while others wait for it, or nobody is in a hurry.
     static let patience = Duration.seconds(5)
+
+    private static var unstopped: PostgresError {
+        PostgresError(.timeout, "The server did not stop a statement in time; the connection was closed")
+    }
 
     /// Stops a request whose caller no longer wants the answer, or may no longer wait for it.
     mutating func stop(_ id: Request.ID, _ stop: Request.Stop, _ effects: inout Effects) {
@@ -31,16 +35,46 @@ extension ConnectionState {
         let pending = inFlight[index]
         pending.stop = stop
         pending.deadline = .never
-        if index == 0 {
-            effects.sendsCancel = cancellation == nil
-            stopCopy(&effects)
-        } else if pending.request.traits.mayLeave {
-            // It is cancelled when its turn comes, and keeps its share of the connection until then.
-            pending.parties.remove(.caller)
-            effects.completions.append(
-                Completion(
-                    request: pending.request, result: .failure(pending.request.stopped(stop, nil)), parties: .caller))
+        // It is cancelled when its turn comes, and keeps its share of the connection until then.
+        if index > 0, pending.request.traits.mayLeave { return leave(pending, &effects) }
+        pending.leaveAt = .now + grace(for: pending.request, stop)
+        effects.deadline = min(effects.deadline, pending.leaveAt)
+        guard index == 0, !pending.request.traits.isUndoing else { return }
+        effects.sendsCancel = cancellation == nil
+        stopCopy(&effects)
+    }
+
+    /// How long the caller of a stopped request waits for the server's word.
+    private func grace(for request: Request, _ stop: Request.Stop) -> Duration {
+        // Nobody's time is up, and the server is in the middle of its answer.
+        if case .tooLarge = stop { return Self.patience }
+        return request.traits.isUndoing ? .zero : context.configuration.cancellationGrace
+    }
+
+    /// Lets a stopped request's caller go on; the answer is still taken in.
+    private func leave(_ pending: PendingRequest, _ effects: inout Effects) {
+        guard let stop = pending.stop else { return }
+        pending.leaveAt = .never
+        pending.parties.remove(.caller)
+        effects.completions.append(
+            Completion(
+                request: pending.request, result: .failure(pending.request.stopped(stop, nil)), parties: .caller))
+    }
+
+    /// Lets those go on whose statements the server has not stopped in time, and gives the connection up: it is closed at
+    /// once, unless others wait for their answers, who share the connection and get some more time.
+    private mutating func letGo(_ now: MonotonicTime, _ effects: inout Effects) {
+        let leaving = inFlight.filter { $0.leaveAt <= now }
+        guard let handle, !leaving.isEmpty else { return }
+        guard inFlight.contains(where: \.isAwaited), leaving.allSatisfy(\.request.traits.mayLeave) else {
+            if cancellation == nil { effects.farewell = CancelKey(for: handle) }
+            return end(Self.unstopped, &effects)
         }
+        for pending in leaving { leave(pending, &effects) }
+        isGivenUp = true
+        effects.isRetired = true
+        // To where they are answered.
+        sendHeld(&effects)
     }
 
     /// Begins a cancellation of the first request; returns what the thread needs that sends it.
@@ -57,7 +91,9 @@ extension ConnectionState {
             resumeReading()
             return nil
         }
-        let giveUpAt = cancellation.flatMap { $0.target == request.id ? $0.giveUpAt : nil } ?? now + Self.patience
+        let giveUpAt =
+            cancellation.flatMap { $0.target == request.id ? $0.giveUpAt : nil }
+            ?? now + max(Self.patience, context.configuration.cancellationGrace)
         cancellation = Cancellation(target: request.id, giveUpAt: giveUpAt)
         effects.deadline = min(effects.deadline, giveUpAt)
         return key
@@ -85,6 +121,8 @@ extension ConnectionState {
         guard handle != nil else { return .never }
         let late = (inFlight + held).filter { $0.deadline <= now }
         for pending in late { stop(pending.request.id, .timedOut, &effects) }
+        letGo(now, &effects)
+        guard handle != nil else { return .never }
         if let cancellation {
             if now >= cancellation.giveUpAt {
                 let reason = PostgresError(
@@ -95,6 +133,6 @@ extension ConnectionState {
             if !cancellation.isSending, now >= cancellation.repeatAt { effects.sendsCancel = true }
         }
         let own = cancellation.map { min($0.giveUpAt, $0.isSending ? .never : max($0.repeatAt, now)) } ?? .never
-        return (inFlight + held).reduce(own) { min($0, $1.deadline) }
+        return (inFlight + held).reduce(own) { min($0, $1.deadline, $1.leaveAt) }
     }
 }

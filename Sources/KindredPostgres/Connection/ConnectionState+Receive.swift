@@ -210,7 +210,7 @@ extension ConnectionState {
         guard let pending = inFlight.popFirst() else { return }
         let request = pending.request
         bytesInFlight = inFlight.isEmpty ? 0 : max(0, bytesInFlight - request.size)
-        if let error = pending.error, isMisfit(error) { effects.isMisfit = true }
+        if let error = pending.error, isMisfit(error) { effects.isRetired = true }
         if request.traits.isInTransaction, request.traits.end == nil, isInTransaction == false {
             pending.transactionHasEnded()
         }

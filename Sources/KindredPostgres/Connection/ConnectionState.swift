@@ -18,8 +18,10 @@ struct ConnectionState: @unchecked Sendable {
         /// The connection has ended: free it and tell why.
         var death: (handle: OpaquePointer, reason: PostgresError)?
         var deadline = MonotonicTime.never
-        /// The server takes no writes, and one that does is wanted.
-        var isMisfit = false
+        /// Asks the server to stop what it still does for the connection that has ended.
+        var farewell: CancelKey?
+        /// Nothing new should be sent over the connection.
+        var isRetired = false
     }
 
     /// nil once the connection has ended.
@@ -37,6 +39,8 @@ struct ConnectionState: @unchecked Sendable {
     /// The size of the requests on their way.
     var bytesInFlight = 0
     var cancellation: Cancellation?
+    /// Whether callers have gone on without the server's word; others still wait for theirs.
+    var isGivenUp = false
     var wantsWrite = false
     var wantsRead = true
     /// Watches for an answer while data is copied from here.
@@ -68,6 +72,8 @@ struct ConnectionState: @unchecked Sendable {
             effects.completions.append(pending.completion(ConnectionGone(reason: endReason)))
             return
         }
+        // Only what others share is given up and not ended, and they go to another connection.
+        if isGivenUp { return effects.completions.append(pending.completion(ConnectionGone())) }
         let request = pending.request
         effects.deadline = min(effects.deadline, pending.deadline)
         if let first = inFlight.first, first.request.copy != nil, first.stop == nil {

@@ -21,6 +21,8 @@ final class PendingRequest {
     var deadline: MonotonicTime
     /// Why nobody wants the answer any more.
     var stop: Request.Stop?
+    /// When its caller goes on without the server's word.
+    var leaveAt = MonotonicTime.never
     /// Who has not been told yet.
     var parties = Completion.Parties.all
     @exclusivity(unchecked) var steps = Few<Step>()
@@ -46,6 +48,12 @@ final class PendingRequest {
         self.request = request
         self.deadline = deadline
         self.attempts = attempts
+    }
+
+    /// Whether somebody waits for the answer.
+    var isAwaited: Bool {
+        parties.contains(.caller) && stop == nil
+            && (request.waiter != nil || request.onAnswer != nil || request.copy != nil)
     }
 
     var currentStep: Step? { step < steps.count ? steps[step] : nil }

@@ -25,22 +25,22 @@ final class PooledConnection: PolledSource {
     private let hasMail = Atomic(false)
     private let logger: Logger?
     private let onEnd: @Sendable (PostgresError) -> Void
-    private let onMisfit: @Sendable () -> Void
+    private let onRetirement: @Sendable () -> Void
 
-    /// Takes over an open connection; `onEnd` is called once when it has ended, whoever ended it, and `onMisfit` when its
-    /// server turns out not to take writes, where such a one is wanted.
+    /// Takes over an open connection; `onEnd` is called once when it has ended, whoever ended it, and `onRetirement` when
+    /// nothing new should be sent over it: its server takes no writes, where such a one is wanted, or does not answer.
     init(
         _ opened: Connector.Opened,
         context: ConnectionContext,
         onEnd: @escaping @Sendable (PostgresError) -> Void,
-        onMisfit: @escaping @Sendable () -> Void = {}
+        onRetirement: @escaping @Sendable () -> Void = {}
     ) throws(PostgresError) {
         processID = PQbackendPID(opened.handle)
         socket = PQsocket(opened.handle)
         busyPollingLimit = context.configuration.busyPollingLimit.nanoseconds
         logger = context.logger
         self.onEnd = onEnd
-        self.onMisfit = onMisfit
+        self.onRetirement = onRetirement
         state = Mutex(ConnectionState(opened, context: context))
         do {
             try Poller.shared.add(self, socket: socket)
@@ -59,7 +59,7 @@ final class PooledConnection: PolledSource {
     /// - Parameters:
     ///   - script: a script to run in the simple protocol, instead of statements.
     ///   - lease: the share of the connection that is given back with the answer, whatever it is.
-    ///   - timeout: how long to wait before the server is asked to stop; counted from the sending.
+    ///   - deadline: when the server is asked to stop.
     ///   - isShielded: whether the task's cancellation is of no interest, as it is when cleaning up.
     ///   - scope: what says when the request may be sent, such as a transaction.
     func run(
@@ -67,7 +67,7 @@ final class PooledConnection: PolledSource {
         script: String? = nil,
         traits: Request.Traits = .init(),
         lease: ConnectionPool.Lease? = nil,
-        timeout: Duration?,
+        by deadline: MonotonicTime,
         isShielded: Bool = false,
         scope: (any RequestScope)? = nil
     ) async throws -> [QueryResult] {
@@ -76,7 +76,7 @@ final class PooledConnection: PolledSource {
             Request(id: id, statements: statements, script: script, traits: traits, lease: lease, waiter: waiter)
         }
         if isShielded {
-            return try await withCheckedThrowingContinuation { submit(request($0), timeout) }
+            return try await withCheckedThrowingContinuation { submit(request($0), by: deadline) }
         }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiter in
@@ -85,9 +85,9 @@ final class PooledConnection: PolledSource {
                 if Task.isCancelled {
                     Completion(request: request, result: .failure(CancellationError())).finish()
                 } else if let scope {
-                    scope.send(request, timeout)
+                    scope.send(request, by: deadline)
                 } else {
-                    submit(request, timeout)
+                    submit(request, by: deadline)
                 }
                 // The handler may have looked for the request just before it was there.
                 if Task.isCancelled { cancel(id, scope) }
@@ -108,9 +108,8 @@ final class PooledConnection: PolledSource {
         Poller.shared.later { self.empty() }
     }
 
-    /// Sends a request now; its time begins.
-    func submit(_ request: Request, _ timeout: Duration?) {
-        let deadline = timeout.map { MonotonicTime.now + $0 } ?? .never
+    /// Sends a request now.
+    func submit(_ request: Request, by deadline: MonotonicTime) {
         updateNow { state, effects in
             state.submit(PendingRequest(request, deadline: deadline), &effects)
         } orLeave: {
@@ -121,8 +120,7 @@ final class PooledConnection: PolledSource {
     /// Determines a request's place among others; `sendEnqueued` has to follow.
     ///
     /// Whoever works on the connection before that, such as for the COMMIT that the request must not follow, sends it.
-    func enqueue(_ request: Request, _ timeout: Duration?) {
-        let deadline = timeout.map { MonotonicTime.now + $0 } ?? .never
+    func enqueue(_ request: Request, by deadline: MonotonicTime) {
         inbox.withLock { $0.requests.append((request, deadline)) }
         hasMail.store(true, ordering: .releasing)
     }
@@ -176,7 +174,9 @@ final class PooledConnection: PolledSource {
     }
 
     private func clean(_ text: String) async throws {
-        _ = try await run([Statement(text: StatementText(text))], timeout: .seconds(2), isShielded: true)
+        _ = try await run(
+            [Statement(text: StatementText(text))], traits: Request.Traits(isUndoing: true), by: .now + .seconds(2),
+            isShielded: true)
     }
 
     /// Asks for nothing but an answer.
@@ -193,16 +193,9 @@ final class PooledConnection: PolledSource {
 
     /// Ends the connection at once, and asks the server to stop what it is still working on for it.
     func abort(_ reason: PostgresError) {
-        var key: CancelKey?
         update { state, effects in
-            if !state.inFlight.isEmpty { key = state.handle.flatMap { CancelKey(for: $0) } }
+            if !state.inFlight.isEmpty { effects.farewell = state.handle.flatMap { CancelKey(for: $0) } }
             state.end(reason, &effects)
-        }
-        guard let key else { return }
-        do {
-            try DedicatedThread.start { key.send() }
-        } catch {
-            key.free()
         }
     }
 
@@ -308,7 +301,14 @@ final class PooledConnection: PolledSource {
             PQfinish(death.handle)
             onEnd(death.reason)
         }
-        if effects.isMisfit { onMisfit() }
+        if let farewell = effects.farewell {
+            do {
+                try DedicatedThread.start { farewell.send() }
+            } catch {
+                farewell.free()
+            }
+        }
+        if effects.isRetired { onRetirement() }
         if let opened = effects.opened { opened.scope.openingEnded(opened.count, of: opened.count) }
         effects.completions.forEach { $0.finish() }
         if effects.sendsCancel { sendCancel() }

@@ -21,6 +21,8 @@ final class Request: Sendable {
         var end: TransactionEnd?
         /// The statements are not executed: their results are empty and tell the columns.
         var isDescription = false
+        /// It undoes what was done before, or asks for a sign of life: without an answer in time the connection is closed.
+        var isUndoing = false
     }
 
     /// How a transaction is ended; the session is in none afterwards.
@@ -131,7 +133,7 @@ final class Request: Sendable {
 
 /// Decides when a request is sent, and whether it still is.
 protocol RequestScope: Sendable {
-    func send(_ request: Request, _ timeout: Duration?)
+    func send(_ request: Request, by deadline: MonotonicTime)
 
     /// Takes a request out that waits for its turn; false if it does not wait.
     func cancel(_ id: Request.ID) -> Bool

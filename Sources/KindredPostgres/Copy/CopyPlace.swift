@@ -4,13 +4,13 @@ enum CopyPlace {
     case lease(ConnectionLease)
     case own(PostgresClient, ConnectionPool.Lease)
 
-    static func find(for client: PostgresClient) async throws -> CopyPlace {
+    static func find(for client: PostgresClient, by deadline: MonotonicTime) async throws -> CopyPlace {
         if let transaction = client.currentTransaction { return .transaction(transaction) }
         if let lease = client.currentLease {
-            try await lease.waitForTransaction()
+            try await lease.waitForTransaction(by: deadline)
             return .lease(lease)
         }
-        return .own(client, try await client.acquireExclusive())
+        return .own(client, try await client.acquireExclusive(by: deadline))
     }
 
     var connection: PooledConnection {
@@ -23,11 +23,11 @@ enum CopyPlace {
 
     var isInTransaction: Bool { if case .transaction = self { true } else { false } }
 
-    func send(_ request: Request, _ timeout: Duration?) {
+    func send(_ request: Request, by deadline: MonotonicTime) {
         switch self {
-        case .transaction(let transaction): transaction.send(request, timeout)
-        case .lease(let lease): lease.send(request, timeout)
-        case .own: connection.submit(request, timeout)
+        case .transaction(let transaction): transaction.send(request, by: deadline)
+        case .lease(let lease): lease.send(request, by: deadline)
+        case .own: connection.submit(request, by: deadline)
         }
     }
 

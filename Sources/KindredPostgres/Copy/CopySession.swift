@@ -16,10 +16,12 @@ final class CopySession: Sendable {
     static func begin(
         _ text: String, _ direction: CopyOperation.Direction, on client: PostgresClient, _ timeout: Duration?
     ) async throws -> CopySession {
-        let session = CopySession(text, direction, client, try await CopyPlace.find(for: client), timeout)
-        session.send()
+        let deadline = client.deadline(timeout)
+        let place = try await CopyPlace.find(for: client, by: deadline)
+        let session = CopySession(text, direction, client, place, timeout)
+        session.send(by: deadline)
         do {
-            try await session.wait { $0.isOpen }
+            try await session.wait(by: deadline) { $0.isOpen }
             guard session.operation.isOpen else {
                 throw PostgresError(
                     .invalidParameter, "The statement copies no data to or from the client; it lacks STDIN or STDOUT")
@@ -50,9 +52,9 @@ final class CopySession: Sendable {
         place.giveBack(after: operation)
     }
 
-    private func send() {
+    private func send(by deadline: MonotonicTime) {
         let traits = Request.Traits(isInTransaction: place.isInTransaction)
-        place.send(Request(id: id, statements: [], script: text, traits: traits, copy: operation), timeout)
+        place.send(Request(id: id, statements: [], script: text, traits: traits, copy: operation), by: deadline)
     }
 
     private func stop() {
@@ -61,8 +63,10 @@ final class CopySession: Sendable {
     }
 
     /// Waits for the server; returns early when the COPY is over, and throws if it has failed.
-    private func wait(until condition: @Sendable (CopyOperation.State) -> Bool) async throws {
-        setDeadline(timeout.map { MonotonicTime.now + $0 } ?? .never)
+    private func wait(
+        by deadline: MonotonicTime? = nil, until condition: @Sendable (CopyOperation.State) -> Bool
+    ) async throws {
+        setDeadline(deadline ?? timeout.map { MonotonicTime.now + $0 } ?? .never)
         await withTaskCancellationHandler {
             if Task.isCancelled { stop() }
             await operation.wait { $0.result != nil || condition($0) }

@@ -7,7 +7,7 @@ final class ListenerTask {
 
     /// After so long a connection is asked for a sign of life.
     ///
-    /// With the two seconds that it has for that, and the five to stop, one that is dead is found out within ten.
+    /// With the two seconds that it has for that, one that is dead is found out within five.
     private static let interval = Duration.seconds(3)
 
     private let listener: PostgresListener
@@ -97,7 +97,8 @@ final class ListenerTask {
         if !texts.isEmpty {
             let statements = texts.map { Statement(text: StatementText(oneTime: $0, effect: .session)) }
             do {
-                _ = try await connection?.run(statements, timeout: .seconds(2), isShielded: true)
+                _ = try await connection?.run(
+                    statements, traits: Request.Traits(isUndoing: true), by: .now + .seconds(2), isShielded: true)
             } catch is ConnectionGone {
                 throw PostgresError(.connectionLost, "The connection has ended")
             }

@@ -12,10 +12,16 @@ final class ConnectionPool: PolledSource {
         let pool: ConnectionPool
     }
 
+    private struct Waiter {
+        let turn: CheckedContinuation<Lease, any Error>
+        /// Whether it is the statement's own time that is up at the deadline.
+        let isStatements: Bool
+    }
+
     private struct State {
         var machine: Machine
         var connections: [Machine.ConnectionID: PooledConnection] = [:]
-        var waiters: [Machine.WaiterID: CheckedContinuation<Lease, any Error>] = [:]
+        var waiters: [Machine.WaiterID: Waiter] = [:]
         /// Attempts that the machine has asked for, to be given up when nobody wants them any more.
         var connecting: [Machine.ConnectionID: Task<Void, Never>] = [:]
         var closers: [CheckedContinuation<Void, Never>] = []
@@ -52,26 +58,32 @@ final class ConnectionPool: PolledSource {
 
     /// Lends a connection; the caller gives it back with `release`.
     ///
-    /// Throws `PostgresError` `.poolTimeout`, `.poolOverloaded`, `.connectionFailed`, `.nestedAcquire` or `.closed`.
-    func acquire(_ use: PoolStateMachine.Use, isNested: Bool) async throws -> Lease {
+    /// Throws `PostgresError` `.poolTimeout`, `.poolOverloaded`, `.connectionFailed`, `.nestedAcquire` or `.closed`, and
+    /// `.timeout` at the deadline of the statement that needs it.
+    func acquire(
+        _ use: PoolStateMachine.Use, isNested: Bool, by statementDeadline: MonotonicTime
+    ) async throws -> Lease {
         let now = MonotonicTime.now
         if use == .exclusive, let threshold = options.leaseWarning { Poller.shared.wake(by: now + threshold) }
         if let lease = try acquireNow(use, isNested, now) { return lease }
-        let deadline = now + options.acquireTimeout
+        let limit = now + options.acquireTimeout
+        let deadline = min(limit, statementDeadline)
         let id = state.withLock { state in
             state.lastWaiter += 1
             return state.lastWaiter
         }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                wait(continuation, Machine.Waiter(id: id, use: use, deadline: deadline), isNested)
+                wait(
+                    Waiter(turn: continuation, isStatements: deadline < limit),
+                    Machine.Waiter(id: id, use: use, deadline: deadline), isNested)
             }
         } onCancel: {
             Poller.shared.later {
-                let continuation = self.change { state, actions in
+                let waiter = self.change { state, actions in
                     state.machine.cancel(id, now: .now, actions: &actions) ? state.waiters.removeValue(forKey: id) : nil
                 }
-                continuation?.resume(throwing: CancellationError())
+                waiter?.turn.resume(throwing: CancellationError())
             }
         }
     }
@@ -90,7 +102,7 @@ final class ConnectionPool: PolledSource {
     }
 
     private func wait(
-        _ continuation: CheckedContinuation<Lease, any Error>, _ waiter: PoolStateMachine.Waiter, _ isNested: Bool
+        _ own: Waiter, _ waiter: PoolStateMachine.Waiter, _ isNested: Bool
     ) {
         let result: Result<Lease, any Error>? = change { state, actions in
             // A cancellation from here on finds the waiter; an earlier one shows here.
@@ -105,12 +117,12 @@ final class ConnectionPool: PolledSource {
                 return .failure(error(refusal, state))
             case .wait:
                 state.counters.waits += 1
-                state.waiters[waiter.id] = continuation
+                state.waiters[waiter.id] = own
                 return nil
             }
         }
         if let result {
-            continuation.resume(with: result)
+            own.turn.resume(with: result)
         } else {
             Poller.shared.wake(by: waiter.deadline)
         }
@@ -118,12 +130,19 @@ final class ConnectionPool: PolledSource {
 
     /// Takes a connection back that was lent for exclusive use, after making it what it was.
     func releaseExclusive(_ lease: Lease) async {
-        if lease.connection.condition != .clean {
-            do {
-                try await lease.connection.reset()
-            } catch {
-                lease.connection.end(PostgresError(.closed, "The connection was left in an unusable state"))
-            }
+        switch lease.connection.condition {
+        case .clean: release(lease)
+        case .inTransaction, .tainted: await cleanAndRelease(lease)
+        // Something was stopped a moment ago: its caller does not wait for the server once more.
+        case .unusable: Task.detached { await self.cleanAndRelease(lease) }
+        }
+    }
+
+    private func cleanAndRelease(_ lease: Lease) async {
+        do {
+            try await lease.connection.reset()
+        } catch {
+            lease.connection.end(PostgresError(.closed, "The connection was left in an unusable state"))
         }
         release(lease)
     }
@@ -165,7 +184,7 @@ final class ConnectionPool: PolledSource {
             context.warn(of: opened)
             let connection = try PooledConnection(opened, context: context) {
                 self.ended(id, $0)
-            } onMisfit: {
+            } onRetirement: {
                 self.change { state, actions in state.machine.retire(id, now: .now, actions: &actions) }
             }
             change { state, actions in
@@ -338,12 +357,13 @@ final class ConnectionPool: PolledSource {
                 let connection = state.connections[assignment.connection]
             else { continue }
             consequences.resumed.append(
-                (waiter, .success(Lease(id: assignment.connection, connection: connection, pool: self))))
+                (waiter.turn, .success(Lease(id: assignment.connection, connection: connection, pool: self))))
         }
         for refused in actions.refuse {
             guard let waiter = state.waiters.removeValue(forKey: refused.waiter) else { continue }
             if refused.refusal == .timedOut { state.counters.timeouts += 1 }
-            consequences.resumed.append((waiter, .failure(error(refused.refusal, state))))
+            consequences.resumed.append(
+                (waiter.turn, .failure(error(refused.refusal, state, isStatements: waiter.isStatements))))
         }
         for id in actions.close {
             guard let connection = state.connections.removeValue(forKey: id) else { continue }
@@ -362,7 +382,9 @@ final class ConnectionPool: PolledSource {
     }
 
     /// Says why a caller got no connection, with the facts that help.
-    private func error(_ refusal: PoolStateMachine.Refusal, _ state: State) -> PostgresError {
+    private func error(
+        _ refusal: PoolStateMachine.Refusal, _ state: State, isStatements: Bool = false
+    ) -> PostgresError {
         let machine = state.machine
         let leased = machine.connections.count { $0.state == .leased }
         let facts = """
@@ -388,8 +410,9 @@ final class ConnectionPool: PolledSource {
                     sqlState: failure.sqlState, server: failure.server,
                     underlying: failure.underlying)
             }
+            let limit = isStatements ? "the time of the statement" : "\(options.acquireTimeout)"
             return PostgresError(
-                .poolTimeout, "No connection became free within \(options.acquireTimeout) (\(facts))",
+                isStatements ? .timeout : .poolTimeout, "No connection became free within \(limit) (\(facts))",
                 underlying: state.lastFailure.map { [$0.message] } ?? [])
         }
     }

@@ -7,10 +7,10 @@ enum CursorPlace {
     case own(OwnTransaction)
 
     /// The place for a cursor that the current task opens.
-    static func find(for client: PostgresClient) async throws -> CursorPlace {
+    static func find(for client: PostgresClient, by deadline: MonotonicTime) async throws -> CursorPlace {
         if let transaction = client.currentTransaction { return .transaction(transaction) }
         if let lease = client.currentLease { return .lease(lease) }
-        return .own(OwnTransaction(client: client, lease: try await client.acquireExclusive()))
+        return .own(OwnTransaction(client: client, lease: try await client.acquireExclusive(by: deadline)))
     }
 
     /// Whether the cursor has to live without a transaction around it.
@@ -18,19 +18,19 @@ enum CursorPlace {
         if case .lease = self { true } else { false }
     }
 
-    func run(_ statements: [Statement], _ timeout: Duration?) async throws -> [QueryResult] {
+    func run(_ statements: [Statement], by deadline: MonotonicTime) async throws -> [QueryResult] {
         switch self {
         // Inside of a savepoint the statement belongs there, also where the cursor was opened outside.
-        case .transaction(let transaction): try await transaction.innermost.run(statements, .init(), timeout)
-        case .lease(let lease): try await lease.run(statements, .init(), timeout)
-        case .own(let transaction): try await transaction.run(statements, timeout)
+        case .transaction(let transaction): try await transaction.innermost.run(statements, .init(), by: deadline)
+        case .lease(let lease): try await lease.run(statements, .init(), by: deadline)
+        case .own(let transaction): try await transaction.run(statements, by: deadline)
         }
     }
 
     /// The cursor has given its last row.
-    func finish(closing statement: Statement) async throws {
-        if case .own(let transaction) = self { return try await transaction.commit() }
-        _ = try await run([statement], nil)
+    func finish(closing statement: Statement, by deadline: MonotonicTime) async throws {
+        if case .own(let transaction) = self { return try await transaction.commit(by: deadline) }
+        _ = try await run([statement], by: deadline)
     }
 
     /// A statement of the cursor has failed, and the transaction around it with it.
@@ -42,7 +42,7 @@ enum CursorPlace {
     func abandon(closing statement: Statement) {
         switch self {
         case .transaction(let transaction):
-            transaction.send(Request(statements: [statement]), nil)
+            transaction.send(Request(statements: [statement]), by: .never)
         case .lease:
             // Its session is reset when it is given back.
             break
@@ -67,7 +67,7 @@ final class OwnTransaction: Sendable {
         self.lease = lease
     }
 
-    func run(_ statements: [Statement], _ timeout: Duration?) async throws -> [QueryResult] {
+    func run(_ statements: [Statement], by deadline: MonotonicTime) async throws -> [QueryResult] {
         var statements = statements
         // Of all that this connection is used for, only the first request opens the transaction.
         let isFirst = !hasBegun.exchange(true, ordering: .relaxed)
@@ -79,31 +79,30 @@ final class OwnTransaction: Sendable {
             statements.insert(contentsOf: [begin, goal], at: 0)
         }
         do {
-            let results = try await lease.connection.run(
-                statements, timeout: timeout ?? client.configuration.statementTimeout)
+            let results = try await lease.connection.run(statements, by: deadline)
             return isFirst ? Array(results.dropFirst(2)) : results
         } catch let gone as ConnectionGone {
             throw gone.lost(statements.last?.text.text)
         }
     }
 
-    func commit() async throws {
-        try await end("COMMIT", .commit)
+    func commit(by deadline: MonotonicTime) async throws {
+        try await end("COMMIT", .commit, by: deadline)
         await client.pool.releaseExclusive(lease)
     }
 
     /// Undoes whatever has happened and gives the connection back; one that cannot be undone is closed.
     func rollBack() async {
-        if lease.connection.condition != .clean { try? await end("ROLLBACK", .rollback) }
+        if lease.connection.condition != .clean { try? await end("ROLLBACK", .rollback, by: .now + .seconds(2)) }
         await client.pool.releaseExclusive(lease)
     }
 
-    private func end(_ text: String, _ end: Request.TransactionEnd) async throws {
+    private func end(_ text: String, _ end: Request.TransactionEnd, by deadline: MonotonicTime) async throws {
         let statements = [Statement(text: StatementText(text), resultFormat: .binary)]
         do {
             _ = try await client.observing(statements, kind: .transactionControl) {
                 try await lease.connection.run(
-                    statements, traits: Request.Traits(end: end), timeout: client.configuration.statementTimeout,
+                    statements, traits: Request.Traits(end: end, isUndoing: end == .rollback), by: deadline,
                     isShielded: true)
             }
         } catch is ConnectionGone {

@@ -30,14 +30,15 @@ package final class ServerCursor {
 
     /// Fetches the next portion of rows, which is not empty; nil after the last.
     package func next() async throws -> QueryResult? {
+        let deadline = client.deadline(timeout)
         do {
             let portion: QueryResult
             switch state {
             case .finished: return nil
-            case .unopened: portion = try await open()
-            case .open(let place): portion = try await fetch(from: place)
+            case .unopened: portion = try await open(by: deadline)
+            case .open(let place): portion = try await fetch(from: place, by: deadline)
             }
-            if portion.count < size.rows { try await finish() }
+            if portion.count < size.rows { try await finish(by: deadline) }
             size.adapt(to: portion)
             return portion.isEmpty ? nil : portion
         } catch {
@@ -47,12 +48,12 @@ package final class ServerCursor {
         }
     }
 
-    private func open() async throws -> QueryResult {
+    private func open(by deadline: MonotonicTime) async throws -> QueryResult {
         format =
             if let wanted = statement.resultFormat { wanted } else {
-                try await client.resultFormat(of: statement, timeout)
+                try await client.resultFormat(of: statement, by: deadline)
             }
-        let place = try await CursorPlace.find(for: client)
+        let place = try await CursorPlace.find(for: client, by: deadline)
         state = .open(place)
         let hold = place.outlivesTransactions ? "WITH HOLD " : ""
         let declare = Statement(
@@ -62,14 +63,14 @@ package final class ServerCursor {
             bindings: statement.bindings)
         let fetch = fetchStatement
         let results = try await client.observing([declare, fetch]) {
-            try await place.run([declare, fetch], timeout)
+            try await place.run([declare, fetch], by: deadline)
         }
         return try last(of: results)
     }
 
-    private func fetch(from place: CursorPlace) async throws -> QueryResult {
+    private func fetch(from place: CursorPlace, by deadline: MonotonicTime) async throws -> QueryResult {
         let fetch = fetchStatement
-        return try last(of: try await client.observing([fetch]) { try await place.run([fetch], timeout) })
+        return try last(of: try await client.observing([fetch]) { try await place.run([fetch], by: deadline) })
     }
 
     private var fetchStatement: Statement {
@@ -89,9 +90,9 @@ package final class ServerCursor {
     }
 
     /// Closes the cursor after its last row.
-    private func finish() async throws {
+    private func finish(by deadline: MonotonicTime) async throws {
         guard case .open(let place) = state else { return }
-        try await place.finish(closing: close)
+        try await place.finish(closing: close, by: deadline)
         state = .finished
     }
 }

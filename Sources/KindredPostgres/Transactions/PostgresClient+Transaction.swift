@@ -157,7 +157,7 @@ extension PostgresClient {
         let request = Request(
             statements: [PostgresTransactionID.question], traits: Request.Traits(isInTransaction: true),
             onAnswer: { tracked.take($0) })
-        connection.submit(request, configuration.statementTimeout)
+        connection.submit(request, by: deadline(nil))
     }
 
     private static func aborted(_ firstError: PostgresError?) -> PostgresError {
@@ -219,7 +219,7 @@ extension PostgresClient {
         _ texts: [String], on connection: PooledConnection, end: Request.TransactionEnd? = nil
     ) async {
         do {
-            try await control(texts, on: connection, end: end)
+            try await control(texts, on: connection, end: end, isUndoing: true)
         } catch {
             connection.end(
                 error as? PostgresError ?? PostgresError(.connectionLost, "The transaction could not be rolled back"))
@@ -229,13 +229,16 @@ extension PostgresClient {
     /// Runs transaction control, which the task's cancellation does not stop.
     @discardableResult
     private func control(
-        _ texts: [String], on connection: PooledConnection, end: Request.TransactionEnd? = nil
+        _ texts: [String], on connection: PooledConnection, end: Request.TransactionEnd? = nil, isUndoing: Bool = false
     ) async throws -> [QueryResult] {
+        // A task that was cancelled does not wait long for what the server does by itself when the connection is closed.
+        let deadline = isUndoing && Task.isCancelled ? .now + configuration.cancellationGrace : deadline(nil)
         let statements = texts.map { Statement(text: StatementText($0), resultFormat: .binary) }
         return try await observing(statements, kind: .transactionControl) {
             try await connection.run(
-                statements, traits: Request.Traits(isInTransaction: end == .commit, end: end),
-                timeout: configuration.statementTimeout, isShielded: true)
+                statements,
+                traits: Request.Traits(isInTransaction: end == .commit, end: end, isUndoing: isUndoing),
+                by: deadline, isShielded: true)
         }
     }
 }

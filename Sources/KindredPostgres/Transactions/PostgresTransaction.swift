@@ -36,7 +36,7 @@ public final class PostgresTransaction: Sendable, RequestScope {
     ///
     /// Throws `PostgresError` `.transactionEnded` once the scope is over.
     ///
-    /// - Parameter timeout: after which the statement is cancelled; nil is the configuration's.
+    /// - Parameter timeout: after which the statement is cancelled, counted from the call; nil is the configuration's.
     @discardableResult
     public func query(_ sql: SQL, timeout: Duration? = nil, fileID: String = #fileID, line: Int = #line) async throws
         -> QueryResult
@@ -56,13 +56,15 @@ public final class PostgresTransaction: Sendable, RequestScope {
     }
 
     /// Runs statements under one Sync in this scope.
-    func run(_ statements: [Statement], _ traits: Request.Traits, _ timeout: Duration?) async throws -> [QueryResult] {
+    func run(
+        _ statements: [Statement], _ traits: Request.Traits, by deadline: MonotonicTime
+    ) async throws -> [QueryResult] {
         var traits = traits
         traits.mayRepeat = false
         traits.isInTransaction = true
         do {
             return try await connection.run(
-                statements, traits: traits, timeout: timeout ?? client.configuration.statementTimeout, scope: self)
+                statements, traits: traits, by: deadline, scope: self)
         } catch {
             throw failed(error, statements.first?.text.text)
         }
@@ -98,14 +100,21 @@ public final class PostgresTransaction: Sendable, RequestScope {
     // MARK: Order of requests
 
     /// Sends a request with whatever opens the scope before it; or keeps it while a savepoint is open inside.
-    func send(_ request: Request, _ timeout: Duration?) {
-        perform { state, effects in
-            switch state.admit(request, timeout) {
-            case .wait: break
-            case .refuse: effects.refused.append(.request(request, timeout: timeout))
-            case .send: submit(request, timeout, &state, &effects)
+    func send(_ request: Request, by deadline: MonotonicTime) {
+        let alarm: Alarm? = perform { state, effects in
+            switch state.admission {
+            case .wait:
+                let alarm = Alarm(at: deadline) { [weak self, id = request.id] in
+                    self?.refuseWaiting(id, request.stopped(.timedOut, nil))
+                }
+                state.waiting.append(.request(request, deadline, alarm))
+                return alarm
+            case .refuse: effects.refused.append(.request(request, deadline, nil))
+            case .send: submit(request, deadline, &state, &effects)
             }
+            return nil
         }
+        alarm?.set()
     }
 
     /// What follows from a change of the state, once the mutex is free.
@@ -135,10 +144,10 @@ public final class PostgresTransaction: Sendable, RequestScope {
 
     /// Gives a request its place under the scope's mutex, so that nothing comes between the opening and the statement.
     private func submit(
-        _ request: Request, _ timeout: Duration?, _ state: inout TransactionState, _ effects: inout Effects
+        _ request: Request, _ deadline: MonotonicTime, _ state: inout TransactionState, _ effects: inout Effects
     ) {
         let openings = takeOpening(&state)
-        connection.enqueue(openings.isEmpty ? request : Request(request, after: openings, of: self), timeout)
+        connection.enqueue(openings.isEmpty ? request : Request(request, after: openings, of: self), by: deadline)
         effects.openings += openings
         effects.isSending = true
     }
@@ -170,7 +179,9 @@ public final class PostgresTransaction: Sendable, RequestScope {
         if state.brokenBy != nil { effects.refused += state.takeWaiting() }
         while !state.isHeldUp, let next = state.waiting.popFirst() {
             switch next {
-            case .request(let request, let timeout): submit(request, timeout, &state, &effects)
+            case .request(let request, let deadline, let alarm):
+                alarm?.callOff()
+                submit(request, deadline, &state, &effects)
             case .savepoint(_, let turn):
                 state.hasSavepoint = true
                 effects.turns.append(turn)
@@ -179,9 +190,12 @@ public final class PostgresTransaction: Sendable, RequestScope {
     }
 
     /// Takes a request out that waits for its turn; false if it does not wait.
-    func cancel(_ id: Request.ID) -> Bool {
-        guard let waiter = state.withLock({ $0.removeWaiting(id) }) else { return false }
-        waiter()
+    func cancel(_ id: Request.ID) -> Bool { refuseWaiting(id, CancellationError()) }
+
+    @discardableResult
+    private func refuseWaiting(_ id: Request.ID, _ error: any Error) -> Bool {
+        guard let waiting = state.withLock({ $0.removeWaiting(id) }) else { return false }
+        waiting.refuse(error)
         return true
     }
 

@@ -4,19 +4,21 @@ import DequeModule
 struct TransactionState {
     /// Somebody who waits until a sibling's savepoint ends.
     enum Waiting: Sendable {
-        case request(Request, timeout: Duration?)
+        case request(Request, MonotonicTime, Alarm?)
         case savepoint(Request.ID, CheckedContinuation<Void, any Error>)
 
         var id: Request.ID {
             switch self {
-            case .request(let request, _): request.id
+            case .request(let request, _, _): request.id
             case .savepoint(let id, _): id
             }
         }
 
         func refuse(_ error: any Error) {
             switch self {
-            case .request(let request, _): request.refuse(error)
+            case .request(let request, _, let alarm):
+                alarm?.callOff()
+                request.refuse(error)
             case .savepoint(_, let turn): turn.resume(throwing: error)
             }
         }
@@ -53,21 +55,17 @@ struct TransactionState {
     /// Whether requests have to wait, for the opening or for a savepoint's end.
     var isHeldUp: Bool { hasSavepoint || opening == .sent }
 
-    mutating func admit(_ request: Request, _ timeout: Duration?) -> Admission {
-        if isOver || brokenBy != nil { return .refuse }
-        guard isHeldUp else { return .send }
-        waiting.append(.request(request, timeout: timeout))
-        return .wait
-    }
+    /// What happens to a request that comes now.
+    var admission: Admission { isOver || brokenBy != nil ? .refuse : isHeldUp ? .wait : .send }
 
     mutating func admitSavepoint(_ id: Request.ID, _ turn: CheckedContinuation<Void, any Error>) -> Admission {
-        if isOver || brokenBy != nil { return .refuse }
-        guard isHeldUp else {
-            hasSavepoint = true
-            return .send
+        let admission = admission
+        switch admission {
+        case .send: hasSavepoint = true
+        case .wait: waiting.append(.savepoint(id, turn))
+        case .refuse: break
         }
-        waiting.append(.savepoint(id, turn))
-        return .wait
+        return admission
     }
 
     /// Takes all out of the queue.
@@ -76,11 +74,9 @@ struct TransactionState {
         return waiting
     }
 
-    /// Takes somebody out of the queue; returns how to tell him.
-    mutating func removeWaiting(_ id: Request.ID) -> (@Sendable () -> Void)? {
-        guard let index = waiting.firstIndex(where: { $0.id == id }) else { return nil }
-        let removed = waiting.remove(at: index)
-        return { removed.refuse(CancellationError()) }
+    /// Takes one out of the queue; nil if it is not there.
+    mutating func removeWaiting(_ id: Request.ID) -> Waiting? {
+        waiting.firstIndex { $0.id == id }.map { waiting.remove(at: $0) }
     }
 
     /// Notes the failure of a statement; returns what its caller gets.

@@ -58,6 +58,7 @@ import Testing
                 return try await group.reduce(0, +)
             }
             #expect(cancelled > 0)
+            try await eventually("all connections are back") { client.metrics.inUse == 0 }
             let metrics = client.metrics
             #expect(metrics.lost == 0 && metrics.inUse == 0 && metrics.waiting == 0, "\(metrics)")
             #expect(metrics.opened - metrics.closed == metrics.idle, "\(metrics)")

@@ -13,6 +13,7 @@ func withClient(
     // Tests share two threads with each other's arithmetic: what is not about waiting has time.
     configuration.pool.acquireTimeout = .seconds(60)
     configuration.statementTimeout = .seconds(120)
+    configuration.cancellationGrace = .seconds(60)
     change?(&configuration)
     try await lend(configuration, body)
 }

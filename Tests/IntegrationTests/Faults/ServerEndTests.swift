@@ -148,11 +148,9 @@ import Testing
                 var configuration = server.configuration
                 configuration.connectTimeout = .milliseconds(200)
                 await expectPostgresError(.connectionFailed) { _ = try await PostgresClient.connect(configuration) }
-                if LongTests.areOn {
-                    // The request to cancel is not taken either.
-                    await expectPostgresError(.timeout) {
-                        try await client.query("SELECT pg_sleep(600)", timeout: .milliseconds(50))
-                    }
+                // The request to cancel is not taken either.
+                await expectPostgresError(.timeout) {
+                    try await client.query("SELECT pg_sleep(600)", timeout: .milliseconds(50))
                 }
                 try await server.signal(SIGCONT)
                 try await fill(client)
@@ -161,8 +159,7 @@ import Testing
     }
 
     @Test(
-        "L7: a session that stands still meets its deadline and is replaced", .enabled(if: LongTests.areOn),
-        .timeLimit(.minutes(15)))
+        "L7: a session that stands still meets its deadline and is replaced", .timeLimit(.minutes(15)))
     func frozenSession() async throws {
         try await withServer { server in
             var configuration = server.configuration

@@ -11,6 +11,7 @@ func withDatabase(
     // Tests share two threads with each other's arithmetic: what is not about waiting has time.
     configuration.pool.acquireTimeout = .seconds(60)
     configuration.statementTimeout = .seconds(120)
+    configuration.cancellationGrace = .seconds(60)
     let database = try await Database.connect(configuration, overrides: overrides)
     let other = try await PostgresClient.connect(configuration)
     do {

@@ -44,6 +44,7 @@ func withRoundTripClient(_ body: (PostgresClient) async throws -> Void) async th
     var configuration = try PostgresConfiguration(uri: try TestDatabase.current.uri)
     configuration.pool.acquireTimeout = .seconds(60)
     configuration.statementTimeout = .seconds(120)
+    configuration.cancellationGrace = .seconds(60)
     let client = try await PostgresClient.connect(configuration)
     do {
         try await client.withConnection { connection in

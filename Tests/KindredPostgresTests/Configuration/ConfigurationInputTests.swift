@@ -113,6 +113,7 @@ import Testing
         Change("no result") { $0.maximumResultSize = 0 }, Change("nothing in flight") { $0.maximumBytesInFlight = 0 },
         Change("no time to connect") { $0.connectTimeout = .zero },
         Change("negative statement time") { $0.statementTimeout = .seconds(-1) },
+        Change("negative grace") { $0.cancellationGrace = .seconds(-1) },
         Change("no time to acquire") { $0.pool.acquireTimeout = .zero },
         Change("negative idle time") { $0.pool.idleTimeout = .seconds(-1) },
         Change("no lifetime") { $0.pool.maximumLifetime = .zero },
