@@ -164,6 +164,8 @@ import Testing
             var configuration = server.configuration
             configuration.statementCacheCapacity = 0
             configuration.maximumResultSize = Self.limit
+            // Two million messages, beside all other tests.
+            configuration.statementTimeout = .seconds(600)
             let growth = try await growth {
                 try await lend(configuration) { client in
                     let rows = try await client.query("SELECT 1")
