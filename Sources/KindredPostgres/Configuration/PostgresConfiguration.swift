@@ -48,6 +48,9 @@ public struct PostgresConfiguration: Sendable {
     /// refused with `PostgresError` `.connectionFailed` if it has another one.
     public var searchPath: [String]?
     /// Settings for each session, such as `["lock_timeout": "2s"]`.
+    ///
+    /// A pooler may drop such a request: each new connection is asked for them, in one round trip, and refused with
+    /// `PostgresError` `.connectionFailed` where one has another value.
     public var settings: [String: String] = [:]
     /// Further command-line options for each session, as libpq's `options`.
     public var options: String?

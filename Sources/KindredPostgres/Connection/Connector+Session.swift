@@ -18,39 +18,82 @@ extension Connector {
     ]
 
     /// Says what is wrong with a new session, if something is; a parameter that a pooler does not report passes, with the
-    /// exception of a search path that was asked for, which others may rely on not to have their statements changed.
+    /// exception of what was configured: others may rely on the search path not to have their statements changed.
     ///
     /// The session is in pipeline mode and does not block; this does, until the attempt's deadline.
     static func objection(
-        to handle: OpaquePointer, _ searchPath: String?, _ attempt: ConnectionAttempt
+        to handle: OpaquePointer, _ wish: SessionWish, _ attempt: ConnectionAttempt
     ) throws(PostgresError) -> String? {
+        var reportedPath = PQparameterStatus(handle, "search_path").map { String(cString: $0) }
+        let asksForPath = wish.searchPath != nil && reportedPath == nil
+        var questions = wish.settings.map { Question.comparing($0.name, with: $0.value) }
+        if asksForPath { questions.append(Question("SELECT pg_catalog.current_setting('search_path')")) }
+        var answers = questions.isEmpty ? [] : try ask(questions, handle, attempt)
         for (name, value) in expected {
             guard let reported = PQparameterStatus(handle, name).map({ String(cString: $0) }) else { continue }
             if reported != value, !reported.hasPrefix("\(value),") {
                 return "The session's \(name) is not \(value); set it on the server, the role or the pooler"
             }
         }
-        guard let searchPath else { return nil }
-        var actual = PQparameterStatus(handle, "search_path").map { String(cString: $0) }
-        if actual == nil {
-            actual = try ask("SELECT pg_catalog.current_setting('search_path')", handle, attempt)
+        if asksForPath { reportedPath = try answers.removeLast().get().first ?? nil }
+        for (setting, answer) in zip(wish.settings, answers) where !isInForce(answer) {
+            return notInForce(setting.name, "the configured one")
         }
+        guard let searchPath = wish.searchPath else { return nil }
         // A role's or database's own setting is written with as few quotes as it needs.
-        guard SearchPathSetting.names(actual ?? "") != SearchPathSetting.names(searchPath) else { return nil }
-        return """
-            The session's search_path is not the configured one (\(searchPath)); behind a pooler that ignores such requests \
-            set it for the role or the database: ALTER ROLE … SET search_path = …
-            """
+        guard SearchPathSetting.names(reportedPath ?? "") != SearchPathSetting.names(searchPath) else { return nil }
+        return notInForce("search_path", "the configured one (\(searchPath))")
     }
 
-    /// Asks the server for a text, before the connection is in anybody's hands.
-    private static func ask(
-        _ question: String, _ handle: OpaquePointer, _ attempt: ConnectionAttempt
-    ) throws(PostgresError) -> String? {
-        guard PQsendQueryParams(handle, question, 0, nil, nil, nil, nil, 0) == 1, PQpipelineSync(handle) == 1 else {
+    /// Whether a setting is what it would be after being set; one that can only be set when a session begins is not known.
+    private static func isInForce(_ answer: Result<[String?], PostgresError>) -> Bool {
+        switch answer {
+        case .success(let values): values.count == 2 && values[0] == values[1]
+        case .failure(let error): error.sqlState?.rawValue == "55P02"
+        }
+    }
+
+    private static func notInForce(_ name: String, _ wanted: String) -> String {
+        """
+        The session's \(name) is not \(wanted); behind a pooler that ignores such requests set it for the role or the \
+        database: ALTER ROLE … SET \(name) = …
+        """
+    }
+
+    /// A statement whose answer is one row at most.
+    struct Question {
+        let text: String
+        let values: [String]
+
+        init(_ text: String, _ values: [String] = []) {
+            self.text = text
+            self.values = values
+        }
+
+        /// Asks for a setting and, in the server's own words, for what it would be if it was set, which it is for no longer
+        /// than the question takes.
+        static func comparing(_ name: String, with value: String) -> Question {
+            Question("SELECT pg_catalog.current_setting($1, true), pg_catalog.set_config($1, $2, true)", [name, value])
+        }
+
+        func send(over handle: OpaquePointer) -> Bool {
+            let texts = values.map { strdup($0) }
+            defer { for text in texts { free(text) } }
+            let isSent = PQsendQueryParams(
+                handle, text, Int32(texts.count), nil, texts.map { UnsafePointer($0) }, nil, nil, 0)
+            return isSent == 1 && PQpipelineSync(handle) == 1
+        }
+    }
+
+    /// Asks the server before the connection is in anybody's hands, in one round trip; each question is answered by itself.
+    static func ask(
+        _ questions: [Question], _ handle: OpaquePointer, _ attempt: ConnectionAttempt
+    ) throws(PostgresError) -> [Result<[String?], PostgresError>] {
+        guard questions.allSatisfy({ $0.send(over: handle) }) else {
             throw failure(LibPQ.message(of: handle), attempt.address)
         }
-        var answer: String?
+        var answers: [Result<[String?], PostgresError>] = []
+        var answer = Result<[String?], PostgresError>.success([])
         var silences = 0
         while true {
             let isWritten = PQflush(handle) == 0
@@ -64,12 +107,20 @@ extension Connector {
                     continue
                 }
                 defer { PQclear(result) }
+                silences = 0
                 switch PQresultStatus(result) {
-                case PGRES_PIPELINE_SYNC: return answer
-                case PGRES_TUPLES_OK where PQntuples(result) == 1 && PQnfields(result) == 1:
-                    answer = PQgetvalue(result, 0, 0).map { String(cString: $0) }
-                case PGRES_TUPLES_OK: break
-                default: throw LibPQ.error(result)
+                case PGRES_PIPELINE_SYNC:
+                    answers.append(answer)
+                    if answers.count == questions.count { return answers }
+                    answer = .success([])
+                case PGRES_TUPLES_OK where PQntuples(result) == 1:
+                    answer = .success(
+                        (0..<PQnfields(result)).map { PQgetvalue(result, 0, $0).map { String(cString: $0) } })
+                case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_PIPELINE_ABORTED: break
+                default:
+                    let error = LibPQ.error(result)
+                    guard PQstatus(handle) == CONNECTION_OK else { throw error }
+                    answer = .failure(error)
                 }
             }
             let now = MonotonicTime.now

@@ -64,13 +64,13 @@ enum Connector {
         _ attempt: ConnectionAttempt, _ configuration: PostgresConfiguration,
         _ parameters: [(keyword: String, value: String)], _ notices: NoticeSink
     ) throws(PostgresError) {
-        let searchPath = configuration.searchPathSetting
+        let wish = SessionWish(configuration)
         try DedicatedThread.start {
             attempt.finish(
                 Result { () throws(PostgresError) in
                     let opened = try connect(parameters, attempt, notices)
                     do throws(PostgresError) {
-                        try prepare(opened, searchPath, attempt)
+                        try prepare(opened, wish, attempt)
                     } catch {
                         PQfinish(opened.handle)
                         throw error
@@ -120,14 +120,14 @@ enum Connector {
 
     /// Makes a session that was opened ready for use, or says why it is of no use.
     private static func prepare(
-        _ opened: Opened, _ searchPath: String?, _ attempt: ConnectionAttempt
+        _ opened: Opened, _ wish: SessionWish, _ attempt: ConnectionAttempt
     ) throws(PostgresError) {
         let handle = opened.handle
         PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
         guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else {
             throw PostgresError(.connectionFailed, "\(attempt.address) cannot be used in pipeline mode")
         }
-        if let objection = try objection(to: handle, searchPath, attempt) {
+        if let objection = try objection(to: handle, wish, attempt) {
             throw PostgresError(.connectionFailed, "\(attempt.address) cannot be used: \(objection)")
         }
     }
