@@ -13,6 +13,7 @@ extension PostgresConfiguration {
 
     /// A configuration from libpq's keywords, such as `["host": "localhost", "dbname": "shop"]`.
     ///
+    /// One keyword is no libpq's: `statementCacheCapacity`, such as 0 behind a pooler that lends sessions by transaction.
     /// Takes nothing from the environment. Throws `PostgresError` `.invalidConfiguration` for an unknown keyword or a
     /// value out of range.
     public init(keywords: [String: String]) throws {
@@ -62,6 +63,7 @@ extension PostgresConfiguration {
     private static let knownKeywords = passedOnKeywords.union([
         "host", "hostaddr", "port", "user", "password", "dbname", "application_name", "options", "sslmode",
         "sslrootcert", "sslcert", "sslkey", "sslcrl", "connect_timeout", "target_session_attrs", "client_encoding",
+        "statementCacheCapacity",
     ])
 
     /// A number of plain digits, which Swift's own parsing would let have a sign.
@@ -130,6 +132,11 @@ extension PostgresConfiguration {
                 throw invalid("a number of seconds")
             }
             connectTimeout = .seconds(seconds)
+        case "statementCacheCapacity":
+            guard let capacity = Self.number(value), capacity <= 1 << 20 else {
+                throw invalid("a number of statements, at most 1048576")
+            }
+            statementCacheCapacity = capacity
         case "target_session_attrs":
             guard let target = TargetSession(rawValue: value) else {
                 throw invalid("one of \(TargetSession.allCases.map(\.rawValue).joined(separator: ", "))")

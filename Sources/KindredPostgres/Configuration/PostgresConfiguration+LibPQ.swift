@@ -109,12 +109,15 @@ extension PostgresConfiguration {
         }
     }
 
-    /// Settings that answers are read by, pinned against what a role or database may have set; then the user's own.
+    /// Settings that answers are read by, pinned against what a role or database may have set.
+    static let pinnedSettings = [
+        "DateStyle": "ISO", "IntervalStyle": "postgres", "TimeZone": "UTC", "extra_float_digits": "3",
+        "bytea_output": "hex", "standard_conforming_strings": "on",
+    ]
+
+    /// What is pinned; then the user's own settings.
     private var sessionOptions: String {
-        var pinned = [
-            "DateStyle": "ISO", "IntervalStyle": "postgres", "TimeZone": "UTC", "extra_float_digits": "3",
-            "bytea_output": "hex", "standard_conforming_strings": "on",
-        ]
+        var pinned = Self.pinnedSettings
         pinned["search_path"] = searchPathSetting
         pinned.merge(settings) { _, own in own }
         var words = pinned.sorted { $0.key < $1.key }.map { "-c \(Self.escaped("\($0.key)=\($0.value)"))" }

@@ -10,7 +10,8 @@ extension PostgresConfiguration {
     /// A configuration from a connection URI, in libpq's form:
     /// `postgresql://user:password@host:port,host:port/database?parameter=value`.
     ///
-    /// A unix socket is given as the parameter `host=/folder` or as a percent-encoded host. Nothing is taken from the
+    /// A unix socket is given as the parameter `host=/folder` or as a percent-encoded host. Of Kindred's own, the parameter
+    /// `statementCacheCapacity=0` is for poolers that lend sessions by transaction. Nothing is taken from the
     /// environment. Throws `PostgresError` `.invalidConfiguration`, never repeating the URI, which may hold a password:
     /// for an unknown or doubled parameter, a bad percent-encoding, a port out of range, and everything that libpq would
     /// only find out later.

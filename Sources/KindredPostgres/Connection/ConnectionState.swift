@@ -31,6 +31,8 @@ struct ConnectionState: @unchecked Sendable {
     let socket: Int32
     let context: ConnectionContext
     let notices: NoticeSink
+    /// What was set by a statement when the session began.
+    let pins: [(name: String, value: String)]
     var cache: StatementCache
     /// Requests that were sent, in the order in which their answers come.
     var inFlight: Deque<PendingRequest> = []
@@ -55,6 +57,7 @@ struct ConnectionState: @unchecked Sendable {
     init(_ opened: Connector.Opened, context: ConnectionContext) {
         handle = opened.handle
         notices = opened.notices
+        pins = opened.pins
         parameters = ReportedParameters(opened.handle)
         socket = PQsocket(opened.handle)
         self.context = context

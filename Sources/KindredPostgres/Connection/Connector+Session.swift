@@ -26,9 +26,16 @@ extension Connector {
     ) throws(PostgresError) -> String? {
         var reportedPath = PQparameterStatus(handle, "search_path").map { String(cString: $0) }
         let asksForPath = wish.searchPath != nil && reportedPath == nil
-        var questions = wish.settings.map { Question.comparing($0.name, with: $0.value) }
-        if asksForPath { questions.append(Question("SELECT pg_catalog.current_setting('search_path')")) }
-        var answers = questions.isEmpty ? [] : try ask(questions, handle, attempt)
+        let needs = wish.needs
+        // In this order: what is set comes first.
+        var questions = wish.pins.map { Question.setting($0.name, to: $0.value) }
+        let pinCount = questions.count
+        questions += needs.map { Question.current($0.name) }
+        questions += wish.settings.map { Question.comparing($0.name, with: $0.value) }
+        if asksForPath { questions.append(Question.current("search_path")) }
+        var answers = questions.isEmpty ? [] : try ask(questions, handle, attempt)[...]
+        for answer in answers.prefix(pinCount) { _ = try answer.get() }
+        answers = answers.dropFirst(pinCount)
         for (name, value) in expected {
             guard let reported = PQparameterStatus(handle, name).map({ String(cString: $0) }) else { continue }
             if reported != value, !reported.hasPrefix("\(value),") {
@@ -36,6 +43,12 @@ extension Connector {
             }
         }
         if asksForPath { reportedPath = try answers.removeLast().get().first ?? nil }
+        for (need, answer) in zip(needs, answers) {
+            guard let value = try answer.get().first, let value, need.values.contains(value) else {
+                return notInForce(need.name, need.values[0])
+            }
+        }
+        answers = answers.dropFirst(needs.count)
         for (setting, answer) in zip(wish.settings, answers) where !isInForce(answer) {
             return notInForce(setting.name, "the configured one")
         }
@@ -55,7 +68,7 @@ extension Connector {
 
     private static func notInForce(_ name: String, _ wanted: String) -> String {
         """
-        The session's \(name) is not \(wanted); behind a pooler that ignores such requests set it for the role or the \
+        The session's \(name) is not \(wanted); behind a pooler that takes no such requests set it for the role or the \
         database: ALTER ROLE … SET \(name) = …
         """
     }
@@ -68,6 +81,12 @@ extension Connector {
         init(_ text: String, _ values: [String] = []) {
             self.text = text
             self.values = values
+        }
+
+        static func current(_ name: String) -> Question { Question("SELECT pg_catalog.current_setting($1)", [name]) }
+
+        static func setting(_ name: String, to value: String) -> Question {
+            Question("SELECT pg_catalog.set_config($1, $2, false)", [name, value])
         }
 
         /// Asks for a setting and, in the server's own words, for what it would be if it was set, which it is for no longer

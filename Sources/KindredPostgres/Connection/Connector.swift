@@ -22,13 +22,21 @@ enum Connector {
         // The pointer goes from the connecting thread to one owner, who guards it with a mutex.
         nonisolated(unsafe) let handle: OpaquePointer
         let notices: NoticeSink
+        /// What was set by a statement.
+        var pins: [(name: String, value: String)] = []
+    }
+
+    /// How connections of a client begin, as far as was found out.
+    final class Manner: Sendable {
+        /// Whether options are refused, as PgBouncer does.
+        fileprivate let refusesOptions = Atomic(false)
     }
 
     /// Opens a connection within the time that the configuration allows, over all its endpoints together.
     ///
     /// When the time is up the task goes on with an error, and the thread ends the attempt by itself.
     static func open(
-        _ configuration: PostgresConfiguration, logger: Logger?,
+        _ configuration: PostgresConfiguration, _ manner: Manner, logger: Logger?,
         notices: StreamObservers<ServerMessage>? = nil,
         onNotification: (@Sendable (PostgresNotification) -> Void)? = nil
     ) async throws -> Opened {
@@ -46,10 +54,11 @@ enum Connector {
                     try Poller.shared.addTimed(attempt)
                     Poller.shared.wake(by: deadline)
                     guard let provider = configuration.passwordProvider else {
-                        return try start(attempt, configuration, parameters, sink)
+                        return try start(attempt, configuration, manner, parameters, sink)
                     }
                     attempt.ask(provider) { password throws(PostgresError) in
-                        try start(attempt, configuration, parameters + [("password", password.text)], sink)
+                        try start(
+                            attempt, configuration, manner, parameters + [("password", password.text)], sink)
                     }
                 } catch {
                     attempt.fail(error)
@@ -61,14 +70,29 @@ enum Connector {
     }
 
     private static func start(
-        _ attempt: ConnectionAttempt, _ configuration: PostgresConfiguration,
+        _ attempt: ConnectionAttempt, _ configuration: PostgresConfiguration, _ manner: Manner,
         _ parameters: [(keyword: String, value: String)], _ notices: NoticeSink
     ) throws(PostgresError) {
-        let wish = SessionWish(configuration)
+        let plainWish = SessionWish(configuration)
+        let hasOwnOptions = configuration.options != nil
         try DedicatedThread.start {
             attempt.finish(
                 Result { () throws(PostgresError) in
-                    let opened = try connect(parameters, attempt, notices)
+                    var wish = plainWish
+                    var opened: Opened
+                    do throws(PostgresError) {
+                        wish.hasNoOptions = manner.refusesOptions.load(ordering: .relaxed) && !hasOwnOptions
+                        opened = try connect(
+                            wish.hasNoOptions ? withoutOptions(parameters) : parameters, attempt, notices)
+                    } catch {
+                        guard !wish.hasNoOptions, !hasOwnOptions,
+                            error.message.contains("unsupported startup parameter")
+                        else { throw error }
+                        wish.hasNoOptions = true
+                        opened = try connect(withoutOptions(parameters), attempt, notices)
+                        manner.refusesOptions.store(true, ordering: .relaxed)
+                    }
+                    opened.pins = wish.pins
                     do throws(PostgresError) {
                         try prepare(opened, wish, attempt)
                     } catch {
@@ -78,6 +102,12 @@ enum Connector {
                     return opened
                 })
         }
+    }
+
+    private static func withoutOptions(
+        _ parameters: [(keyword: String, value: String)]
+    ) -> [(keyword: String, value: String)] {
+        parameters.filter { $0.keyword != "options" }
     }
 
     /// Runs on the attempt's own thread.

@@ -165,6 +165,7 @@ final class PooledConnection: PolledSource {
         if condition == .inTransaction { try await clean("ROLLBACK") }
         if condition == .tainted {
             try await clean("DISCARD ALL")
+            try await pin()
             update { state, _ in
                 state.cache.removeAll()
                 state.isTainted = false
@@ -177,6 +178,18 @@ final class PooledConnection: PolledSource {
         _ = try await run(
             [Statement(text: StatementText(text))], traits: Request.Traits(isUndoing: true), by: .now + .seconds(2),
             isShielded: true)
+    }
+
+    /// Sets again what was set by a statement when the session began.
+    private func pin() async throws {
+        var pins: [(name: String, value: String)] = []
+        update { state, _ in pins = state.pins }
+        if pins.isEmpty { return }
+        let statements = try pins.map { pin in
+            try ("SELECT pg_catalog.set_config(\(pin.name), \(pin.value), false)" as SQL).statement()
+        }
+        _ = try await run(
+            statements, traits: Request.Traits(isUndoing: true), by: .now + .seconds(2), isShielded: true)
     }
 
     /// Asks for nothing but an answer.

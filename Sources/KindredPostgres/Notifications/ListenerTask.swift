@@ -15,6 +15,8 @@ final class ListenerTask {
     private var connection: PooledConnection?
     /// Lets notifications through once the gap before them is told.
     private var gate: NotificationGate?
+    /// Whether notifications arrive over the connection.
+    private var probe: ListeningProbe?
     /// What the server knows of.
     private var known: Set<ChannelName> = []
     private var waiters: [(channel: String, waiter: Waiter)] = []
@@ -76,7 +78,8 @@ final class ListenerTask {
         generation += 1
         let (generation, signals) = (generation, signals)
         let gate = NotificationGate(listener)
-        let opened = try await listener.open { gate.pass($0) }
+        let probe = ListeningProbe()
+        let opened = try await listener.open { if !probe.hears($0) { gate.pass($0) } }
         known = []
         let context = ConnectionContext(
             configuration: listener.configuration, types: TypeRegistry(), logger: listener.logger)
@@ -84,6 +87,7 @@ final class ListenerTask {
             signals.yield(.ended(generation: generation))
         }
         self.gate = gate
+        self.probe = probe
     }
 
     /// Sends LISTEN and UNLISTEN, so that the server knows what is wanted.
@@ -91,24 +95,35 @@ final class ListenerTask {
         let wanted = listener.channels
         let new = wanted.subtracting(known)
         let old = known.subtracting(wanted)
+        // Whose session it is, is asked once.
         let texts =
-            try new.map { "LISTEN \(try SQLIdentifier.quote($0.text))" }
+            try (probe == nil ? [] : [ListeningProbe.question])
+            + new.map { "LISTEN \(try SQLIdentifier.quote($0.text))" }
             + old.map { "UNLISTEN \(try SQLIdentifier.quote($0.text))" }
         if !texts.isEmpty {
-            let statements = texts.map { Statement(text: StatementText(oneTime: $0, effect: .session)) }
-            do {
-                _ = try await connection?.run(
-                    statements, traits: Request.Traits(isUndoing: true), by: .now + .seconds(2), isShielded: true)
-            } catch is ConnectionGone {
-                throw PostgresError(.connectionLost, "The connection has ended")
-            }
+            let answers = try await run(texts)
             known = wanted
+            if let probe, let connection {
+                try await probe.check(connection, answers.first, listener) { try await self.run($0) }
+                self.probe = nil
+            }
         }
         guard let gate else { return }
         if hadConnection { listener.tellGap() }
         hadConnection = true
         gate.open()
         self.gate = nil
+    }
+
+    @discardableResult
+    private func run(_ texts: [String]) async throws -> [QueryResult] {
+        let statements = texts.map { Statement(text: StatementText(oneTime: $0, effect: .session)) }
+        do {
+            return try await connection?.run(
+                statements, traits: Request.Traits(isUndoing: true), by: .now + .seconds(2), isShielded: true) ?? []
+        } catch is ConnectionGone {
+            throw PostgresError(.connectionLost, "The connection has ended")
+        }
     }
 
     private func askForSignOfLife() async {

@@ -11,10 +11,11 @@ extension PostgresClient {
     /// ```
     ///
     /// All that a client listens to shares one connection. It is opened again whenever it is lost, and the sequence says so.
-    /// It needs a server or a pooler that lends whole sessions: behind others LISTEN has no effect.
+    /// It needs a server or a pooler that lends whole sessions: behind others LISTEN has no effect, which is found out by a
+    /// notification that is sent over a second connection.
     ///
     /// Sends LISTEN. Throws `PostgresError` `.invalidParameter` for a name that the server would cut, `.connectionFailed`,
-    /// or `.closed`.
+    /// also behind such a pooler, or `.closed`.
     public func listen(to channel: String) async throws -> Notifications {
         try await listener.listen(to: channel)
     }

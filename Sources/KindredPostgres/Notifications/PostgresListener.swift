@@ -30,6 +30,7 @@ public final class PostgresListener: Sendable {
 
     let configuration: PostgresConfiguration
     let logger: Logger?
+    let manner = Connector.Manner()
     private let state = Mutex(State())
 
     /// A listener for the given database; connects when somebody listens.
@@ -44,8 +45,10 @@ public final class PostgresListener: Sendable {
     /// Listens to a channel, and returns once the server knows it: nothing that is sent afterwards is lost without a word.
     ///
     /// Sends LISTEN with the quoted name, so capital letters count: `LISTEN Orders` elsewhere means `orders`.
-    /// Throws `PostgresError` `.invalidParameter` for a name that the server would cut, `.connectionFailed`,
-    /// `.passwordUnavailable` or `.closed`.
+    /// Behind a pooler a notification is sent to itself over a second connection, to see whether any arrive.
+    ///
+    /// Throws `PostgresError` `.invalidParameter` for a name that the server would cut, `.connectionFailed`, also where a
+    /// pooler lends sessions by transaction so that LISTEN has no effect, `.passwordUnavailable` or `.closed`.
     public func listen(to channel: String) async throws -> Notifications {
         _ = try SQLIdentifier.quote(channel)
         let queue = NotificationQueue(capacity: Self.capacity)
@@ -108,8 +111,8 @@ public final class PostgresListener: Sendable {
     func open(onNotification: @escaping @Sendable (PostgresNotification) -> Void) async throws -> Connector.Opened {
         let opening = try state.withLock { state in
             if state.isClosed { throw Self.closed }
-            let opening = Task.detached { [configuration, logger] in
-                try await Connector.open(configuration, logger: logger, onNotification: onNotification)
+            let opening = Task.detached { [configuration, manner, logger] in
+                try await Connector.open(configuration, manner, logger: logger, onNotification: onNotification)
             }
             state.opening = opening
             return opening

@@ -12,7 +12,7 @@ import Testing
             // It can be set for the beginning of a session only.
             "log_connections": "on",
         ]
-        try await withClient(maximumConnections: 1, configure: { $0.settings = settings }) { client in
+        try await withClient(maximumConnections: 1, configure: { $0.settings = settings }) { (client) async throws in
             let row = try await client.query(
                 "SELECT current_setting(\("lock_timeout")), current_setting(\("work_mem")), current_setting(\("app.tenant"))"
             )[0]

@@ -17,10 +17,15 @@ import Testing
         "postgres://h/db?options=-c%20search_path%3Dshop", "postgres://h/db?client_encoding=utf8",
         "postgres://xn--bcher-kva.example/db", "postgres://bücher.example/db", "postgres://h/db?sslkey=engine:k",
         "postgres://u:@h/db", "postgres://:@h/db", "postgres://h/%20", "postgres://h/a%0Ab",
-        "postgres://h/db?sslmode=verify-full&channel_binding=require",
+        "postgres://h/db?sslmode=verify-full&channel_binding=require", "postgres://h/db?statementCacheCapacity=0",
     ])
     func addressesThatMeanSomethingAreTaken(uri: String) {
         #expect(throws: Never.self) { try parse(uri) }
+    }
+
+    @Test func theStatementCacheCanBeGivenInTheAddress() throws {
+        #expect(try parse("postgres://h/db?statementCacheCapacity=0").statementCacheCapacity == 0)
+        #expect(try parse("postgres://h/db?statementCacheCapacity=17").statementCacheCapacity == 17)
     }
 
     @Test(arguments: [
@@ -29,6 +34,9 @@ import Testing
         "postgres://[::1/db", "postgres://::1/db", "postgres://[]/db", "postgres://[::1]x/db", "postgres://[h]/db",
         "postgres://h:0/db", "postgres://h:65536/db", "postgres://h:99999999999999999999/db", "postgres://h:abc/db",
         "postgres://h:-1/db", "postgres://h:1.5/db", "postgres://h:٣/db", "postgres://h1:1:2/db",
+        "postgres://h/db?statementCacheCapacity=-1", "postgres://h/db?statementCacheCapacity=",
+        "postgres://h/db?statementCacheCapacity=9999999", "postgres://h/db?statementcachecapacity=0",
+        "postgres://h/db?statementCacheCapacity=0&statementCacheCapacity=0",
         "postgres:///db?host=a,b&port=1,2,3", "postgres:///db?host=a,b&hostaddr=1.1.1.1", "postgres://h:1/db?port=2",
         "postgres://h1/db?host=h2", "postgres://a@b@h/db", "postgres://u:p:q@h/db", "postgres://u:p/q@h/db",
         "postgres://u:p#q@h/db", "postgres://h/db#part", "postgres://h/a/b", "postgres://h/db?x", "postgres://h/db?=1",

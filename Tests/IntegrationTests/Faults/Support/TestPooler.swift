@@ -2,7 +2,7 @@ import Foundation
 import KindredPostgres
 import KindredTesting
 
-/// PgBouncer before the test's server, which lends its sessions by transaction.
+/// PgBouncer before the test's server, which lends its sessions by transaction unless told otherwise.
 final class TestPooler: Sendable {
     struct Failure: Error {}
 
@@ -16,8 +16,36 @@ final class TestPooler: Sendable {
     private let folder: String
     private let process: Process
 
-    init(sessions: Int) async throws {
-        var configuration = try PostgresConfiguration(uri: TestDatabase.current.uri)
+    /// How it lends sessions where nothing else is set.
+    enum Mode: String, CaseIterable {
+        case session, transaction
+    }
+
+    /// One that takes what it does not understand, with so many sessions.
+    convenience init(sessions: Int) async throws {
+        // Its own limits are too short for a machine on which all tests run at once.
+        try await self.init(
+            settings: """
+                pool_mode = transaction
+                default_pool_size = \(sessions)
+                ignore_startup_parameters = options,extra_float_digits
+                server_connect_timeout = 300
+                server_login_retry = 1
+                client_login_timeout = 300
+                query_wait_timeout = 0
+                """, "statementCacheCapacity=0")
+    }
+
+    /// One that is set as its package does, but for the place, the users and the mode.
+    convenience init(mode: Mode) async throws {
+        try await self.init(
+            settings: "pool_mode = \(mode.rawValue)", includes: "/etc/pgbouncer/pgbouncer.ini",
+            mode == .transaction ? "statementCacheCapacity=0" : "application_name=kindred")
+    }
+
+    private init(settings: String, includes file: String? = nil, _ parameters: String) async throws {
+        let uri = try TestDatabase.current.uri
+        var configuration = try PostgresConfiguration(uri: uri + (uri.contains("?") ? "&" : "?") + parameters)
         guard let program = Self.program, case .socket(let socket, let port)? = configuration.endpoints.first else {
             throw Failure()
         }
@@ -26,24 +54,20 @@ final class TestPooler: Sendable {
         folder = "/tmp/kindred-pooler-\(UInt32.random(in: 0..<UInt32.max))"
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
-        // Its own limits are too short for a machine on which all tests run at once.
+        let include = file.flatMap { FileManager.default.isReadableFile(atPath: $0) ? "%include \($0)\n" : nil } ?? ""
         try """
-        [databases]
+        \(include)[databases]
         * = host=\(socket) port=\(port)
         [pgbouncer]
+        logfile =
+        pidfile =
         listen_addr = 127.0.0.1
         listen_port = \(listener.port)
         unix_socket_dir =
         auth_type = trust
         auth_file = \(folder)/users
         admin_users = \(configuration.user ?? "postgres")
-        pool_mode = transaction
-        default_pool_size = \(sessions)
-        ignore_startup_parameters = options,extra_float_digits
-        server_connect_timeout = 300
-        server_login_retry = 1
-        client_login_timeout = 300
-        query_wait_timeout = 0
+        \(settings)
         """.write(toFile: folder + "/ini", atomically: true, encoding: .utf8)
         let user = configuration.user ?? "postgres"
         try "\"\(user)\" \"\"\n".write(toFile: folder + "/users", atomically: true, encoding: .utf8)
@@ -62,7 +86,6 @@ final class TestPooler: Sendable {
         try process.run()
         configuration.endpoints = [.tcp(host: "127.0.0.1", port: listener.port)]
         configuration.tls.mode = .disable
-        configuration.statementCacheCapacity = 0
         configuration.pool.acquireTimeout = .seconds(120)
         self.configuration = configuration
     }

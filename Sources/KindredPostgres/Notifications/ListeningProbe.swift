@@ -1,0 +1,66 @@
+import Logging
+import Synchronization
+
+/// Finds out whether notifications arrive: a pooler that lends sessions by transaction takes LISTEN, and never tells anything.
+///
+/// What a session notifies itself of arrives even there. So it is another connection that does, while this one is idle.
+final class ListeningProbe: Sendable {
+    private static let patience = Duration.seconds(2)
+
+    private let channel = "kindred_\(UInt64.random(in: 0 ..< .max))"
+    private let hasHeard = Atomic(false)
+
+    /// Takes a notification that is its own; false for all others.
+    func hears(_ notification: PostgresNotification) -> Bool {
+        guard notification.channel == channel else { return false }
+        hasHeard.store(true, ordering: .releasing)
+        return true
+    }
+
+    /// Asks whose session it is.
+    static let question = "SELECT pg_catalog.pg_backend_pid()"
+
+    /// Throws `PostgresError` `.connectionFailed` if nothing arrives over the connection.
+    ///
+    /// Sends nothing where the answer to the question is the connection's own process; else, behind a pooler, it takes another
+    /// connection and three statements.
+    func check(
+        _ connection: PooledConnection, _ answer: QueryResult?, _ listener: PostgresListener,
+        _ run: ([String]) async throws -> [QueryResult]
+    ) async throws {
+        // Poolers make up the numbers that they tell their clients.
+        if try answer?.first?.decode(0, as: Int32.self) == connection.processID { return }
+        _ = try await run(["LISTEN \(try SQLIdentifier.quote(channel))"])
+        do {
+            try await notify(listener)
+        } catch {
+            listener.logger?.warning(
+                "could not find out whether the pooler passes notifications on", metadata: ["error": "\(error)"])
+            return
+        }
+        let end = MonotonicTime.now + Self.patience
+        while !hasHeard.load(ordering: .acquiring) {
+            guard MonotonicTime.now < end else {
+                throw PostgresError(
+                    .connectionFailed,
+                    """
+                    \(listener.configuration) passes no notifications on: it is a pooler that lends sessions by transaction, \
+                    where LISTEN has no effect. Listen over a connection to the server itself, or to a pool of whole sessions
+                    """)
+            }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        _ = try await run(["UNLISTEN \(try SQLIdentifier.quote(channel))"])
+    }
+
+    private func notify(_ listener: PostgresListener) async throws {
+        let opened = try await Connector.open(listener.configuration, listener.manner, logger: listener.logger)
+        let context = ConnectionContext(
+            configuration: listener.configuration, types: TypeRegistry(), logger: listener.logger)
+        let other = try PooledConnection(opened, context: context) { _ in }
+        defer { other.end(PostgresListener.closed) }
+        let statement = try ("SELECT pg_catalog.pg_notify(\(channel), '')" as SQL).statement()
+        _ = try await other.run(
+            [statement], traits: Request.Traits(isUndoing: true), by: .now + Self.patience, isShielded: true)
+    }
+}
