@@ -21,6 +21,7 @@ let package = Package(
         .library(name: "KindredFoundation", targets: ["KindredFoundation"]),
         .library(name: "KindredPostgres", targets: ["KindredPostgres"]),
         .library(name: "KindredObservability", targets: ["KindredObservability"]),
+        .library(name: "KindredService", targets: ["KindredService"]),
         .library(name: "KindredTesting", targets: ["KindredTesting"]),
         .library(name: "EmbeddedPostgres", targets: ["EmbeddedPostgres"]),
         .executable(name: "kindred", targets: ["KindredTool"]),
@@ -32,6 +33,7 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
     ],
     targets: [
         .systemLibrary(
@@ -69,6 +71,13 @@ let package = Package(
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]
         ),
+        // The same for programs that run in a service group.
+        .target(
+            name: "KindredService",
+            dependencies: [
+                "Kindred", "KindredPostgres", .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]
+        ),
         .target(
             name: "EmbeddedPostgres",
             dependencies: ["HarmlessText", .product(name: "Subprocess", package: "swift-subprocess")]
@@ -98,7 +107,10 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "EmbeddedPostgres", "Kindred", "KindredCommand", "KindredTesting", "TestSupport", "TypeModels",
+                "EmbeddedPostgres", "Kindred", "KindredCommand", "KindredService", "KindredTesting", "TestSupport",
+                "TypeModels",
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             exclude: ["Faults/README.md", "Security/README.md"]

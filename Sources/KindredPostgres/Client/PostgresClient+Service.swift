@@ -3,16 +3,20 @@ import Synchronization
 extension PostgresClient {
     /// Waits until the client is closed or the task is cancelled, and then closes it.
     ///
-    /// The shape that swift-service-lifecycle asks for: `extension PostgresClient: @retroactive Service {}`. There it ends
-    /// with the group if the group is told to cancel it, or if it runs inside `cancelWhenGracefulShutdown`.
-    /// The client can be used without it.
+    /// For a task of the program's own. In a `ServiceGroup` use `DatabaseService` of `KindredService`, which also ends when the
+    /// group shuts down gracefully; this would wait for ever then. The client can be used without either.
     public func run() async throws {
         await closing.wait()
         await close()
     }
+
+    /// Waits until the client is closed or the task is cancelled.
+    package func waitForClosing() async {
+        await closing.wait()
+    }
 }
 
-/// Tells those who wait that a client closes.
+/// Tells the tasks that wait that a client closes.
 final class ClosingSignal: Sendable {
     private struct State {
         var isOver = false
