@@ -35,8 +35,9 @@ import Testing
         // Bits of hashes, letters that were checked, and the bytes of a number one by one.
         #expect(
             places(of: ["truncatingIfNeeded", "numericCast"]) == [
-                "Kindred/Conditions/Parsing/FormatLexer.swift": 1, "Kindred/Context/ObjectTable.swift": 4,
-                "Kindred/Loading/KeyNumbers.swift": 1, "KindredPostgres/Values/Types/Network/PostgresInet.swift": 1,
+                "Kindred/Conditions/Parsing/FormatLexer.swift": 1, "Kindred/Graph/Map/ObjectTable.swift": 4,
+                "Kindred/Graph/Relationships/KeyNumbers.swift": 1,
+                "KindredPostgres/Values/Types/Network/PostgresInet.swift": 1,
                 "KindredPostgres/Values/Types/Network/PostgresMACAddress.swift": 1,
             ])
     }
@@ -60,7 +61,7 @@ import Testing
     @Test func whatTheCompilerDoesNotCheckIsWhereItHasAReason() {
         #expect(
             places(of: ["@unchecked Sendable"]) == [
-                "Kindred/Object/DatabaseObject.swift": 1, "KindredGenerator/ModelGenerator.swift": 1,
+                "Kindred/Graph/Objects/DatabaseObject.swift": 1, "KindredGenerator/ModelGenerator.swift": 1,
                 "KindredPostgres/Connection/ConnectionState.swift": 1,
             ])
         #expect(places(of: ["try!", "as!"]) == [:])
