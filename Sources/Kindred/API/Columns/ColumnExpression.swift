@@ -116,3 +116,12 @@ extension ColumnExpression where Value == Bool {
     /// Whether the value is false.
     public static prefix func ! (column: ColumnExpression) -> Condition { column == false }
 }
+
+extension ColumnExpression: PropertyValue, CalculatedValue {
+    /// Throws: only an update by condition takes a column's value.
+    public var propertyContent: PropertyContent {
+        get throws { throw onlyForUpdates }
+    }
+
+    var calculation: ConditionExpression { expression }
+}

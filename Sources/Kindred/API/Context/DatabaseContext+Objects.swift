@@ -18,23 +18,15 @@ extension DatabaseContext {
             guard !entity.entity.isReadOnly else {
                 throw entity.notWritable
             }
-            let values = try await reading(values, of: entity)
+            let given = try await reading(values, of: entity)
             var assignments = Assignments(entity)
-            for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+            for (key, value) in given.sorted(by: { $0.key < $1.key }) {
                 try assignments.assign(value, forKey: key, in: self)
             }
             try assignments.assignInitialVersion()
             try requireValues(assignments, entity)
-            let columns = assignments.columns
-            let text = try entity.text("create \(columns)") {
-                let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
-                let parameters = columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
-                let row = columns.isEmpty ? "DEFAULT VALUES" : "(\(names)) VALUES (\(parameters))"
-                return "INSERT INTO \(try entity.quotedName) \(row) RETURNING \(try entity.selectList())"
-            }
-            var bindings = Bindings()
-            try assignments.append(to: &bindings)
-            let statement = Statement(text: text, bindings: bindings, resultFormat: .binary)
+            let values = assignments.written
+            let statement = try RowStatements(entity: entity, columns: values.columns).insert(values)
             return try await write(of: entity) {
                 let result = try await send([statement], entity)[0]
                 guard let object = try objects(from: result, of: entity, askedAt: tick()).first else {
@@ -120,29 +112,5 @@ extension DatabaseContext {
         try entity.append(key, to: &bindings)
         return try await client.execute(
             Statement(text: text, bindings: consume bindings, resultFormat: .binary), for: entity.name)
-    }
-
-    func requireOwn(_ object: DatabaseObject) throws {
-        guard object.core !== core else { return }
-        throw KindredError(
-            .foreignContext,
-            "\(object) belongs to another context",
-            entity: object.runtime.name.description
-        )
-    }
-
-    func requireValues(_ assignments: Assignments, _ entity: EntityRuntime) throws {
-        let missing = entity.entity.attributes.enumerated().filter { position, attribute in
-            attribute.isNotNull && !attribute.hasDefault && attribute.identity == .none && !attribute.isGenerated
-                && assignments.values[position] == nil
-        }.map(\.element.name)
-        guard missing.isEmpty || entity.mayFillNewRows else {
-            throw KindredError(
-                .missingValue,
-                "A new row of \(entity.name) needs a value for \(missing.joined(separator: ", "))",
-                entity: entity.name.description,
-                key: missing[0]
-            )
-        }
     }
 }

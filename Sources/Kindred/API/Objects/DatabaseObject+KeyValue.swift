@@ -1,5 +1,6 @@
 public import KindredPostgres
 import KindredSchema
+import Synchronization
 
 extension DatabaseObject {
     /// The value of an attribute, without I/O; nil for NULL, and for a new object that has no value yet.
@@ -171,15 +172,23 @@ extension DatabaseObject {
             key: key
         )
     }
-}
 
-extension Row {
-    /// The value of a column, or its bytes where they are no value of the column's type.
-    func valueOrRaw(at column: Int) -> PostgresValue? {
-        do {
-            return try self[column]
-        } catch {
-            return rawValue(at: column).map(PostgresValue.other)
+    /// Notes that the program has read an attribute by a key that is none, which looks like NULL to it.
+    private func noteMisread(_ key: String, at place: SourcePlace) {
+        let isRelationship = runtime.relationship(named: key) != nil
+        let reason =
+            isRelationship
+            ? "\(runtime.name).\(key) is a relationship, not an attribute: value(forKey:) follows it"
+            : runtime.unknownKey(key).message
+        let error = KindredError(
+            isRelationship ? .wrongType : .unknownKey, "Read as nil at \(place): \(reason)",
+            entity: runtime.name.description, key: key)
+        context.database.mistakes.add(error, at: place)
+        context.core.misreads.withLock { misreads in
+            // One is enough to keep a save from writing what follows from it.
+            guard misreads.count < 16 else { return }
+            misreads.append(
+                ValidationProblem(error.code, error.message, object: nil, entity: runtime.name.description, key: key))
         }
     }
 }

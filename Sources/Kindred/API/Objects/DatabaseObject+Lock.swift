@@ -59,11 +59,4 @@ extension DatabaseContext {
         try applyDelete(object)
         throw gone([object])
     }
-
-    /// Refuses a lock that would end with its own statement.
-    func requireTransaction() throws {
-        guard !client.isInTransaction else { return }
-        throw KindredError(
-            .invalidRequest, "A lock lasts until the end of its transaction: take it inside context.transaction { }")
-    }
 }

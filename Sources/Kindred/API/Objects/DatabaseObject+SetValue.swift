@@ -25,8 +25,8 @@ extension DatabaseObject {
                 return try await setValues([key: value])
             }
             if relationship.isToMany {
-                let set = ToMany<DatabaseObject>(self, relationship)
-                return try await set.replace(try await context.members(value, of: relationship))
+                return try await context.replace(
+                    try await context.members(value, of: relationship), of: self, relationship)
             }
             guard relationship.model.kind == .oneToOne else { return try await setValues([key: value]) }
             let given = try await context.reading(value, for: relationship, needsObject: true)

@@ -23,7 +23,9 @@ extension ToMany {
         async throws
     {
         try await context.client.called(at: fileID, line) {
-            try await append(try orderable(members), through: nil)
+            let relationship = try relationship
+            let all = try context.orderable(members.map { $0 as DatabaseObject }, of: owner, relationship)
+            try await context.append(all, to: owner, relationship, through: nil)
         }
     }
 
@@ -48,19 +50,8 @@ extension ToMany {
         contentsOf members: some Sequence<Member>, at index: Int, fileID: String = #fileID, line: Int = #line
     ) async throws {
         try await context.client.called(at: fileID, line) {
-            let all = try orderable(members)
-            try requireStored(all)
-            let current = try await objects.map { $0 as DatabaseObject }
-            let moved = Set(all)
-            let others = current.filter { !moved.contains($0) }
-            try requireIndex(index, through: others.count)
-            guard !all.isEmpty else { return }
-            if owner.isInserted {
-                return try context.stageReplace(
-                    others.prefix(index) + all + others.dropFirst(index), of: owner, relationship)
-            }
-            let next = try key(of: others, at: index)
-            try await context.reorder(owner, relationship, .insert(before: next, at: index), all)
+            try await context.insert(
+                members.map { $0 as DatabaseObject }, at: index, in: owner, relationship, usedAt: place)
         }
     }
 
@@ -70,19 +61,7 @@ extension ToMany {
     /// `.notFound` if somebody else has taken the member out.
     public func move(from index: Int, to destination: Int, fileID: String = #fileID, line: Int = #line) async throws {
         try await context.client.called(at: fileID, line) {
-            let current = try await orderedObjects()
-            try requireIndex(index, through: current.count - 1)
-            try requireIndex(destination, through: current.count - 1)
-            guard index != destination else { return }
-            let member = current[index]
-            let others = current.filter { $0 !== member }
-            if owner.isInserted {
-                let order = others.prefix(destination) + [member] + others.dropFirst(destination)
-                return try context.stageReplace(Array(order), of: owner, relationship)
-            }
-            try requireStored([member])
-            let next = try key(of: others, at: destination)
-            try await context.reorder(owner, relationship, .move(before: next, at: destination), [member])
+            try await context.move(from: index, to: destination, in: owner, relationship, usedAt: place)
         }
     }
 
@@ -90,83 +69,7 @@ extension ToMany {
     @discardableResult
     public func remove(at index: Int, fileID: String = #fileID, line: Int = #line) async throws -> Member {
         return try await context.client.called(at: fileID, line) {
-            let current = try await orderedObjects()
-            try requireIndex(index, through: current.count - 1)
-            let member = try typed([current[index]])[0]
-            try await remove(member)
-            return member
+            try typed([try await context.leave(at: index, owner, relationship, usedAt: place)])[0]
         }
-    }
-
-    /// Appends objects of which those that are members already only get the payload.
-    func append(_ all: [DatabaseObject], through payload: Assignments?) async throws {
-        let staged = owner.isInserted ? all : all.filter(\.isInserted)
-        let stored = owner.isInserted ? [] : all.filter { !$0.isInserted }
-        let relationship = try relationship
-        if payload == nil, case .helper(let link) = relationship.link {
-            _ = try context.payload([:], of: relationship, link)
-        }
-        if !staged.isEmpty {
-            // Staged members come behind all that the owner has then.
-            if !owner.isInserted, case .referenced = relationship.link { _ = try await objects }
-            try context.requireJoin(staged, to: owner, relationship, behind: stored.count)
-        }
-        if !stored.isEmpty {
-            try await context.reorder(owner, relationship, .append(needsAll: false), stored, payload: payload)
-        }
-        try context.stageJoin(staged, to: owner, relationship, payload: payload)
-    }
-
-    /// Makes objects the only members, in their order.
-    func setOrder(_ all: [DatabaseObject]) async throws {
-        if owner.isInserted { return try context.stageReplace(all, of: owner, relationship) }
-        try requireStored(all)
-        let relationship = try relationship
-        let kept = Set(all)
-        let left = context.stagedMembers(of: relationship, owner).filter { !kept.contains($0) }
-        try context.requireLeave(left, from: owner, relationship)
-        try await context.reorder(owner, relationship, .set, all)
-        try context.stageLeave(left, from: owner, relationship)
-    }
-
-    private func orderable(_ members: some Sequence<Member>) throws -> [DatabaseObject] {
-        try context.requireLive(owner)
-        guard isOrdered else { throw try relationship.unordered(context.runtime) }
-        return try context.distinctMembers(members.map { $0 as DatabaseObject }, of: relationship)
-    }
-
-    private func orderedObjects() async throws -> [DatabaseObject] {
-        guard isOrdered else { throw try relationship.unordered(context.runtime) }
-        return try await objects
-    }
-
-    /// What the rows call the member before which others are to stand; nil for the end.
-    private func key(of others: [DatabaseObject], at index: Int) throws -> ObjectKey? {
-        guard others.indices.contains(index), !others[index].isInserted else { return nil }
-        return try context.orderedRows(owner, relationship).keys(of: [others[index]])[0]
-    }
-
-    private func requireIndex(_ index: Int, through last: Int) throws {
-        guard index < 0 || index > last else { return }
-        let source = owner.runtime.name
-        throw KindredError(
-            .indexOutOfRange,
-            last < 0
-                ? "\(source).\(name) is empty"
-                : "\(source).\(name) takes places from 0 to \(last), not \(index)",
-            entity: source.description,
-            key: name
-        )
-    }
-
-    /// Places among stored members are written at once: new objects have to be saved first.
-    private func requireStored(_ members: [DatabaseObject]) throws {
-        guard !owner.isInserted, let new = members.first(where: \.isInserted) else { return }
-        throw KindredError(
-            .notStored,
-            "\(new) is new: append it to \(owner.runtime.name).\(name), or save it before it gets a place",
-            entity: new.runtime.name.description,
-            key: name
-        )
     }
 }

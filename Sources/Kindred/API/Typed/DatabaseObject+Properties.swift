@@ -132,15 +132,6 @@ extension DatabaseObject {
         return relationships[number]
     }
 
-    /// The error for a property whose number is not that of its mapping, which generated code never has.
-    func noProperty(_ kind: String) -> KindredError {
-        KindredError(
-            .classMismatch,
-            "A property of \(type(of: self)) stands for no \(kind) of \(runtime.name): run `kindred generate` again",
-            entity: runtime.name.description
-        )
-    }
-
     /// A property's stored value, where its type does not have what is staged; nil where there is none either.
     private func storedValue<Value>(_ number: Int, _ make: (PostgresValue) throws -> Value) -> Value? {
         guard let value = try? storedRow[column(number)] else { return nil }

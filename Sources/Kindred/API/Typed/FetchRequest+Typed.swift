@@ -30,3 +30,19 @@ extension FetchRequest where Object: TypedObject {
         return try sorted(path: keys, ascending: ascending, nulls: nulls)
     }
 }
+
+extension FetchRequest where Object: TypedObject {
+    /// Gives the rows that the request selects new values: `update { [\.stock: $0.stock - 1, \.note: nil] }`.
+    ///
+    /// One UPDATE. A value may be calculated from the row's columns. As ``update(_:)-([String:(any PropertyValue)?])`` in
+    /// everything else.
+    @discardableResult
+    public func update(
+        _ values: (Columns<Object>) throws -> [PartialKeyPath<Object>: (any PropertyValue)?], fileID: String = #fileID,
+        line: Int = #line
+    ) async throws -> Int {
+        return try await context.client.called(at: fileID, line) {
+            try await update(try context.named(try values(Columns()), entity))
+        }
+    }
+}

@@ -127,14 +127,14 @@ extension ConditionRenderer {
         }
         let array = PostgresArray(elementType: .text, elements: texts)
         try bindings.append(.string(array.description), as: nil)
-        return haveParts ? "\(lastParameter)::\(ColumnArrays.castName(type.typeName))[]" : lastParameter
+        return haveParts ? "\(lastParameter)::\(Attribute.castName(of: type.typeName))[]" : lastParameter
     }
 
     /// The type that the server is told to read a value as; an error for elements of a domain, whose own type has no name
     /// here.
     private func castName(_ target: Scalar, _ value: PostgresValue) throws -> String {
         guard target.type.typeName != target.type.type.description else { throw wrongType(value, for: target) }
-        return ColumnArrays.castName(target.type.typeName)
+        return Attribute.castName(of: target.type.typeName)
     }
 
     func wrongType(_ value: PostgresValue, for target: Scalar) -> KindredError {

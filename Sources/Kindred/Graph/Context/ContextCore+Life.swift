@@ -127,7 +127,7 @@ struct LooseChanges: Sendable {
         weak var source: DatabaseObject?
         let relationship: RelationshipRuntime
         weak var destination: DatabaseObject?
-        let payload: Assignments?
+        let payload: ColumnValues?
 
         var isWhole: Bool { source != nil && destination != nil }
     }

@@ -85,6 +85,6 @@ private struct MadeObjects {
         if let latest = map.latestRow(entity, key) {
             object.withState { $0.show(latest) }
         }
-        if map.isDeleting(entity, key) { DeletionRun.mark(object) }
+        if map.isDeleting(entity, key) { object.markDeleting() }
     }
 }

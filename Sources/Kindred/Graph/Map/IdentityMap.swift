@@ -424,7 +424,7 @@ struct IdentityMap {
         guard hasNotes(entity) else { return nil }
         noteStored(entity, key)
         if let latest = latestRow(entity, key), latest.changedAt > askedAt { object.withState { $0.show(latest) } }
-        if isDeleting(entity, key) { DeletionRun.mark(object) }
+        if isDeleting(entity, key) { object.markDeleting() }
         return noteRead(object.storedRow, entity, key, askedAt: askedAt)
     }
 

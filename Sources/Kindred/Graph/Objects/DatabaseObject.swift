@@ -179,3 +179,11 @@ extension DatabaseObject: CustomStringConvertible {
         objectID?.uri ?? "\(runtime.name) \(runtime.key.isEmpty ? "without a key" : "that was never stored")"
     }
 }
+
+extension DatabaseObject {
+    /// Shows the object as being on its way out.
+    func markDeleting() {
+        context.journal?.record(self)
+        withState { if $0.status == .persistent { $0.status = .deleting } }
+    }
+}

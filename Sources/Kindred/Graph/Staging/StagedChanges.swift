@@ -15,7 +15,7 @@ struct StagedChanges: Sendable {
 
     /// What is known of a staged pair: the values of the helper's other columns, and its place among the pairs.
     struct PairEntry: Sendable {
-        let payload: Assignments?
+        let payload: ColumnValues?
         fileprivate let order: UInt64
     }
 
@@ -27,7 +27,7 @@ struct StagedChanges: Sendable {
     var objects: [DatabaseObject] { inOrder.compactMap(\.self) }
 
     /// The pairs in the order in which they were staged.
-    var pairs: [(pair: StagedPair, payload: Assignments?)] {
+    var pairs: [(pair: StagedPair, payload: ColumnValues?)] {
         pairEntries.sorted { $0.value.order < $1.value.order }.map { ($0.key, $0.value.payload) }
     }
 
@@ -92,7 +92,7 @@ struct StagedChanges: Sendable {
     func entry(of pair: StagedPair) -> PairEntry? { pairEntries[pair] }
 
     /// Stages a pair behind all others; one that is staged already keeps its place.
-    mutating func insert(_ pair: StagedPair, payload: Assignments?) {
+    mutating func insert(_ pair: StagedPair, payload: ColumnValues?) {
         count += 1
         put(pair, PairEntry(payload: payload, order: pairEntries[pair]?.order ?? count))
     }

@@ -97,4 +97,16 @@ extension ObjectState {
         staging.unlink(taken, in: entity)
         self.staging = staging
     }
+
+    /// The version that a write expects: that of the row which the changes were made on.
+    func expectedVersion(_ version: VersionColumn) throws -> PostgresValue? {
+        try (stagingBox?.staging.base ?? storedRow)[version.position]
+    }
+
+    /// Takes the row as it was last read for the one that changes are made on.
+    mutating func acceptStoredVersion() {
+        guard var staging, staging.base != nil else { return }
+        staging.base = nil
+        self.staging = staging
+    }
 }

@@ -15,15 +15,14 @@ struct PropertyReading: Sendable {
     /// Whether the type has every value that the column's kind has, so that none has to be read to know that it can be.
     let isExact: Bool
 
-    init<Value>(_ type: Value.Type, of valueKind: String) {
+    init<Value>(_ type: Value.Type, of valueKind: String, isEnum: Bool) {
         check = { row, position in _ = try property(try row[position], as: Value.self) }
         let type = (Value.self as? any OptionalType.Type)?.wrapped ?? Value.self
-        isExact = Self.isExact(type, valueKind)
+        isExact = isEnum ? valueKind == "enum" : Self.isExact(type, valueKind)
     }
 
     private static func isExact(_ type: Any.Type, _ valueKind: String) -> Bool {
         if type == PostgresValue.self { return true }
-        if type is any DatabaseEnum.Type { return valueKind == "enum" }
         return exactKinds[ObjectIdentifier(type)]?.contains(valueKind) ?? false
     }
 

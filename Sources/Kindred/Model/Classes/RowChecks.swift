@@ -60,3 +60,20 @@ struct RowChecks: Sendable {
         } catch { return error }
     }
 }
+
+extension EntityRuntime {
+    /// The error for a column that does not fit its property.
+    func changedColumn(at position: Int, _ what: String, because reason: (any Error)? = nil) -> KindredError {
+        let column = entity.attributes[position].name
+        return KindredError(
+            .classMismatch,
+            """
+            \(name).\(column) \(what): the database has changed since the class was checked; run `kindred generate` \
+            again, or change the database
+            """,
+            entity: name.description,
+            key: column,
+            underlying: reason as? PostgresError
+        )
+    }
+}

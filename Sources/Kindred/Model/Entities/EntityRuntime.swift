@@ -51,7 +51,8 @@ package final class EntityRuntime: Sendable {
     let limits: [AttributeLimits]
     private let texts = Mutex<[String: StatementText]>([:])
     private let empty = Mutex<Row?>(nil)
-    private let byKey = Mutex<StatementText?>(nil)
+    /// `SELECT … WHERE key`, the statement that is sent most, so that nothing has to be looked up for it.
+    let selectionByKey = Mutex<StatementText?>(nil)
     /// What look-ups by key share; nil where they cannot.
     let lookups: KeyLookups?
 
@@ -143,6 +144,9 @@ package final class EntityRuntime: Sendable {
         return !layout.columns.contains { !$0.mayBeNull && columns.contains($0.position) }
     }
 
+    /// Where an object's row stands among a result's columns.
+    var attributeColumns: Range<Int> { 0..<entity.attributes.count }
+
     /// The columns by which a write finds a row that it knows: the key, and the version if there is one.
     var versionedKey: [Int] { version.map { key + [$0.position] } ?? key }
 
@@ -155,19 +159,6 @@ package final class EntityRuntime: Sendable {
             // Shapes are few, unless a program's users choose which columns are written; then the memory starts anew.
             if texts.count >= 4_096 { texts = [:] }
             texts[shape] = made
-            return made
-        }
-    }
-
-    /// `SELECT … WHERE key`, the statement that is sent most, so that nothing has to be looked up for it.
-    func selectByKey() throws -> StatementText {
-        try byKey.withLock { known in
-            if let known { return known }
-            let made = StatementText(
-                """
-                SELECT \(try selectList()) FROM \(try quotedName) WHERE \(try equality(key, firstParameter: 1))
-                """)
-            known = made
             return made
         }
     }

@@ -194,3 +194,25 @@ package final class SchemaRuntime: Sendable {
         )
     }
 }
+
+extension SchemaRuntime {
+    /// The same relationship as its destination has it.
+    func inverse(_ relationship: RelationshipRuntime) -> RelationshipRuntime? {
+        entities[relationship.destination].relationships.first { $0.slot == relationship.inverseSlot }
+    }
+
+    /// The rows that a change of a relationship writes, members' or the helper's, and which of their columns.
+    func writtenColumns(_ relationship: RelationshipRuntime) -> (entity: EntityRuntime, columns: [Int]) {
+        guard case .helper(let link) = relationship.link else { return linkColumns(relationship) }
+        return (entities[link.entity], link.pairColumns)
+    }
+
+    /// The rows that make a relationship, members' or the helper's, and the columns that lead to their owner.
+    func linkColumns(_ relationship: RelationshipRuntime) -> (entity: EntityRuntime, columns: [Int]) {
+        switch relationship.link {
+        case .helper(let link): (entities[link.entity], link.sourceColumns)
+        case .referenced(_, let referencing): (entities[relationship.destination], referencing)
+        case .foreignKey(_, let referenced): (entities[relationship.destination], referenced)
+        }
+    }
+}

@@ -51,20 +51,6 @@ struct VersionColumn: Sendable {
 }
 
 extension EntityRuntime {
-    /// `, "version" = t."version" + 1` behind the columns that a statement sets; empty where nothing is counted.
-    func versionAssignment(alias: String? = nil) throws -> String {
-        guard let version, let assignment = version.assignment(try quoted(version.position), alias: alias)
-        else { return "" }
-        return ", \(assignment)"
-    }
-
-    /// Appends one array parameter with the versions that objects were read with.
-    func append(versionsOf objects: [DatabaseObject], to bindings: inout Bindings) throws {
-        guard let version else { return }
-        let versions = try objects.map { try $0.expectedVersion() }
-        try KeySet.append(versions, entity.attributes[version.position], to: &bindings)
-    }
-
     /// Refuses a value for the version of a row that is stored: writes count it.
     func requireNoVersion(_ column: Int, key: String) throws {
         guard column == version?.position else { return }
@@ -74,27 +60,5 @@ extension EntityRuntime {
             entity: name.description,
             key: key
         )
-    }
-}
-
-extension ObjectState {
-    /// The version that a write expects: that of the row which the changes were made on.
-    func expectedVersion(_ version: VersionColumn) throws -> PostgresValue? {
-        try (stagingBox?.staging.base ?? storedRow)[version.position]
-    }
-
-    /// Takes the row as it was last read for the one that changes are made on.
-    mutating func acceptStoredVersion() {
-        guard var staging, staging.base != nil else { return }
-        staging.base = nil
-        self.staging = staging
-    }
-}
-
-extension DatabaseObject {
-    /// The version that a write of the object expects in the database.
-    func expectedVersion() throws -> PostgresValue? {
-        guard let version = runtime.version else { return nil }
-        return try withState { try $0.expectedVersion(version) }
     }
 }

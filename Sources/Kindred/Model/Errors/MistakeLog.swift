@@ -35,24 +35,3 @@ final class MistakeLog: Sendable {
         logger.warning("\(text)")
     }
 }
-
-extension DatabaseObject {
-    /// Notes that the program has read an attribute by a key that is none, which looks like NULL to it.
-    func noteMisread(_ key: String, at place: SourcePlace) {
-        let isRelationship = runtime.relationship(named: key) != nil
-        let reason =
-            isRelationship
-            ? "\(runtime.name).\(key) is a relationship, not an attribute: value(forKey:) follows it"
-            : runtime.unknownKey(key).message
-        let error = KindredError(
-            isRelationship ? .wrongType : .unknownKey, "Read as nil at \(place): \(reason)",
-            entity: runtime.name.description, key: key)
-        context.database.mistakes.add(error, at: place)
-        context.core.misreads.withLock { misreads in
-            // One is enough to keep a save from writing what follows from it.
-            guard misreads.count < 16 else { return }
-            misreads.append(
-                ValidationProblem(error.code, error.message, object: nil, entity: runtime.name.description, key: key))
-        }
-    }
-}

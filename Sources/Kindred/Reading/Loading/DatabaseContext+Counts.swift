@@ -65,7 +65,7 @@ extension DatabaseContext {
     private func query(
         _ tally: MemberTally, _ relationship: RelationshipRuntime, _ keys: KeyNumbers
     ) async throws -> LoadedBatch {
-        let (entity, columns) = linkColumns(relationship)
+        let (entity, columns) = runtime.linkColumns(relationship)
         let attributes = columns.map { entity.entity.attributes[$0] }
         let text = try runtime.entities[relationship.source].text("\(tally) \(relationship.slot)") {
             try tally.text(entity, columns, attributes)
@@ -141,28 +141,13 @@ extension DatabaseContext {
         _ relationship: RelationshipRuntime,
         _ owner: DatabaseObject
     ) throws -> (entity: EntityRuntime, columns: [Int], bindings: Bindings)? {
-        let (entity, columns) = linkColumns(relationship)
+        let (entity, columns) = runtime.linkColumns(relationship)
         let row = owner.storedRow
         let values = try relationship.ownColumns.map { try row[$0] }
         guard !values.contains(nil) else { return nil }
         var bindings = Bindings()
         try entity.append(values, for: columns, to: &bindings)
         return (entity, columns, bindings)
-    }
-
-    /// The rows that a change of a relationship writes, members' or the helper's, and which of their columns.
-    func writtenColumns(_ relationship: RelationshipRuntime) -> (entity: EntityRuntime, columns: [Int]) {
-        guard case .helper(let link) = relationship.link else { return linkColumns(relationship) }
-        return (runtime.entities[link.entity], link.pairColumns)
-    }
-
-    /// The rows that make a relationship, members' or the helper's, and the columns that lead to their owner.
-    func linkColumns(_ relationship: RelationshipRuntime) -> (entity: EntityRuntime, columns: [Int]) {
-        switch relationship.link {
-        case .helper(let link): (runtime.entities[link.entity], link.sourceColumns)
-        case .referenced(_, let referencing): (runtime.entities[relationship.destination], referencing)
-        case .foreignKey(_, let referenced): (runtime.entities[relationship.destination], referenced)
-        }
     }
 }
 

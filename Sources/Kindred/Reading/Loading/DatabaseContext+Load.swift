@@ -134,18 +134,4 @@ extension DatabaseContext {
             )
         }
     }
-
-    /// Refuses an object whose row is known to be gone.
-    func requireLive(_ object: DatabaseObject) throws {
-        try requireLive(object, object.withState { $0.status })
-    }
-
-    private func requireLive(_ object: DatabaseObject, _ status: ObjectState.Status) throws {
-        guard status == .deleted else { return }
-        throw KindredError(
-            .objectDeleted,
-            "\(object) has been deleted",
-            entity: object.runtime.name.description
-        )
-    }
 }

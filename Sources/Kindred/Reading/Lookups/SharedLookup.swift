@@ -142,25 +142,3 @@ final class SharedLookup: Sendable {
         }
     }
 }
-
-extension EntityRuntime {
-    /// The text of `select(byKeys:)`.
-    func selectByKeys() throws -> StatementText {
-        try text("select by keys") {
-            let condition = KeySet.condition(
-                [try quoted(key[0])], [entity.attributes[key[0]]], firstParameter: 1)
-            return "SELECT \(try selectList()) FROM \(try quotedName) WHERE \(condition)"
-        }
-    }
-
-    /// `SELECT … WHERE key = ANY($1)`.
-    fileprivate func select(byKeys keys: [ObjectKey]) throws -> Statement {
-        // A plan that fits any keys is made for ten of them: for fewer the server would plan each statement anew, which
-        // takes longer than to find them.
-        var keys = keys
-        while keys.count < 10 { keys.append(keys[0]) }
-        var bindings = Bindings()
-        try KeySet.append(keys, [entity.attributes[key[0]]], to: &bindings)
-        return Statement(text: try selectByKeys(), bindings: bindings, resultFormat: .binary)
-    }
-}

@@ -170,4 +170,11 @@ extension DatabaseContext {
             try await client.query(sql)
         }
     }
+
+    /// Refuses a lock that would end with its own statement.
+    func requireTransaction() throws {
+        guard !client.isInTransaction else { return }
+        throw KindredError(
+            .invalidRequest, "A lock lasts until the end of its transaction: take it inside context.transaction { }")
+    }
 }

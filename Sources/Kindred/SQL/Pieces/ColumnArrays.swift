@@ -24,7 +24,8 @@ struct ColumnArrays {
     /// The values as the columns take them: `new.c0, new.c1::mood`.
     func expressions(_ prefix: String) -> [String] {
         zip(columns, names(prefix)).map { column, name in
-            isText(column) ? "new.\(name)::\(Self.castName(entity.entity.attributes[column].typeName))" : "new.\(name)"
+            isText(column)
+                ? "new.\(name)::\(Attribute.castName(of: entity.entity.attributes[column].typeName))" : "new.\(name)"
         }
     }
 
@@ -51,27 +52,4 @@ struct ColumnArrays {
         // `unnest` takes arrays of arrays apart to the last element.
         return attribute.isReadAsText || attribute.isArray || attribute.baseType.arrayType == nil
     }
-
-    /// A type's name without a length: a cast to a type with one would cut the value off instead of refusing it.
-    static func castName(_ typeName: String) -> String {
-        var result = ""
-        var depth = 0
-        var isQuoted = false
-        for character in typeName {
-            if character == "\"" { isQuoted.toggle() }
-            if !isQuoted && character == "(" { depth += 1 }
-            if depth == 0 { result.append(character) }
-            if !isQuoted && character == ")" { depth -= 1 }
-        }
-        // Without a length these two mean a length of one.
-        for (name, unlimited) in [("character", "bpchar"), ("bit", "\"bit\"")] {
-            if result == name || result == "\(name)[]" { return unlimited + result.dropFirst(name.count) }
-        }
-        return result
-    }
-}
-
-extension Attribute {
-    /// Whether the column holds arrays.
-    var isArray: Bool { elementType != nil }
 }

@@ -60,3 +60,11 @@ enum KeySet {
         attribute.baseType.arrayType == nil ? .text : attribute.baseType
     }
 }
+
+extension Array {
+    /// The elements in slices that fit well into one parameter.
+    func slices(of size: Int = 10_000) -> [[Element]] {
+        guard count > size else { return isEmpty ? [] : [self] }
+        return stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
+    }
+}

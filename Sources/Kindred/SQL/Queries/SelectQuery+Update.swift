@@ -5,7 +5,7 @@ extension SelectQuery {
     /// `UPDATE … WHERE`, or `WITH … FOR UPDATE) UPDATE … FROM` where order, limit, joins or a lock matter: what is chosen
     /// stands before anything is written, so that no plan can choose again for each row and pass over those it has written.
     func updateStatement(
-        _ update: RequestUpdate,
+        _ update: ColumnUpdates,
         of runtime: EntityRuntime,
         in schema: DatabaseSchema,
         returnsRows: Bool
@@ -14,12 +14,11 @@ extension SelectQuery {
         let condition = try condition.map { try renderer.condition($0.node) }
         let values = try update.expressions(&renderer)
         let sorting = try renderer.order(sort)
-        var text: String
+        let text: String
         if renderer.joins[0].isEmpty, limit == nil, offset == nil, lock == nil {
-            let set = try values.map { "\(try runtime.quoted($0.column)) = \($0.sql)" }.joined(separator: ", ")
-            text = "UPDATE \(try runtime.quotedName) AS t0 SET \(set)\(try runtime.versionAssignment(alias: "t0"))"
-            if let condition { text += " WHERE \(condition.sql)" }
-            if returnsRows { text += " RETURNING \(try runtime.selectList(alias: "t0"))" }
+            text = try runtime.update(
+                alias: "t0", set: try values.map { "\(try runtime.quoted($0.column)) = \($0.sql)" },
+                where: condition?.sql, returning: returnsRows ? try runtime.selectList(alias: "t0") : nil)
         } else {
             let keys = try runtime.key.map { (name: try runtime.quoted($0), alias: "k\($0)") }
             var columns = keys.map { "t0.\($0.name) AS \($0.alias)" }
@@ -37,11 +36,10 @@ extension SelectQuery {
                 "\(try runtime.quoted(value.column)) = \(value.isParameter ? value.sql : "s.v\(value.column)")"
             }
             let same = keys.map { "t.\($0.name) = s.\($0.alias)" }.joined(separator: " AND ")
-            text = """
-                WITH s AS MATERIALIZED (\(selection)) UPDATE \(try runtime.quotedName) AS t \
-                SET \(set.joined(separator: ", "))\(try runtime.versionAssignment(alias: "t")) FROM s WHERE \(same)
-                """
-            if returnsRows { text += " RETURNING \(try runtime.selectList(alias: "t"))" }
+            let change = try runtime.update(
+                alias: "t", set: set, from: "s", where: same,
+                returning: returnsRows ? try runtime.selectList(alias: "t") : nil)
+            text = "WITH s AS MATERIALIZED (\(selection)) \(change)"
         }
         return Statement(text: StatementText(text), bindings: renderer.bindings, resultFormat: .binary)
     }

@@ -92,13 +92,11 @@ struct DeletionStatements {
         let entity = runtime.entities[step.destination]
         let isPartial = !deleted.isEmpty && !entity.key.isEmpty
         let text = try entity.text("deletion nullify \(step.source).\(step.relationship.slot) \(isPartial)") {
-            let nulls = try cleared.map { "\(try entity.quoted($0)) = NULL" }.joined(separator: ", ")
             let first = step.destinationColumns.count + 1
-            return """
-                UPDATE \(try entity.quotedName) AS t SET \(nulls)\(try entity.versionAssignment(alias: "t")) \
-                WHERE \(try condition(step, first: 1))\(isPartial ? try exclusion(entity, first: first) : "") \
-                RETURNING \(try entity.selectList(alias: "t"))
-                """
+            let excluded = isPartial ? try exclusion(entity, first: first) : ""
+            return try entity.update(
+                alias: "t", set: try entity.nulls(cleared), where: try condition(step, first: 1) + excluded,
+                returning: try entity.selectList(alias: "t"))
         }
         let keys = isPartial ? deleted : []
         return Statement(text: text, bindings: try bindings(step, sources, entity, keys), resultFormat: .binary)
@@ -133,8 +131,19 @@ struct DeletionStatements {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
+    /// `DELETE … WHERE key`, or one DELETE of several rows that happens only if all of them are there.
+    func delete(_ entity: EntityRuntime, _ rows: [VersionedKey]) throws -> Statement {
+        guard rows.count == 1 else { return try deleteAll(entity, rows) }
+        let text = try entity.text("delete") {
+            "DELETE FROM \(try entity.quotedName) WHERE \(try entity.equality(entity.versionedKey, firstParameter: 1))"
+        }
+        var bindings = Bindings()
+        try entity.append(rows[0], to: &bindings)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
     /// A DELETE of several rows of one entity that happens only if all of them are there.
-    func deleteAll(_ entity: EntityRuntime, _ keys: [ObjectKey], _ objects: [DatabaseObject]) throws -> Statement {
+    private func deleteAll(_ entity: EntityRuntime, _ rows: [VersionedKey]) throws -> Statement {
         let text = try entity.text("delete all") {
             let filter = try condition(entity, entity.key, alias: "t", first: 1)
             let names = try entity.versionedKey.map { "t.\(try entity.quoted($0))" }
@@ -149,9 +158,9 @@ struct DeletionStatements {
                 """
         }
         var bindings = Bindings()
-        try KeySet.append(keys, entity.attributes(entity.key), to: &bindings)
-        try entity.append(versionsOf: objects, to: &bindings)
-        try bindings.append(Int64(keys.count))
+        try KeySet.append(rows.map(\.key), entity.attributes(entity.key), to: &bindings)
+        try entity.append(versions: rows.map(\.version), to: &bindings)
+        try bindings.append(Int64(rows.count))
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
@@ -214,19 +223,5 @@ struct DeletionStatements {
         try KeySet.append(sources, sourceAttributes(step), to: &bindings)
         if !deleted.isEmpty { try KeySet.append(deleted, entity.attributes(entity.key), to: &bindings) }
         return bindings
-    }
-}
-
-extension EntityRuntime {
-    func attributes(_ columns: [Int]) -> [Attribute] {
-        columns.map { entity.attributes[$0] }
-    }
-
-    /// The given attributes, a type without a binary codec as text.
-    func selectList(of columns: [Int], alias: String) throws -> String {
-        try columns.map { column in
-            let name = "\(alias).\(try quoted(column))"
-            return entity.attributes[column].isReadAsText ? "\(name)::text" : name
-        }.joined(separator: ", ")
     }
 }

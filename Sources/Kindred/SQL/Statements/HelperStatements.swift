@@ -3,7 +3,6 @@ import KindredSchema
 
 /// The statements that change the rows of a helper table for one owner: the write side of a many-to-many relationship.
 struct HelperStatements {
-    let owner: DatabaseObject
     let relationship: RelationshipRuntime
     let link: RelationshipRuntime.HelperLink
     let helper: EntityRuntime
@@ -24,7 +23,7 @@ struct HelperStatements {
 
     /// `INSERT INTO helper … ON CONFLICT DO NOTHING`, or, with payload, setting it where the pair is there already; the rows
     /// are returned then.
-    func insert(_ keys: [ObjectKey], payload: Assignments?) throws -> Statement {
+    func insert(_ keys: [ObjectKey], payload: ColumnValues?) throws -> Statement {
         let columns = payload?.columns ?? []
         let text = try helper.text("insert \(relationship.source).\(relationship.slot) \(columns)") {
             // The member's own order, if it has one, gets the pair at its end.

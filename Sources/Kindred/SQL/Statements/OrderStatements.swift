@@ -5,7 +5,6 @@ import KindredSchema
 ///
 /// The rows that hold the positions are the members themselves, or the helper's.
 struct OrderStatements {
-    let owner: DatabaseObject
     let relationship: RelationshipRuntime
     let position: Int
     /// The entity whose rows hold the positions.
@@ -23,8 +22,7 @@ struct OrderStatements {
     }
 
     /// `SELECT … FOR NO KEY UPDATE` of the owner: changes of one order follow each other.
-    func lock() throws -> Statement {
-        let entity = owner.runtime
+    static func lock(_ owner: ObjectKey, of entity: EntityRuntime) throws -> Statement {
         let text = try entity.text("lock for order") {
             """
             SELECT FROM \(try entity.quotedName) WHERE \(try entity.equality(entity.key, firstParameter: 1)) \
@@ -32,7 +30,7 @@ struct OrderStatements {
             """
         }
         var bindings = Bindings()
-        try entity.append(try owner.context.requireKey(owner), to: &bindings)
+        try entity.append(owner, to: &bindings)
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
@@ -103,20 +101,18 @@ struct OrderStatements {
             }
             var isOwned = try rows.equality(ownerColumns, alias: "t", firstParameter: firstOwner)
             if !joined.isEmpty { isOwned = "(\(isOwned) OR new.place > $\(firstOwner + ownerColumns.count))" }
-            return """
-                UPDATE \(try rows.quotedName) AS t \
-                SET \(set.joined(separator: ", "))\(try rows.versionAssignment(alias: "t")) \
-                FROM unnest(\(parameters.joined(separator: ", "))) \
-                WITH ORDINALITY AS new(\(names.joined(separator: ", "))) \
-                WHERE \(keys.joined(separator: " AND ")) AND \(isOwned) \
-                RETURNING \(try rows.selectList(alias: "t")), new.place
+            let given = """
+                unnest(\(parameters.joined(separator: ", "))) WITH ORDINALITY AS new(\(names.joined(separator: ", ")))
                 """
+            return try rows.update(
+                alias: "t", set: set, from: given, where: "\(keys.joined(separator: " AND ")) AND \(isOwned)",
+                returning: "\(try rows.selectList(alias: "t")), new.place")
         }
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// `INSERT INTO helper …`: pairs with their positions; one that is there already gets position and payload.
-    func insert(_ pairs: [Place], payload: Assignments?, _ link: RelationshipRuntime.HelperLink) throws -> Statement {
+    func insert(_ pairs: [Place], payload: ColumnValues?, _ link: RelationshipRuntime.HelperLink) throws -> Statement {
         let columns = payload?.columns ?? []
         // The other end's order is left to its own members' ends.
         let others = link.positions.filter { $0.column != position && !columns.contains($0.column) }

@@ -12,7 +12,7 @@ struct Upsert {
     private let updated: [Int]
 
     init(
-        _ assignments: [Assignments],
+        _ assignments: [ColumnValues],
         of entity: EntityRuntime,
         _ resolution: ConflictResolution,
         types: TypeRegistry
@@ -30,7 +30,7 @@ struct Upsert {
         updated = try Self.updated(resolution.action, columns, key, of: entity)
         var seen = Set<[PostgresValue]>()
         for assignment in assignments {
-            let values = key.compactMap { assignment.values[$0] ?? nil }
+            let values = key.compactMap { assignment[$0] ?? nil }
             guard values.count == key.count else { throw Self.missingKey(resolution.key, of: entity) }
             guard seen.insert(values).inserted || updated.isEmpty else {
                 throw KindredError(

@@ -68,7 +68,7 @@ extension DatabaseContext {
         let own = relationship.ownColumns
         let attributes = entity.attributes(own)
         let text = try entity.text("count \(relationship.slot)") {
-            let (members, columns) = linkColumns(relationship)
+            let (members, columns) = runtime.linkColumns(relationship)
             let columnNames = try own.map { "o.\(try entity.quoted($0))" }
             let pairs = try zip(columns, columnNames).map { "t.\(try members.quoted($0)) = \($1)" }
             let next = own.count + 1

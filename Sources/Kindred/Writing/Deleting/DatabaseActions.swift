@@ -157,8 +157,3 @@ struct DatabaseActions {
         return lost
     }
 }
-
-extension DatabaseObject {
-    /// Whether the row is known to be gone, not merely on its way out.
-    var isGone: Bool { withState { $0.status == .deleted } }
-}

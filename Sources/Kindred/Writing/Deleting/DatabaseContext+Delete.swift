@@ -102,7 +102,8 @@ extension DatabaseContext {
             for object in objects { try requireLive(object) }
             let rows = objects.map(\.storedRow)
             let result = try await sendDeletion(
-                try deletion(of: objects, entity), entity, among: [entity.index: objects.compactMap(\.key)])
+                try DeletionStatements(runtime: runtime).delete(entity, try objects.map { try $0.versionedKey }),
+                entity, among: [entity.index: objects.compactMap(\.key)])
             guard result.affectedRows == objects.count else {
                 if entity.version != nil {
                     let error = try await unwritten(objects)
@@ -120,16 +121,5 @@ extension DatabaseContext {
             ])
             try await actions.settle()
         }
-    }
-
-    private func deletion(of objects: [DatabaseObject], _ entity: EntityRuntime) throws -> Statement {
-        let keys = try objects.map(requireKey)
-        guard keys.count == 1 else { return try DeletionStatements(runtime: runtime).deleteAll(entity, keys, objects) }
-        let text = try entity.text("delete") {
-            "DELETE FROM \(try entity.quotedName) WHERE \(try entity.equality(entity.versionedKey, firstParameter: 1))"
-        }
-        var bindings = Bindings()
-        try append(versionedKeyOf: objects[0], to: &bindings)
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 }

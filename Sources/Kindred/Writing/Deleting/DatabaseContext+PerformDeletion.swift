@@ -155,10 +155,3 @@ extension DatabaseContext {
 struct MissingRows: Error {
     let objects: [DatabaseObject]
 }
-
-extension SchemaRuntime {
-    /// The same relationship as its destination has it.
-    func inverse(_ relationship: RelationshipRuntime) -> RelationshipRuntime? {
-        entities[relationship.destination].relationships.first { $0.slot == relationship.inverseSlot }
-    }
-}

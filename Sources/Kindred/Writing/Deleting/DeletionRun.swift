@@ -24,7 +24,7 @@ final class DeletionRun: Sendable {
 
     /// Takes in objects that a hook deletes.
     func request(_ objects: [DatabaseObject]) {
-        for object in objects { Self.mark(object) }
+        for object in objects { object.markDeleting() }
         requested.withLock { $0 += objects }
     }
 
@@ -34,12 +34,6 @@ final class DeletionRun: Sendable {
             defer { objects = [] }
             return objects
         }
-    }
-
-    /// Shows an object as being on its way out.
-    static func mark(_ object: DatabaseObject) {
-        object.context.journal?.record(object)
-        object.withState { if $0.status == .persistent { $0.status = .deleting } }
     }
 }
 
@@ -91,7 +85,7 @@ extension DeletionSearch {
                 fresh += members.compactMap { context.object($0, of: entity, group, knownAt: .max) }
             }
             for key in keys {
-                if let object = context.liveObject(entity, key) { DeletionRun.mark(object) }
+                if let object = context.liveObject(entity, key) { object.markDeleting() }
             }
         }
         return fresh
@@ -102,12 +96,4 @@ extension DeletionSearch {
             for (index, found) in found { map.setDeleting(isDeleting, index, found.keys) }
         }
     }
-}
-
-/// The objects by entity, in the entities' order, each once.
-func grouped(_ objects: [DatabaseObject]) -> [(entity: EntityRuntime, objects: [DatabaseObject])] {
-    var seen = Set<DatabaseObject>()
-    let distinct = objects.filter { seen.insert($0).inserted }
-    return Dictionary(grouping: distinct) { $0.runtime.index }.sorted { $0.key < $1.key }
-        .map { ($0.value[0].runtime, $0.value) }
 }

@@ -10,8 +10,6 @@ struct DeletionSearch {
         var rows: [ObjectKey: Row] = [:]
     }
 
-    static let slice = 10_000
-
     let context: DatabaseContext
     let rules: DeletionRules
     /// Whether rows are locked as they are found.
@@ -134,13 +132,5 @@ struct DeletionSearch {
             keys.append(key)
         }
         return keys
-    }
-}
-
-extension Array {
-    /// The elements in slices that fit well into one parameter.
-    func slices(of size: Int = DeletionSearch.slice) -> [[Element]] {
-        guard count > size else { return isEmpty ? [] : [self] }
-        return stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
     }
 }

@@ -6,15 +6,13 @@ struct Assignments {
     private let entity: EntityRuntime
     /// The object that is changed; nil for a new row.
     private let object: DatabaseObject?
-    private(set) var values: [Int: PostgresValue?] = [:]
+    private(set) var written: ColumnValues
 
     init(_ entity: EntityRuntime, for object: DatabaseObject? = nil) {
         self.entity = entity
         self.object = object
+        written = ColumnValues(entity)
     }
-
-    /// The assigned columns in the entity's order, so that equal sets of keys make equal statements.
-    var columns: [Int] { values.keys.sorted() }
 
     /// Takes the value for a key: an attribute, or a to-one relationship whose foreign key the entity holds.
     mutating func assign(_ value: (any PropertyValue)?, forKey key: String, in context: DatabaseContext) throws {
@@ -80,7 +78,7 @@ struct Assignments {
     /// Refuses a value for a column that a link to a new object will set.
     func requireNone(of relationship: RelationshipRuntime) throws {
         let key = relationship.model.name
-        for column in entity.ownColumns(of: relationship.ownColumns) where values[column] != nil {
+        for column in entity.ownColumns(of: relationship.ownColumns) where written[column] != nil {
             throw twoValues(column, key)
         }
     }
@@ -98,7 +96,7 @@ struct Assignments {
         let attribute = entity.entity.attributes[column]
         try entity.requireWritable(attribute, key: key)
         if object != nil { try entity.requireNoVersion(column, key: key) }
-        if let earlier = values[column], earlier != value { throw twoValues(column, key) }
+        if let earlier = written[column], earlier != value { throw twoValues(column, key) }
         if value == nil && attribute.isNotNull {
             throw KindredError(
                 .missingValue,
@@ -107,21 +105,14 @@ struct Assignments {
                 key: key
             )
         }
-        values.updateValue(value, forKey: column)
+        written[column] = .some(value)
     }
 
     /// Gives a new row the first version, where neither it nor the database has one.
     mutating func assignInitialVersion() throws {
-        guard let version = entity.version, let value = version.initialValue, values[version.position] == nil
+        guard let version = entity.version, let value = version.initialValue, written[version.position] == nil
         else { return }
         try assign(value, toColumn: version.position, key: entity.entity.attributes[version.position].name)
-    }
-
-    /// Appends the values in the order of `columns`.
-    func append(to bindings: inout Bindings) throws {
-        for column in columns {
-            try entity.bind(values[column] ?? nil, as: column, to: &bindings)
-        }
     }
 
     /// The value that an attribute was given.
@@ -155,34 +146,5 @@ struct Assignments {
             }
         }
         return try plain(content)
-    }
-}
-
-extension EntityRuntime {
-    /// Binds a value as a column's type; a value that does not fit is an error before anything is sent.
-    func bind(_ value: PostgresValue?, as column: Int, to bindings: inout Bindings) throws {
-        let attribute = entity.attributes[column]
-        do {
-            try bindings.append(value, as: attribute.baseType)
-        } catch let error as PostgresError {
-            throw KindredError(
-                .wrongType,
-                "\(name).\(attribute.name) is of type \(attribute.typeName): \(error.message)",
-                entity: name.description,
-                key: attribute.name,
-                underlying: error
-            )
-        }
-    }
-}
-
-extension DatabaseObject {
-    func lacksReferencedValue(_ column: Int, _ key: String) -> KindredError {
-        KindredError(
-            .missingValue,
-            "\(self) cannot be used for \"\(key)\": its \(entity.attributes[column].name) is NULL",
-            entity: runtime.name.description,
-            key: key
-        )
     }
 }

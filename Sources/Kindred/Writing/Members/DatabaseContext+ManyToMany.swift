@@ -14,7 +14,6 @@ extension DatabaseContext {
             return value
         }
         return HelperStatements(
-            owner: owner,
             relationship: relationship,
             link: link,
             helper: runtime.entities[link.entity],
@@ -24,56 +23,57 @@ extension DatabaseContext {
 
     /// One INSERT of the pairs that are not there yet.
     func insert(
-        _ members: [DatabaseObject],
-        _ statements: HelperStatements,
+        _ members: [DatabaseObject], to owner: DatabaseObject, _ statements: HelperStatements,
         through payload: [String: (any PropertyValue)?]
     ) async throws {
         guard !members.isEmpty else { return }
         let assignments = try self.payload(payload, of: statements.relationship, statements.link)
         let statement = try statements.insert(try memberKeys(members, statements), payload: assignments)
-        let results = try await sendToHelper([statement], statements)
+        let results = try await sendToHelper([statement], owner, statements)
         try applyWrittenPairs(results[0], statements.helper, payload: assignments)
-        for member in members { join(member, statements) }
+        for member in members { join(member, owner, statements) }
         // Positions that were given with the pairs: the order is read again.
-        if statements.relationship.position != nil { noteStale(statements.relationship, of: statements.owner) }
+        if statements.relationship.position != nil { noteStale(statements.relationship, of: owner) }
     }
 
     /// One DELETE of the pairs.
-    func remove(_ members: [DatabaseObject], _ statements: HelperStatements) async throws {
+    func remove(_ members: [DatabaseObject], from owner: DatabaseObject, _ statements: HelperStatements) async throws {
         guard !members.isEmpty else { return }
         let keys = try memberKeys(members, statements)
-        let results = try await sendToHelper([try statements.delete(.members(keys))], statements)
-        try applyDeletedPairs(results[0], statements)
-        for member in members { part(member, statements) }
+        let results = try await sendToHelper([try statements.delete(.members(keys))], owner, statements)
+        try applyDeletedPairs(results[0], of: owner, statements)
+        for member in members { part(member, owner, statements) }
     }
 
     /// One DELETE of all pairs of the owner.
-    func removeAll(_ statements: HelperStatements) async throws {
-        let results = try await sendToHelper([try statements.delete(.all)], statements)
-        try applyDeletedPairs(results[0], statements)
+    func removeAll(from owner: DatabaseObject, _ statements: HelperStatements) async throws {
+        let results = try await sendToHelper([try statements.delete(.all)], owner, statements)
+        try applyDeletedPairs(results[0], of: owner, statements)
     }
 
     /// The difference only: the pairs that are no longer wanted go, the missing ones come, in one atomic change.
-    func replace(_ members: [DatabaseObject], _ statements: HelperStatements) async throws {
-        guard !members.isEmpty else { return try await removeAll(statements) }
+    func replace(_ members: [DatabaseObject], of owner: DatabaseObject, _ statements: HelperStatements) async throws {
+        guard !members.isEmpty else { return try await removeAll(from: owner, statements) }
         let keys = try memberKeys(members, statements)
         let insert = try statements.insert(
             keys, payload: try payload([:], of: statements.relationship, statements.link))
-        let results = try await sendToHelper([try statements.delete(.others(keys)), insert], statements)
-        try applyDeletedPairs(results[0], statements)
-        for member in members { join(member, statements) }
+        let results = try await sendToHelper([try statements.delete(.others(keys)), insert], owner, statements)
+        try applyDeletedPairs(results[0], of: owner, statements)
+        for member in members { join(member, owner, statements) }
     }
 
     @discardableResult
-    func sendToHelper(_ batch: [Statement], _ statements: HelperStatements) async throws -> [QueryResult] {
-        count(statements.relationship, of: statements.owner)
+    func sendToHelper(_ batch: [Statement], _ owner: DatabaseObject, _ statements: HelperStatements) async throws
+        -> [QueryResult]
+    {
+        count(statements.relationship, of: owner)
         let key = statements.relationship.model.name
         do {
             return try await send(batch, statements.helper, key: key)
         } catch let error as KindredError where error.constraint.map(isEndOfHelper(statements)) ?? false {
             throw KindredError(
                 .objectDeleted,
-                "An end of \(statements.owner.runtime.name).\(key) is no longer in the database; nothing was written",
+                "An end of \(owner.runtime.name).\(key) is no longer in the database; nothing was written",
                 entity: error.entity,
                 key: key,
                 constraint: error.constraint,
@@ -109,7 +109,7 @@ extension DatabaseContext {
         _ given: [String: (any PropertyValue)?],
         of relationship: RelationshipRuntime,
         _ link: RelationshipRuntime.HelperLink
-    ) throws -> Assignments? {
+    ) throws -> ColumnValues? {
         let helper = runtime.entities[link.entity]
         var assignments = Assignments(helper)
         for (key, value) in given.sorted(by: { $0.key < $1.key }) {
@@ -142,23 +142,23 @@ extension DatabaseContext {
                 key: missing[0]
             )
         }
-        return assignments.columns.isEmpty ? nil : assignments
+        return assignments.written.columns.isEmpty ? nil : assignments.written
     }
 
-    func join(_ member: DatabaseObject, _ statements: HelperStatements) {
-        notePair(statements.owner, statements.relationship, member, isPaired: true)
-        unloadHelperRows(member, statements)
+    func join(_ member: DatabaseObject, _ owner: DatabaseObject, _ statements: HelperStatements) {
+        notePair(owner, statements.relationship, member, isPaired: true)
+        unloadHelperRows(member, owner, statements)
     }
 
-    private func part(_ member: DatabaseObject, _ statements: HelperStatements) {
-        notePair(statements.owner, statements.relationship, member, isPaired: false)
-        unloadHelperRows(member, statements)
+    private func part(_ member: DatabaseObject, _ owner: DatabaseObject, _ statements: HelperStatements) {
+        notePair(owner, statements.relationship, member, isPaired: false)
+        unloadHelperRows(member, owner, statements)
     }
 
     /// The one-to-many sets of helper rows at both ends are read again when they are next used.
-    func unloadHelperRows(_ member: DatabaseObject, _ statements: HelperStatements) {
+    func unloadHelperRows(_ member: DatabaseObject, _ owner: DatabaseObject, _ statements: HelperStatements) {
         for end in statements.helper.foreignKeys {
-            if end.ownColumns == statements.link.sourceColumns { noteHelperRows(end, of: statements.owner) }
+            if end.ownColumns == statements.link.sourceColumns { noteHelperRows(end, of: owner) }
             if end.ownColumns == statements.link.destinationColumns { noteHelperRows(end, of: member) }
         }
     }
@@ -166,7 +166,7 @@ extension DatabaseContext {
     /// Takes helper rows that were inserted or changed to their objects, and to whatever is loaded of them.
     ///
     /// - Parameter payload: what was written beside the keys, which is no longer staged.
-    func applyWrittenPairs(_ result: QueryResult, _ helper: EntityRuntime, payload: Assignments?) throws {
+    func applyWrittenPairs(_ result: QueryResult, _ helper: EntityRuntime, payload: ColumnValues?) throws {
         guard result.count > 0, !helper.key.isEmpty, withMap({ $0.knows(helper.index) }) else { return }
         let rows = try EntityRows(result, of: helper)
         for position in 0..<rows.count {
@@ -182,7 +182,7 @@ extension DatabaseContext {
     }
 
     /// The members of deleted pairs are no longer the owner's, and objects that stood for the pairs are deleted.
-    func applyDeletedPairs(_ result: QueryResult, _ statements: HelperStatements) throws {
+    func applyDeletedPairs(_ result: QueryResult, of owner: DatabaseObject, _ statements: HelperStatements) throws {
         let helper = statements.helper
         let destination = runtime.entities[statements.relationship.destination]
         for row in result {
@@ -191,7 +191,7 @@ extension DatabaseContext {
             }
             let columns = statements.link.destinationColumns
             if let member = try liveObject(destination, where: statements.link.destination, equal: row, columns) {
-                part(member, statements)
+                part(member, owner, statements)
                 continue
             }
             let relationship = statements.relationship
@@ -200,17 +200,17 @@ extension DatabaseContext {
                 guard let key = try ObjectKey(row, end.ownColumns) else { continue }
                 noteStale(end.destination, slot: end.inverseSlot, key)
             }
-            if let owner = statements.owner.key, let key = try ObjectKey(row, columns) {
-                noteUnpaired(relationship.destination, slot: relationship.inverseSlot, owner: key, member: owner)
+            if let ownKey = owner.key, let key = try ObjectKey(row, columns) {
+                noteUnpaired(relationship.destination, slot: relationship.inverseSlot, owner: key, member: ownKey)
             }
             if let order = destination.keyOrder(of: statements.link.destination),
                 let key = try ObjectKey(row, order.map { columns[$0] })
             {
-                for owner in ownKeys(relationship, statements.owner) {
-                    noteUnpaired(relationship.source, slot: relationship.slot, owner: owner, member: key)
+                for ownKey in ownKeys(relationship, owner) {
+                    noteUnpaired(relationship.source, slot: relationship.slot, owner: ownKey, member: key)
                 }
             } else {
-                noteStale(relationship, of: statements.owner)
+                noteStale(relationship, of: owner)
             }
         }
     }

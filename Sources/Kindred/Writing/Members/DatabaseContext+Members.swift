@@ -22,7 +22,9 @@ extension DatabaseContext {
     /// The objects that a to-many relationship was given, each once.
     func members(_ value: (any PropertyValue)?, of relationship: RelationshipRuntime) async throws -> [DatabaseObject] {
         if case .set(let set)? = try value?.propertyContent {
-            return try distinctMembers(try await set.objects, of: relationship)
+            guard let known = set.known else { throw set.owner.noProperty("relationship") }
+            let objects = try await set.owner.context.members(of: known, owner: set.owner, at: set.place)
+            return try distinctMembers(objects, of: relationship)
         }
         return try stageableMembers(value, of: relationship)
     }
@@ -83,5 +85,20 @@ extension DatabaseContext {
             entity: source.description,
             key: relationship.model.name
         )
+    }
+
+    func requireValues(_ assignments: Assignments, _ entity: EntityRuntime) throws {
+        let missing = entity.entity.attributes.enumerated().filter { position, attribute in
+            attribute.isNotNull && !attribute.hasDefault && attribute.identity == .none && !attribute.isGenerated
+                && assignments.written[position] == nil
+        }.map(\.element.name)
+        guard missing.isEmpty || entity.mayFillNewRows else {
+            throw KindredError(
+                .missingValue,
+                "A new row of \(entity.name) needs a value for \(missing.joined(separator: ", "))",
+                entity: entity.name.description,
+                key: missing[0]
+            )
+        }
     }
 }

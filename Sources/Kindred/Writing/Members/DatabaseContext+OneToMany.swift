@@ -16,7 +16,6 @@ extension DatabaseContext {
             return value
         }
         return MemberStatements(
-            owner: owner,
             members: members,
             relationship: relationship,
             columns: columns,
@@ -25,63 +24,63 @@ extension DatabaseContext {
     }
 
     /// The members join the owner and leave their old ones.
-    func attach(_ members: [DatabaseObject], _ statements: MemberStatements) async throws {
+    func attach(_ members: [DatabaseObject], to owner: DatabaseObject, _ statements: MemberStatements) async throws {
         guard !members.isEmpty else { return }
-        for member in members { _ = try requireKey(member) }
+        let rows = try members.map { try $0.versionedKey }
         try requireSharedColumns(members, statements)
         let key = statements.relationship.model.name
-        count(statements.relationship, of: statements.owner)
+        count(statements.relationship, of: owner)
         try await countFormer(members, statements.members, writing: statements.columns)
         if members.count == 1 {
-            let result = try await send([try statements.attachOne(members[0])], statements.members, key: key)[0]
+            let result = try await send([try statements.attach(rows[0])], statements.members, key: key)[0]
             if result.count == 1 { unstage(statements.columns, of: members[0]) }
             try await applyUpdated(result, members)
         } else {
-            let result = try await send([try statements.attach(members)], statements.members, key: key)[0]
+            let result = try await send([try statements.attach(rows)], statements.members, key: key)[0]
             for member in members { unstage(statements.columns, of: member) }
-            try await applyGuarded(result, members, statements, areJoining: true)
+            try await applyGuarded(result, members, owner, statements, areJoining: true)
         }
     }
 
     /// Those of the objects that are members leave the owner.
-    func detach(_ members: [DatabaseObject], _ statements: MemberStatements) async throws {
+    func detach(_ members: [DatabaseObject], from owner: DatabaseObject, _ statements: MemberStatements) async throws {
         guard !members.isEmpty else { return }
-        let statement = try statements.detach(members, leaving: try leaving(statements))
-        count(statements.relationship, of: statements.owner)
+        let statement = try statements.detach(try members.map { try $0.versionedKey }, leaving: try leaving(statements))
+        count(statements.relationship, of: owner)
         let result = try await send([statement], statements.members, key: statements.relationship.model.name)[0]
-        try await applyGuarded(result, members, statements)
+        try await applyGuarded(result, members, owner, statements)
     }
 
     /// All members leave the owner.
-    func detachAll(_ statements: MemberStatements) async throws {
+    func detachAll(from owner: DatabaseObject, _ statements: MemberStatements) async throws {
         let statement = try statements.detachAll(leaving: try leaving(statements))
-        count(statements.relationship, of: statements.owner)
+        count(statements.relationship, of: owner)
         let result = try await send([statement], statements.members, key: statements.relationship.model.name)[0]
         let rows = try EntityRows(result, of: statements.members)
-        for position in 0..<rows.count { try applyMember(rows[position], statements, [:]) }
+        for position in 0..<rows.count { try applyMember(rows[position], owner, statements, [:]) }
     }
 
     /// The members become the owner's only ones: the others leave, the missing ones join.
-    func replace(_ members: [DatabaseObject], _ statements: MemberStatements) async throws {
+    func replace(_ members: [DatabaseObject], of owner: DatabaseObject, _ statements: MemberStatements) async throws {
         guard !members.isEmpty || statements.members.leavingColumns(of: statements.columns) == nil else {
-            return try await detachAll(statements)
+            return try await detachAll(from: owner, statements)
         }
-        for member in members { _ = try requireKey(member) }
+        let rows = try members.map { try $0.versionedKey }
         try requireSharedColumns(members, statements)
         let entity = statements.members
         let own = entity.ownColumns(of: statements.columns)
         // Where the foreign key is required, the server refuses the leavers, if there are any.
         let leaving = entity.leavingColumns(of: statements.columns) ?? own
         let key = statements.relationship.model.name
-        count(statements.relationship, of: statements.owner)
+        count(statements.relationship, of: owner)
         try await countFormer(members, entity, writing: statements.columns)
         do {
-            var batch = [try statements.detachOthers(members, leaving: leaving)]
-            if !members.isEmpty { batch.append(try statements.attach(members)) }
+            var batch = [try statements.detachOthers(rows, leaving: leaving)]
+            if !members.isEmpty { batch.append(try statements.attach(rows)) }
             let results = try await send(batch, entity, key: key)
             for member in members { unstage(statements.columns, of: member) }
             for (place, result) in results.enumerated() {
-                try await applyGuarded(result, members, statements, areJoining: place > 0)
+                try await applyGuarded(result, members, owner, statements, areJoining: place > 0)
             }
         } catch let error as KindredError where error.code == .missingValue {
             throw entity.requiredRelationship(key, own, underlying: error.underlying)
@@ -89,8 +88,8 @@ extension DatabaseContext {
     }
 
     /// One-to-one: the member becomes the owner's, the owner's old member is left without.
-    func claim(_ member: DatabaseObject, _ statements: MemberStatements) async throws {
-        _ = try requireKey(member)
+    func claim(_ member: DatabaseObject, by owner: DatabaseObject, _ statements: MemberStatements) async throws {
+        let row = try member.versionedKey
         try requireSharedColumns([member], statements)
         let entity = statements.members
         let own = entity.ownColumns(of: statements.columns)
@@ -100,16 +99,16 @@ extension DatabaseContext {
             let results = try await send(
                 [
                     try statements.detachOthers(
-                        [member],
+                        [row],
                         leaving: entity.leavingColumns(of: statements.columns) ?? own
                     ),
-                    try statements.attachOne(member),
+                    try statements.attach(row),
                 ],
                 entity,
                 key: key
             )
             unstage(statements.columns, of: member)
-            try await applyGuarded(results[0], [member], statements)
+            try await applyGuarded(results[0], [member], owner, statements)
             try await applyUpdated(results[1], [member])
         } catch let error as KindredError where error.code == .missingValue {
             throw entity.requiredRelationship(key, own, underlying: error.underlying)
@@ -120,6 +119,7 @@ extension DatabaseContext {
     private func applyGuarded(
         _ result: QueryResult,
         _ members: [DatabaseObject],
+        _ owner: DatabaseObject,
         _ statements: MemberStatements,
         areJoining: Bool = false
     ) async throws {
@@ -141,13 +141,14 @@ extension DatabaseContext {
         }
         let rows = try EntityRows(result, of: entity)
         for position in 0..<rows.count {
-            if let row = try rows.joined(position) { try applyMember(row, statements, moved) }
+            if let row = try rows.joined(position) { try applyMember(row, owner, statements, moved) }
         }
     }
 
     /// Applies a member's changed row: to its object, or, where nobody holds one, to the loaded sets that hold the row.
     func applyMember(
         _ row: Row,
+        _ owner: DatabaseObject,
         _ statements: MemberStatements,
         _ moved: [ObjectKey: DatabaseObject]
     ) throws {
@@ -155,7 +156,7 @@ extension DatabaseContext {
         guard let key = try ObjectKey(row, entity.key) else { return }
         if let object = moved[key] ?? liveObject(entity, key) { return try apply(row, to: object) }
         keepLatestRow(row, entity, key)
-        noteRow(row, key, atOwner: statements.owner, statements.relationship)
+        noteRow(row, key, atOwner: owner, statements.relationship)
     }
 
     func leaving(_ statements: MemberStatements) throws -> [Int] {
@@ -174,16 +175,5 @@ extension DatabaseContext {
                 throw member.disagrees(column, statements.relationship.model.name)
             }
         }
-    }
-}
-
-extension DatabaseObject {
-    func disagrees(_ column: Int, _ key: String) -> KindredError {
-        KindredError(
-            .wrongType,
-            "\(self) cannot take part in \"\(key)\": both ends share \(entity.attributes[column].name), and it differs",
-            entity: runtime.name.description,
-            key: key
-        )
     }
 }

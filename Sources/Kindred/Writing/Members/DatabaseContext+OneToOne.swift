@@ -20,7 +20,7 @@ extension DatabaseContext {
                 try requireLive(object)
                 try requireLeave(
                     stagedMembers(of: inverse, partner).filter { $0 !== object }, from: partner, inverse)
-                try await claim(object, try memberStatements(partner, inverse, referenced, columns))
+                try await claim(object, by: partner, try memberStatements(partner, inverse, referenced, columns))
             }
             try stageLeave(stagedMembers(of: inverse, partner).filter { $0 !== object }, from: partner, inverse)
         case .referenced(let referenced, let columns):
@@ -30,9 +30,9 @@ extension DatabaseContext {
                 try requireLeave(
                     stagedMembers(of: relationship, object).filter { $0 !== partner }, from: object, relationship)
                 if let partner {
-                    try await claim(partner, statements)
+                    try await claim(partner, by: object, statements)
                 } else {
-                    try await detachAll(statements)
+                    try await detachAll(from: object, statements)
                 }
             }
             try stageLeave(

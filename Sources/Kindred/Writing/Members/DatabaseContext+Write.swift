@@ -22,38 +22,17 @@ extension DatabaseContext {
 
     /// `UPDATE entity SET … WHERE key RETURNING …` for one object; nothing if there is nothing to assign.
     func update(_ object: DatabaseObject, _ assignments: Assignments, key: String?) async throws {
-        let columns = assignments.columns
+        let columns = assignments.written.columns
         guard !columns.isEmpty else { return }
         try await write(of: object.runtime, columns) {
             try requireLive(object)
             let entity = object.runtime
             try await countFormer([object], entity, writing: columns)
-            let shape = "update \(columns)"
-            let text = try entity.text(shape) {
-                let set = try columns.enumerated().map { "\(try entity.quoted($1)) = $\($0 + 1)" }
-                return """
-                    UPDATE \(try entity.quotedName) \
-                    SET \(set.joined(separator: ", "))\(try entity.versionAssignment()) \
-                    WHERE \(try entity.equality(entity.versionedKey, firstParameter: columns.count + 1)) \
-                    RETURNING \(try entity.selectList())
-                    """
-            }
-            var bindings = Bindings()
-            try assignments.append(to: &bindings)
-            try append(versionedKeyOf: object, to: &bindings)
-            let statement = Statement(text: text, bindings: bindings, resultFormat: .binary)
+            let statement = try RowStatements(entity: entity, columns: columns)
+                .update(assignments.written, try object.versionedKey)
             let result = try await send([statement], entity, key: key, for: [object])[0]
             if result.count == 1 { unstage(columns, of: object) }
             try await applyUpdated(result, [object])
-        }
-    }
-
-    /// Appends the values by which a write finds an object's row: its key, and the version it was read with.
-    func append(versionedKeyOf object: DatabaseObject, to bindings: inout Bindings) throws {
-        let entity = object.runtime
-        try entity.append(try requireKey(object), to: &bindings)
-        if let version = entity.version {
-            try entity.append([try object.expectedVersion()], for: [version.position], to: &bindings)
         }
     }
 
@@ -76,31 +55,5 @@ extension DatabaseContext {
                 try apply(row, to: object)
             }
         }
-    }
-
-    /// The error for rows that a write did not find.
-    func gone(_ objects: [DatabaseObject]) -> KindredError {
-        let entity = objects[0].runtime.name
-        let what = objects.count == 1 ? "\(objects[0]) is" : "One of \(objects.count) objects of \(entity) is"
-        return KindredError(
-            .objectDeleted,
-            "\(what) no longer in the database, or a trigger or policy hides it; nothing was written",
-            entity: entity.description
-        )
-    }
-
-    func requireKey(_ object: DatabaseObject) throws -> ObjectKey {
-        if object.entity.isReadOnly || object.runtime.key.isEmpty {
-            throw object.runtime.notWritable
-        }
-        guard !object.isInserted else { throw object.notStored }
-        guard let key = object.key else {
-            throw KindredError(
-                .readOnly,
-                "The row of \(object.runtime.name) has no usable key",
-                entity: object.runtime.name.description
-            )
-        }
-        return key
     }
 }

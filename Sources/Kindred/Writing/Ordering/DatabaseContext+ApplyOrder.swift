@@ -4,7 +4,7 @@ import KindredPostgres
 extension DatabaseContext {
     /// Takes the answers to memory: rows to their objects, and the owner's loaded members in their new order.
     func apply(_ update: OrderUpdate, _ rows: OrderedRows) throws {
-        let (owner, relationship) = (rows.statements.owner, rows.statements.relationship)
+        let (owner, relationship) = (rows.owner, rows.statements.relationship)
         if case .members(let statements) = rows.link {
             // A given member that was staged to leave stays: its foreign key is as the caller says.
             let gone = Set(update.leaving)
@@ -18,20 +18,22 @@ extension DatabaseContext {
                 guard try answer.first?[width] == .integer(Int64(update.leaving.count)) else { throw gone([owner]) }
                 let left = try EntityRows(answer, of: statements.members)
                 for position in 0..<left.count {
-                    if let row = try left.joined(position) { try applyMember(row, statements, [:]) }
+                    if let row = try left.joined(position) { try applyMember(row, owner, statements, [:]) }
                 }
             }
             try applyPlaced(update, rows)
         case .helper(let statements):
-            if update.hasLeavers, let answer = update.answers.first { try applyDeletedPairs(answer, statements) }
+            if update.hasLeavers, let answer = update.answers.first {
+                try applyDeletedPairs(answer, of: owner, statements)
+            }
             try applyPlacedPairs(update, rows)
             if let pairs = update.pairs { try applyWrittenPairs(pairs, statements.helper, payload: update.payload) }
             // The set of helper rows has the same order.
             for end in statements.helper.foreignKeys where end.ownColumns == statements.link.sourceColumns {
                 noteHelperRows(end, of: owner)
             }
-            for joined in update.joining { join(joined.object, statements) }
-            if update.payload != nil { try unloadPairs(update, statements) }
+            for joined in update.joining { join(joined.object, owner, statements) }
+            if update.payload != nil { try unloadPairs(update, owner, statements) }
         }
         try keepOrder(update, rows, loaded)
     }
@@ -87,13 +89,13 @@ extension DatabaseContext {
     }
 
     /// Helper objects of pairs whose payload changed are read again with the sets that they are in.
-    private func unloadPairs(_ update: OrderUpdate, _ statements: HelperStatements) throws {
-        for object in update.given.values { unloadHelperRows(object, statements) }
+    private func unloadPairs(_ update: OrderUpdate, _ owner: DatabaseObject, _ statements: HelperStatements) throws {
+        for object in update.given.values { unloadHelperRows(object, owner, statements) }
     }
 
     /// Gives the owner's loaded members their order; they are read again where the database has others than memory.
     private func keepOrder(_ update: OrderUpdate, _ rows: OrderedRows, _ loaded: LoadedMembers?) throws {
-        let (owner, relationship) = (rows.statements.owner, rows.statements.relationship)
+        let (owner, relationship) = (rows.owner, rows.statements.relationship)
         guard let loaded else { return }
         var members: [ObjectKey: Member] = [:]
         for member in loaded.members {

@@ -9,7 +9,7 @@ extension DatabaseContext {
         _ relationship: RelationshipRuntime,
         _ change: OrderChange,
         _ objects: [DatabaseObject],
-        payload: Assignments? = nil
+        payload: ColumnValues? = nil
     ) async throws {
         try await transaction { try await write { try await run(owner, relationship, change, objects, payload) } }
     }
@@ -19,7 +19,7 @@ extension DatabaseContext {
         _ relationship: RelationshipRuntime,
         _ change: OrderChange,
         _ objects: [DatabaseObject],
-        _ payload: Assignments?
+        _ payload: ColumnValues?
     ) async throws {
         try requireLive(owner)
         for object in objects { try requireLive(object) }
@@ -27,7 +27,8 @@ extension DatabaseContext {
         let keys = try rows.keys(of: objects)
         let read = change.needsEndOnly ? try rows.statements.readEnd(keys) : try rows.statements.read()
         let key = relationship.model.name
-        let answers = try await send([try rows.statements.lock(), read], rows.statements.rows, key: key)
+        let answers = try await send(
+            [try OrderStatements.lock(try requireKey(owner), of: owner.runtime), read], rows.statements.rows, key: key)
         guard answers[0].count == 1 else { throw gone([owner]) }
         do {
             var update = try OrderUpdate(answers[1], rows, change, zip(keys, objects).map { ($0, $1) }, payload)
@@ -63,9 +64,9 @@ extension DatabaseContext {
         let rows: OrderedRows
         switch relationship.link {
         case .helper(let link):
-            rows = OrderedRows(try helperStatements(owner, relationship, link), position)
+            rows = OrderedRows(owner, try helperStatements(owner, relationship, link), position)
         case .referenced(let referenced, let columns):
-            rows = OrderedRows(try memberStatements(owner, relationship, referenced, columns), position)
+            rows = OrderedRows(owner, try memberStatements(owner, relationship, referenced, columns), position)
         case .foreignKey:
             throw relationship.unordered(runtime)
         }
@@ -89,7 +90,7 @@ extension DatabaseContext {
         switch rows.link {
         case .members(let statements):
             try requireSharedColumns(update.joining.map(\.object), statements)
-            count(statements.relationship, of: statements.owner)
+            count(statements.relationship, of: rows.owner)
             try await countFormer(update.joining.map(\.object), statements.members, writing: statements.columns)
             var batch: [Statement] = []
             if !update.leaving.isEmpty {
@@ -113,7 +114,7 @@ extension DatabaseContext {
                 batch.append(try rows.statements.insert(inserted, payload: update.payload, statements.link))
             }
             guard !batch.isEmpty else { return }
-            update.answers = try await sendToHelper(batch, statements)
+            update.answers = try await sendToHelper(batch, rows.owner, statements)
             if !inserted.isEmpty { update.pairs = update.answers.removeLast() }
         }
     }

@@ -12,7 +12,7 @@ struct OrderUpdate {
     private(set) var moving: [OrderStatements.Place] = []
     /// Given objects that were members already, with their positions.
     private(set) var known: [OrderStatements.Place] = []
-    let payload: Assignments?
+    let payload: ColumnValues?
     let isComplete: Bool
     /// The objects that the change was given, by what the rows call them.
     let given: [ObjectKey: DatabaseObject]
@@ -29,7 +29,7 @@ struct OrderUpdate {
         _ rows: OrderedRows,
         _ change: OrderChange,
         _ objects: [(key: ObjectKey, object: DatabaseObject)],
-        _ payload: Assignments?
+        _ payload: ColumnValues?
     ) throws {
         let columns = Array(rows.statements.memberColumns.indices)
         var (members, positions): ([ObjectKey], [ObjectKey: Int64?]) = ([], [:])

@@ -8,13 +8,14 @@ struct OrderedRows {
         case helper(HelperStatements)
     }
 
+    let owner: DatabaseObject
     let statements: OrderStatements
     let link: Link
 
-    init(_ members: MemberStatements, _ position: Int) {
+    init(_ owner: DatabaseObject, _ members: MemberStatements, _ position: Int) {
+        self.owner = owner
         link = .members(members)
         statements = OrderStatements(
-            owner: members.owner,
             relationship: members.relationship,
             position: position,
             rows: members.members,
@@ -24,10 +25,10 @@ struct OrderedRows {
         )
     }
 
-    init(_ helper: HelperStatements, _ position: Int) {
+    init(_ owner: DatabaseObject, _ helper: HelperStatements, _ position: Int) {
+        self.owner = owner
         link = .helper(helper)
         statements = OrderStatements(
-            owner: helper.owner,
             relationship: helper.relationship,
             position: position,
             rows: helper.helper,

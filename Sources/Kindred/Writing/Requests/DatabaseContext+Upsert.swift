@@ -37,7 +37,7 @@ extension DatabaseContext {
                 throw entity.notWritable
             }
             guard !rows.isEmpty else { return [] }
-            var assignments: [Assignments] = []
+            var assignments: [ColumnValues] = []
             for given in rows {
                 let values = try await reading(given, of: entity)
                 var row = Assignments(entity)
@@ -46,7 +46,7 @@ extension DatabaseContext {
                 }
                 try row.assignInitialVersion()
                 try requireValues(row, entity)
-                assignments.append(row)
+                assignments.append(row.written)
             }
             let upsert = try Upsert(assignments, of: entity, resolution, types: client.types)
             return try await write(of: entity) {

@@ -34,22 +34,6 @@ extension FetchRequest {
     }
 }
 
-extension FetchRequest where Object: TypedObject {
-    /// Gives the rows that the request selects new values: `update { [\.stock: $0.stock - 1, \.note: nil] }`.
-    ///
-    /// One UPDATE. A value may be calculated from the row's columns. As ``update(_:)-([String:(any PropertyValue)?])`` in
-    /// everything else.
-    @discardableResult
-    public func update(
-        _ values: (Columns<Object>) throws -> [PartialKeyPath<Object>: (any PropertyValue)?], fileID: String = #fileID,
-        line: Int = #line
-    ) async throws -> Int {
-        return try await context.client.called(at: fileID, line) {
-            try await update(try context.named(try values(Columns()), entity))
-        }
-    }
-}
-
 extension DatabaseContext {
     /// One UPDATE by condition; rows come back only if an object could follow them.
     fileprivate func update(_ update: RequestUpdate, _ query: SelectQuery, of entity: EntityRuntime) async throws -> Int
@@ -58,7 +42,7 @@ extension DatabaseContext {
             let isCounted = runtime.countLimits?.concern(entity.index, update.columns) == true
             if isCounted { try await countFormer(query, of: entity, writing: update.columns) }
             let returnsRows = isCounted || withMap { $0.holdsRows(of: entity.index) }
-            let statement = try query.updateStatement(update, of: entity, in: schema, returnsRows: returnsRows)
+            let statement = try query.updateStatement(update.written, of: entity, in: schema, returnsRows: returnsRows)
             let result = try await send([statement], entity)[0]
             let count = returnsRows ? result.count : result.affectedRows
             guard count > 0 else { return 0 }

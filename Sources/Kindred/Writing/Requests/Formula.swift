@@ -42,12 +42,3 @@ extension CalculatedValue {
         KindredError(.wrongType, "A calculation is given to the update of a request, and to nothing else")
     }
 }
-
-extension ColumnExpression: PropertyValue, CalculatedValue {
-    /// Throws: only an update by condition takes a column's value.
-    public var propertyContent: PropertyContent {
-        get throws { throw onlyForUpdates }
-    }
-
-    var calculation: ConditionExpression { expression }
-}

@@ -7,6 +7,9 @@ struct RequestUpdate {
     private var constants: Assignments
     private var formulas: [Int: ConditionExpression] = [:]
 
+    /// What the statement sets.
+    var written: ColumnUpdates { ColumnUpdates(entity: entity, constants: constants.written, formulas: formulas) }
+
     init(
         _ values: [String: (any PropertyValue)?],
         of entity: EntityRuntime,
@@ -35,16 +38,7 @@ struct RequestUpdate {
     }
 
     /// The columns that are set, in the entity's order.
-    var columns: [Int] { (constants.columns + formulas.keys).sorted() }
-
-    /// The expression for each column in the order of `columns`, with its parameters appended.
-    func expressions(_ renderer: inout ConditionRenderer) throws -> [AssignedColumn] {
-        try columns.map { column in
-            if let formula = formulas[column] { return try renderer.assigned(formula, to: column, of: entity) }
-            try entity.bind(constants.values[column] ?? nil, as: column, to: &renderer.bindings)
-            return AssignedColumn(column: column, sql: renderer.lastParameter, isParameter: true)
-        }
-    }
+    var columns: [Int] { written.columns }
 
     private mutating func take(_ formula: ConditionExpression, forKey key: String) throws {
         guard let column = entity.attributeIndex[key] else {
@@ -74,40 +68,5 @@ struct RequestUpdate {
             entity: entity.name.description,
             key: key
         )
-    }
-}
-
-/// A column and what it is set to.
-struct AssignedColumn {
-    let column: Int
-    let sql: String
-    /// Whether that is a parameter, which takes its type from the column that it is assigned to.
-    let isParameter: Bool
-}
-
-extension ConditionRenderer {
-    /// A calculation as the value of a column.
-    fileprivate mutating func assigned(
-        _ expression: ConditionExpression,
-        to column: Int,
-        of entity: EntityRuntime
-    ) throws -> AssignedColumn {
-        let attribute = entity.entity.attributes[column]
-        let type = ValueType(attribute)
-        let target = Scalar(sql: "", type: type, mayBeNull: true, label: "\(entity.name).\(attribute.name)")
-        let operand = try operand(expression)
-        guard case .scalar(let value) = operand else {
-            let sql = try scalar(operand, as: target, .equal).sql
-            return AssignedColumn(column: column, sql: sql, isParameter: true)
-        }
-        guard value.type.isComparable(with: type) || value.type.type == type.type else {
-            throw KindredError(
-                .wrongType,
-                "\(target.label) is of the type \(type.typeName) and cannot take a value of the type \(value.type.typeName)",
-                entity: entity.name.description,
-                key: attribute.name
-            )
-        }
-        return AssignedColumn(column: column, sql: value.sql, isParameter: false)
     }
 }

@@ -64,7 +64,7 @@ extension DatabaseContext {
         return found
     }
 
-    private func save(_ objects: [DatabaseObject], pairs: [(pair: StagedPair, payload: Assignments?)]) async throws {
+    private func save(_ objects: [DatabaseObject], pairs: [(pair: StagedPair, payload: ColumnValues?)]) async throws {
         guard !objects.isEmpty || !pairs.isEmpty else { return }
         core.saves.add(1, ordering: .acquiringAndReleasing)
         defer { core.saves.subtract(1, ordering: .acquiringAndReleasing) }
@@ -78,7 +78,7 @@ extension DatabaseContext {
     }
 
     /// Writes what is staged, in the transaction that is running: deletions come last, unless others take what they free.
-    private func run(_ all: [DatabaseObject], _ allPairs: [(pair: StagedPair, payload: Assignments?)]) async throws {
+    private func run(_ all: [DatabaseObject], _ allPairs: [(pair: StagedPair, payload: ColumnValues?)]) async throws {
         let pairs = core.staged.withLock { staged in allPairs.filter { staged.contains($0.pair) } }
         var (kept, deleted): ([DatabaseObject], [DatabaseObject]) = ([], [])
         kept.reserveCapacity(all.count)
@@ -105,7 +105,7 @@ extension DatabaseContext {
 
     private func store(
         _ objects: [DatabaseObject],
-        _ pairs: [(pair: StagedPair, payload: Assignments?)]
+        _ pairs: [(pair: StagedPair, payload: ColumnValues?)]
     ) async throws {
         let claims = try UniqueClaims(objects)
         let run = SaveRun(self, claims)

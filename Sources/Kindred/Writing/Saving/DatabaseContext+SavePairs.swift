@@ -4,7 +4,7 @@ import Synchronization
 extension DatabaseContext {
     /// Stores pairs of many-to-many relationships whose ends are stored by now: one INSERT for each helper's set of
     /// columns.
-    func savePairs(_ pairs: [(pair: StagedPair, payload: Assignments?)], _ run: SaveRun) throws {
+    func savePairs(_ pairs: [(pair: StagedPair, payload: ColumnValues?)], _ run: SaveRun) throws {
         struct Shape: Hashable {
             let source: Int
             let slot: Int
@@ -76,7 +76,7 @@ struct SavedPairs {
     }
 
     /// Adds a pair whose ends are stored; makes the helper's row.
-    mutating func append(_ pair: StagedPair, _ payload: Assignments?) throws {
+    mutating func append(_ pair: StagedPair, _ payload: ColumnValues?) throws {
         let relationship = pair.relationship
         var cells = RowCells()
         let types = pair.source.context.client.types

@@ -157,7 +157,7 @@ extension DatabaseContext {
         _ members: [DatabaseObject],
         to owner: DatabaseObject,
         _ relationship: RelationshipRuntime,
-        payload: Assignments? = nil
+        payload: ColumnValues? = nil
     ) throws {
         guard !members.isEmpty else { return }
         try requireJoin(members, to: owner, relationship)
@@ -191,7 +191,7 @@ extension DatabaseContext {
     }
 
     /// Stages a pair of a many-to-many relationship; both sides show it.
-    func stage(_ pair: StagedPair, payload: Assignments?) {
+    func stage(_ pair: StagedPair, payload: ColumnValues?) {
         journal?.record(pair, in: self)
         let isNew = core.staged.withLock { staged in
             let isNew = !staged.contains(pair)

@@ -1,52 +1,6 @@
 import KindredPostgres
 import KindredSchema
 
-/// The mutable set of objects at the other end of a to-many relationship; each change is written at once.
-///
-/// A small handle: the members are read when they are first asked for, by one query, and then kept with the owner.
-/// Every change is atomic, one statement for any number of members, and leaves both sides' loaded relationships right.
-///
-/// ```swift
-/// let emails = try await person.set(forKey: "emailSet")
-/// for try await email in emails { print(email["address"] ?? "-") }   // SELECT … WHERE person_id = ANY($1)
-/// try await emails.insert(email)                                     // UPDATE email SET person_id = … WHERE id = …
-/// ```
-public struct ToMany<Member: DatabaseObject>: Sendable {
-    /// The object whose relationship this is.
-    public let owner: DatabaseObject
-    /// nil for a property whose number is that of no relationship: to use it is an error, to read it is none.
-    let known: RelationshipRuntime?
-    /// Where the set was taken, since a loop and a property cannot tell where they are.
-    let place: SourcePlace?
-
-    init(_ owner: DatabaseObject, _ relationship: RelationshipRuntime?, at place: SourcePlace? = nil) {
-        self.place = place
-        self.owner = owner
-        known = relationship
-    }
-
-    var context: DatabaseContext { owner.context }
-
-    /// The relationship's name, for errors.
-    var name: String { known?.model.name ?? "?" }
-
-    /// Throws `.classMismatch` where there is none.
-    var relationship: RelationshipRuntime {
-        get throws {
-            if let known { return known }
-            throw owner.noProperty("relationship")
-        }
-    }
-
-    var destination: EntityRuntime {
-        get throws { context.runtime.entities[try relationship.destination] }
-    }
-
-    func typed(_ objects: [DatabaseObject]) throws -> [Member] {
-        try destination.typed(objects)
-    }
-}
-
 extension ToMany {
     /// The same set, which names the line of this call in statements of its properties and of loops over it.
     ///
@@ -148,5 +102,28 @@ extension ToMany: PropertyValue {
     /// The set, to be read when it is used: `setValue(other.emails, forKey: "emailSet")`.
     public var propertyContent: PropertyContent {
         .set(ToMany<DatabaseObject>(owner, known, at: place))
+    }
+}
+
+extension ToMany {
+    var context: DatabaseContext { owner.context }
+
+    /// The relationship's name, for errors.
+    var name: String { known?.model.name ?? "?" }
+
+    /// Throws `.classMismatch` where there is none.
+    var relationship: RelationshipRuntime {
+        get throws {
+            if let known { return known }
+            throw owner.noProperty("relationship")
+        }
+    }
+
+    var destination: EntityRuntime {
+        get throws { context.runtime.entities[try relationship.destination] }
+    }
+
+    func typed(_ objects: [DatabaseObject]) throws -> [Member] {
+        try destination.typed(objects)
     }
 }

@@ -1,4 +1,5 @@
 import KindredPostgres
+import KindredSchema
 
 /// New values for some columns of a row, encoded one behind the other in one buffer.
 struct RowCells: Sendable {
@@ -84,6 +85,29 @@ struct RowCells: Sendable {
     }
 }
 
+extension EntityRuntime {
+    /// Appends a value in the form in which rows hold it.
+    ///
+    /// Throws `.wrongType` for a value that does not fit the attribute's type exactly.
+    func appendCell(_ value: PostgresValue, at position: Int, _ types: TypeRegistry?, to bytes: inout [UInt8]) throws {
+        let attribute = entity.attributes[position]
+        let format: PostgresFormat
+        do {
+            format = try Codec.encode(value, as: attribute.baseType, types: types, into: &bytes)
+        } catch let error as PostgresError {
+            throw wrongType(attribute, error.message)
+        }
+        // A column that is read as text holds the text that the server would be sent.
+        guard (format == .text) == attribute.isReadAsText else {
+            let advice =
+                attribute.isReadAsText
+                ? "give it as a string, in the form in which the server prints it"
+                : "the text is none that the server would print for a value of the type"
+            throw wrongType(attribute, advice)
+        }
+    }
+}
+
 extension Row {
     /// The row with new values in some columns.
     func replacing(_ cells: RowCells) -> Row {
@@ -104,6 +128,15 @@ extension Row {
             } else {
                 withBytes(at: column, write)
             }
+        }
+    }
+
+    /// The value of a column, or its bytes where they are no value of the column's type.
+    func valueOrRaw(at column: Int) -> PostgresValue? {
+        do {
+            return try self[column]
+        } catch {
+            return rawValue(at: column).map(PostgresValue.other)
         }
     }
 }

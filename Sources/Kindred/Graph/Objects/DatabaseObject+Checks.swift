@@ -1,0 +1,113 @@
+import KindredPostgres
+import KindredSchema
+
+// What an object has to be to be used, and the errors for one that is not.
+extension DatabaseContext {
+    /// Refuses an object whose row is known to be gone.
+    func requireLive(_ object: DatabaseObject) throws {
+        try requireLive(object, object.withState { $0.status })
+    }
+
+    func requireLive(_ object: DatabaseObject, _ status: ObjectState.Status) throws {
+        guard status == .deleted else { return }
+        throw KindredError(
+            .objectDeleted,
+            "\(object) has been deleted",
+            entity: object.runtime.name.description
+        )
+    }
+
+    func requireKey(_ object: DatabaseObject) throws -> ObjectKey {
+        if object.entity.isReadOnly || object.runtime.key.isEmpty {
+            throw object.runtime.notWritable
+        }
+        guard !object.isInserted else { throw object.notStored }
+        guard let key = object.key else {
+            throw KindredError(
+                .readOnly,
+                "The row of \(object.runtime.name) has no usable key",
+                entity: object.runtime.name.description
+            )
+        }
+        return key
+    }
+
+    func requireOwn(_ object: DatabaseObject) throws {
+        guard object.core !== core else { return }
+        throw KindredError(
+            .foreignContext,
+            "\(object) belongs to another context",
+            entity: object.runtime.name.description
+        )
+    }
+
+    /// The error for rows that a write did not find.
+    func gone(_ objects: [DatabaseObject]) -> KindredError {
+        let entity = objects[0].runtime.name
+        let what = objects.count == 1 ? "\(objects[0]) is" : "One of \(objects.count) objects of \(entity) is"
+        return KindredError(
+            .objectDeleted,
+            "\(what) no longer in the database, or a trigger or policy hides it; nothing was written",
+            entity: entity.description
+        )
+    }
+}
+
+extension DatabaseObject {
+    /// Whether the row is known to be gone, not merely on its way out.
+    var isGone: Bool { withState { $0.status == .deleted } }
+
+    var notStored: KindredError {
+        KindredError(
+            .notStored,
+            "\(self) is new and not stored yet; save it first",
+            entity: runtime.name.description
+        )
+    }
+
+    func lacksReferencedValue(_ column: Int, _ key: String) -> KindredError {
+        KindredError(
+            .missingValue,
+            "\(self) cannot be used for \"\(key)\": its \(entity.attributes[column].name) is NULL",
+            entity: runtime.name.description,
+            key: key
+        )
+    }
+
+    func disagrees(_ column: Int, _ key: String) -> KindredError {
+        KindredError(
+            .wrongType,
+            "\(self) cannot take part in \"\(key)\": both ends share \(entity.attributes[column].name), and it differs",
+            entity: runtime.name.description,
+            key: key
+        )
+    }
+
+    /// The version that a write of the object expects in the database.
+    func expectedVersion() throws -> PostgresValue? {
+        guard let version = runtime.version else { return nil }
+        return try withState { try $0.expectedVersion(version) }
+    }
+
+    /// The error for a property whose number is not that of its mapping, which generated code never has.
+    func noProperty(_ kind: String) -> KindredError {
+        KindredError(
+            .classMismatch,
+            "A property of \(type(of: self)) stands for no \(kind) of \(runtime.name): run `kindred generate` again",
+            entity: runtime.name.description
+        )
+    }
+
+    /// What a write of the object finds its row by.
+    var versionedKey: VersionedKey {
+        get throws { VersionedKey(key: try context.requireKey(self), version: try expectedVersion()) }
+    }
+}
+
+/// The objects by entity, in the entities' order, each once.
+func grouped(_ objects: [DatabaseObject]) -> [(entity: EntityRuntime, objects: [DatabaseObject])] {
+    var seen = Set<DatabaseObject>()
+    let distinct = objects.filter { seen.insert($0).inserted }
+    return Dictionary(grouping: distinct) { $0.runtime.index }.sorted { $0.key < $1.key }
+        .map { ($0.value[0].runtime, $0.value) }
+}

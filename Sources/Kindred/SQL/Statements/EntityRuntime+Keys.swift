@@ -1,0 +1,39 @@
+import KindredPostgres
+import KindredSchema
+import Synchronization
+
+// Statements that find rows by their keys.
+extension EntityRuntime {
+    /// `SELECT … WHERE key`.
+    func selectByKey() throws -> StatementText {
+        try selectionByKey.withLock { known in
+            if let known { return known }
+            let made = StatementText(
+                """
+                SELECT \(try selectList()) FROM \(try quotedName) WHERE \(try equality(key, firstParameter: 1))
+                """)
+            known = made
+            return made
+        }
+    }
+
+    /// The text of `select(byKeys:)`.
+    func selectByKeys() throws -> StatementText {
+        try text("select by keys") {
+            let condition = KeySet.condition(
+                [try quoted(key[0])], [entity.attributes[key[0]]], firstParameter: 1)
+            return "SELECT \(try selectList()) FROM \(try quotedName) WHERE \(condition)"
+        }
+    }
+
+    /// `SELECT … WHERE key = ANY($1)`.
+    func select(byKeys keys: [ObjectKey]) throws -> Statement {
+        // A plan that fits any keys is made for ten of them: for fewer the server would plan each statement anew, which
+        // takes longer than to find them.
+        var keys = keys
+        while keys.count < 10 { keys.append(keys[0]) }
+        var bindings = Bindings()
+        try KeySet.append(keys, [entity.attributes[key[0]]], to: &bindings)
+        return Statement(text: try selectByKeys(), bindings: bindings, resultFormat: .binary)
+    }
+}

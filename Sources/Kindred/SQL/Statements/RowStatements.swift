@@ -1,0 +1,94 @@
+import KindredPostgres
+
+/// The statements that store and change rows of one entity, in some of their columns: one row, or any number of them.
+struct RowStatements {
+    let entity: EntityRuntime
+    /// The columns that are written, in the entity's order.
+    let columns: [Int]
+
+    /// `INSERT … VALUES … RETURNING`: one row.
+    func insert(_ values: ColumnValues) throws -> Statement {
+        let text = try entity.text("create \(columns)") {
+            let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
+            let parameters = columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+            let row = columns.isEmpty ? "DEFAULT VALUES" : "(\(names)) VALUES (\(parameters))"
+            return "INSERT INTO \(try entity.quotedName) \(row) RETURNING \(try entity.selectList())"
+        }
+        var bindings = Bindings()
+        try values.append(to: &bindings)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    /// `INSERT … SELECT … FROM unnest(…) ORDER BY place`: rows are stored, and answered, in their order.
+    ///
+    /// The server stores the rows of an INSERT one by one in the order in which the SELECT gives them, and answers each
+    /// as it is stored; so the answer's rows are the given ones if there are as many of them.
+    func insert(_ rows: [Row]) throws -> Statement {
+        let values = ColumnArrays(entity: entity, columns: columns)
+        let text = try entity.text("save insert \(columns)") {
+            let names = try columns.map { try entity.quoted($0) }
+            let rows =
+                columns.isEmpty
+                ? "SELECT FROM generate_series(1, $1)"
+                : """
+                (\(names.joined(separator: ", "))) SELECT \(values.expressions("c").joined(separator: ", ")) \
+                FROM unnest(\(values.parameters(first: 1))) \
+                WITH ORDINALITY AS new(\((values.names("c") + ["place"]).joined(separator: ", "))) ORDER BY new.place
+                """
+            return "INSERT INTO \(try entity.quotedName) \(rows) RETURNING \(try entity.selectList())"
+        }
+        var bindings = Bindings()
+        if columns.isEmpty {
+            try bindings.append(Int64(rows.count))
+        } else {
+            try values.append(rows, to: &bindings)
+        }
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    /// `UPDATE … WHERE key RETURNING …`: one row.
+    func update(_ values: ColumnValues, _ row: VersionedKey) throws -> Statement {
+        let text = try entity.text("update \(columns)") {
+            try entity.update(
+                set: try entity.assignments(columns, firstParameter: 1),
+                where: try entity.equality(entity.versionedKey, firstParameter: columns.count + 1),
+                returning: try entity.selectList())
+        }
+        var bindings = Bindings()
+        try values.append(to: &bindings)
+        try entity.append(row, to: &bindings)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    /// `UPDATE … FROM unnest(…)`: each row gets its own values; the answer's last column is the row's place among them.
+    ///
+    /// - Parameters:
+    ///   - stored: the rows as the database has them, which have their keys.
+    ///   - base: the rows that have the versions which the database must have.
+    func update(_ rows: [Row], stored: [Row], base: [Row]) throws -> Statement {
+        let keys = ColumnArrays(entity: entity, columns: entity.key)
+        let versions = ColumnArrays(entity: entity, columns: entity.version.map { [$0.position] } ?? [])
+        let values = ColumnArrays(entity: entity, columns: columns)
+        let text = try entity.text("save update \(columns)") {
+            let set = try zip(columns, values.expressions("c")).map { "\(try entity.quoted($0)) = \($1)" }
+            let found = try zip(entity.versionedKey, keys.expressions("k") + versions.expressions("v"))
+                .map { "t.\(try entity.quoted($0)) = \($1)" }
+            let names = keys.names("k") + versions.names("v") + values.names("c") + ["place"]
+            let source = [
+                keys.parameters(first: 1), versions.parameters(first: 1 + entity.key.count),
+                values.parameters(first: 1 + entity.versionedKey.count),
+            ].filter { !$0.isEmpty }
+            let given = """
+                unnest(\(source.joined(separator: ", "))) WITH ORDINALITY AS new(\(names.joined(separator: ", ")))
+                """
+            return try entity.update(
+                alias: "t", set: set, from: given, where: found.joined(separator: " AND "),
+                returning: "\(try entity.selectList(alias: "t")), new.place")
+        }
+        var bindings = Bindings()
+        try keys.append(stored, to: &bindings)
+        try versions.append(base, to: &bindings)
+        try values.append(rows, to: &bindings)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+}

@@ -1,0 +1,150 @@
+import KindredPostgres
+
+// Changes of a to-many relationship: what new objects take part in is staged, everything else is one statement.
+extension DatabaseContext {
+    /// The statements that change a set: those of its members' rows, or of a helper's.
+    private enum SetStatements {
+        case members(MemberStatements)
+        case helper(HelperStatements)
+    }
+
+    /// Makes objects members of an owner's set; they leave their old owners.
+    func join(
+        _ objects: some Sequence<DatabaseObject>, to owner: DatabaseObject, _ relationship: RelationshipRuntime
+    ) async throws {
+        let all = try distinctMembers(objects, of: relationship)
+        if relationship.position != nil { return try await append(all, to: owner, relationship, through: nil) }
+        let (staged, members) = try split(all, owner, relationship)
+        try requireJoin(staged, to: owner, relationship)
+        if members.isEmpty {
+            try requireLive(owner)
+        } else {
+            try await change(relationship, of: owner) { change in
+                switch change {
+                case .members(let statements): try await attach(members, to: owner, statements)
+                case .helper(let statements): try await insert(members, to: owner, statements, through: [:])
+                }
+            }
+        }
+        try stageJoin(staged, to: owner, relationship)
+    }
+
+    /// Makes an object a member through a helper's row that gets values of its own.
+    func join(
+        _ object: DatabaseObject, to owner: DatabaseObject, _ relationship: RelationshipRuntime,
+        through given: [String: (any PropertyValue)?]
+    ) async throws {
+        let members = try distinctMembers(CollectionOfOne(object), of: relationship)
+        guard case .helper(let link) = relationship.link else {
+            try requireLive(owner)
+            let name = relationship.model.name
+            throw KindredError(
+                .wrongType,
+                "\(owner.runtime.name).\(name) does not go through a helper table",
+                entity: owner.runtime.name.description,
+                key: name
+            )
+        }
+        if owner.isInserted || object.isInserted {
+            let payload = try payload(given, of: relationship, link)
+            return try stageJoin(members, to: owner, relationship, payload: payload)
+        }
+        if let position = relationship.position {
+            let payload = try payload(given, of: relationship, link)
+            // Whoever gives the position writes it like any other column.
+            if payload?[position] == nil { return try await append(members, to: owner, relationship, through: payload) }
+        }
+        try await change(relationship, of: owner) { change in
+            guard case .helper(let statements) = change else { return }
+            try await insert(members, to: owner, statements, through: given)
+        }
+    }
+
+    /// Takes objects out of an owner's set; those that are no members stay as they are.
+    func leave(
+        _ objects: some Sequence<DatabaseObject>, from owner: DatabaseObject, _ relationship: RelationshipRuntime
+    ) async throws {
+        let all = try distinctMembers(objects, of: relationship)
+        let joined = Set(stagedMembers(of: relationship, owner))
+        let staged = all.filter { owner.isInserted || $0.isInserted || joined.contains($0) }
+        let members = all.filter { !owner.isInserted && !$0.isInserted && !joined.contains($0) }
+        try requireLeave(staged, from: owner, relationship)
+        if members.isEmpty {
+            try requireLive(owner)
+        } else {
+            try await change(relationship, of: owner) { change in
+                switch change {
+                case .members(let statements): try await detach(members, from: owner, statements)
+                case .helper(let statements): try await remove(members, from: owner, statements)
+                }
+            }
+        }
+        try stageLeave(staged, from: owner, relationship)
+    }
+
+    /// Takes every member out of an owner's set, those that were never read included.
+    func leaveAll(_ owner: DatabaseObject, _ relationship: RelationshipRuntime) async throws {
+        try requireLeave(stagedMembers(of: relationship, owner), from: owner, relationship)
+        if !owner.isInserted {
+            try await change(relationship, of: owner) { change in
+                switch change {
+                case .members(let statements): try await detachAll(from: owner, statements)
+                case .helper(let statements): try await removeAll(from: owner, statements)
+                }
+            }
+        }
+        try stageLeave(stagedMembers(of: relationship, owner), from: owner, relationship)
+    }
+
+    /// Makes objects the only members of an owner's set: the others leave, those that are missing join.
+    ///
+    /// - Parameter all: the objects, each once and checked, as `distinctMembers` gives them.
+    func replace(
+        _ all: [DatabaseObject], of owner: DatabaseObject, _ relationship: RelationshipRuntime
+    ) async throws {
+        if relationship.position != nil { return try await setOrder(all, of: owner, relationship) }
+        let (staged, members) = try split(all, owner, relationship)
+        try requireReplace(staged, of: owner, relationship)
+        if !owner.isInserted {
+            try await change(relationship, of: owner) { change in
+                switch change {
+                case .members(let statements): try await replace(members, of: owner, statements)
+                case .helper(let statements): try await replace(members, of: owner, statements)
+                }
+            }
+        }
+        try stageReplace(staged, of: owner, relationship)
+    }
+
+    /// The members whose joining can only be staged, because they or the owner are new, and those that it is written for.
+    private func split(
+        _ members: [DatabaseObject], _ owner: DatabaseObject, _ relationship: RelationshipRuntime
+    ) throws -> (staged: [DatabaseObject], written: [DatabaseObject]) {
+        let isNew = owner.isInserted
+        let staged = isNew ? members : members.filter(\.isInserted)
+        if !staged.isEmpty, case .helper(let link) = relationship.link {
+            // A required column of the helper is an error before anything is written.
+            _ = try payload([:], of: relationship, link)
+        }
+        return (staged, isNew ? [] : staged.isEmpty ? members : members.filter { !$0.isInserted })
+    }
+
+    /// Runs a change when no other write of the context is under way, on a live owner.
+    private func change(
+        _ relationship: RelationshipRuntime, of owner: DatabaseObject, _ body: (SetStatements) async throws -> Void
+    ) async throws {
+        let written = runtime.writtenColumns(relationship)
+        try await write(of: written.entity, written.columns) {
+            try requireLive(owner)
+            switch relationship.link {
+            case .referenced(let referenced, let columns):
+                try await body(.members(try memberStatements(owner, relationship, referenced, columns)))
+            case .helper(let link):
+                try await body(.helper(try helperStatements(owner, relationship, link)))
+            case .foreignKey:
+                // A to-many relationship never holds its own foreign key; the model has no such value.
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import KindredPostgres
+import KindredSchema
+
+// Changes of an ordered set: of stored members the positions are written at once, of new ones they are staged.
+extension DatabaseContext {
+    /// The objects that are to become members of an ordered set, each once.
+    func orderable(
+        _ objects: some Sequence<DatabaseObject>, of owner: DatabaseObject, _ relationship: RelationshipRuntime
+    ) throws -> [DatabaseObject] {
+        try requireLive(owner)
+        guard relationship.position != nil else { throw relationship.unordered(runtime) }
+        return try distinctMembers(objects, of: relationship)
+    }
+
+    /// Appends objects of which those that are members already only get the payload.
+    func append(
+        _ all: [DatabaseObject], to owner: DatabaseObject, _ relationship: RelationshipRuntime,
+        through payload: ColumnValues?
+    ) async throws {
+        try requireLive(owner)
+        let staged = owner.isInserted ? all : all.filter(\.isInserted)
+        let stored = owner.isInserted ? [] : all.filter { !$0.isInserted }
+        if payload == nil, case .helper(let link) = relationship.link {
+            _ = try self.payload([:], of: relationship, link)
+        }
+        if !staged.isEmpty {
+            // Staged members come behind all that the owner has then.
+            if !owner.isInserted, case .referenced = relationship.link {
+                _ = try await members(of: relationship, owner: owner)
+            }
+            try requireJoin(staged, to: owner, relationship, behind: stored.count)
+        }
+        if !stored.isEmpty {
+            try await reorder(owner, relationship, .append(needsAll: false), stored, payload: payload)
+        }
+        try stageJoin(staged, to: owner, relationship, payload: payload)
+    }
+
+    /// Makes objects the only members, in their order.
+    func setOrder(
+        _ all: [DatabaseObject], of owner: DatabaseObject, _ relationship: RelationshipRuntime
+    ) async throws {
+        if owner.isInserted { return try stageReplace(all, of: owner, relationship) }
+        try requireStored(all, in: owner, relationship)
+        let kept = Set(all)
+        let left = stagedMembers(of: relationship, owner).filter { !kept.contains($0) }
+        try requireLeave(left, from: owner, relationship)
+        try await reorder(owner, relationship, .set, all)
+        try stageLeave(left, from: owner, relationship)
+    }
+
+    /// Makes objects members from a place on; those that are members already move there.
+    func insert(
+        _ objects: some Sequence<DatabaseObject>, at index: Int, in owner: DatabaseObject,
+        _ relationship: RelationshipRuntime, usedAt place: SourcePlace?
+    ) async throws {
+        let all = try orderable(objects, of: owner, relationship)
+        try requireStored(all, in: owner, relationship)
+        let moved = Set(all)
+        let others = try await members(of: relationship, owner: owner, at: place).filter { !moved.contains($0) }
+        try requireIndex(index, through: others.count, in: owner, relationship)
+        guard !all.isEmpty else { return }
+        if owner.isInserted {
+            return try stageReplace(others.prefix(index) + all + others.dropFirst(index), of: owner, relationship)
+        }
+        let next = try key(of: others, at: index, in: owner, relationship)
+        try await reorder(owner, relationship, .insert(before: next, at: index), all)
+    }
+
+    /// Moves the member at a place to another, which is its place afterwards.
+    func move(
+        from index: Int, to destination: Int, in owner: DatabaseObject, _ relationship: RelationshipRuntime,
+        usedAt place: SourcePlace?
+    ) async throws {
+        let current = try await orderedMembers(of: owner, relationship, usedAt: place)
+        try requireIndex(index, through: current.count - 1, in: owner, relationship)
+        try requireIndex(destination, through: current.count - 1, in: owner, relationship)
+        guard index != destination else { return }
+        let member = current[index]
+        let others = current.filter { $0 !== member }
+        if owner.isInserted {
+            let order = others.prefix(destination) + [member] + others.dropFirst(destination)
+            return try stageReplace(Array(order), of: owner, relationship)
+        }
+        try requireStored([member], in: owner, relationship)
+        let next = try key(of: others, at: destination, in: owner, relationship)
+        try await reorder(owner, relationship, .move(before: next, at: destination), [member])
+    }
+
+    /// Takes the member at a place out, and returns it.
+    func leave(
+        at index: Int, _ owner: DatabaseObject, _ relationship: RelationshipRuntime, usedAt place: SourcePlace?
+    ) async throws -> DatabaseObject {
+        let current = try await orderedMembers(of: owner, relationship, usedAt: place)
+        try requireIndex(index, through: current.count - 1, in: owner, relationship)
+        try await leave(CollectionOfOne(current[index]), from: owner, relationship)
+        return current[index]
+    }
+
+    private func orderedMembers(
+        of owner: DatabaseObject, _ relationship: RelationshipRuntime, usedAt place: SourcePlace?
+    ) async throws -> [DatabaseObject] {
+        guard relationship.position != nil else { throw relationship.unordered(runtime) }
+        return try await members(of: relationship, owner: owner, at: place)
+    }
+
+    /// What the rows call the member before which others are to stand; nil for the end.
+    private func key(
+        of others: [DatabaseObject], at index: Int, in owner: DatabaseObject, _ relationship: RelationshipRuntime
+    ) throws -> ObjectKey? {
+        guard others.indices.contains(index), !others[index].isInserted else { return nil }
+        return try orderedRows(owner, relationship).keys(of: [others[index]])[0]
+    }
+
+    private func requireIndex(
+        _ index: Int, through last: Int, in owner: DatabaseObject, _ relationship: RelationshipRuntime
+    ) throws {
+        guard index < 0 || index > last else { return }
+        let (source, name) = (owner.runtime.name, relationship.model.name)
+        throw KindredError(
+            .indexOutOfRange,
+            last < 0
+                ? "\(source).\(name) is empty"
+                : "\(source).\(name) takes places from 0 to \(last), not \(index)",
+            entity: source.description,
+            key: name
+        )
+    }
+
+    /// Places among stored members are written at once: new objects have to be saved first.
+    private func requireStored(
+        _ members: [DatabaseObject], in owner: DatabaseObject, _ relationship: RelationshipRuntime
+    ) throws {
+        guard !owner.isInserted, let new = members.first(where: \.isInserted) else { return }
+        let name = relationship.model.name
+        throw KindredError(
+            .notStored,
+            "\(new) is new: append it to \(owner.runtime.name).\(name), or save it before it gets a place",
+            entity: new.runtime.name.description,
+            key: name
+        )
+    }
+}

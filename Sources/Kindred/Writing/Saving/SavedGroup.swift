@@ -1,0 +1,119 @@
+import KindredPostgres
+
+/// Objects of one entity whose rows are written by one statement.
+struct SavedGroup: Sendable {
+    let entity: EntityRuntime
+    /// The columns that are written, in the entity's order.
+    let columns: [Int]
+    var objects: ArraySlice<SavedObject>
+
+    /// At most this many rows go with one statement, so that no message becomes too large.
+    static let maximumRows = 25_000
+
+    /// From this many rows on, the last of them go with a statement of their own.
+    static let dividedRows = 5_000
+
+    /// The group, and apart from it the last eighth of a large one: the answer to most rows is taken to memory while the
+    /// server stores the last, which takes it about as long.
+    var parts: [SavedGroup] {
+        guard objects.count >= Self.dividedRows else { return [self] }
+        let last = objects.count / 8
+        return [objects.dropLast(last), objects.suffix(last)].map {
+            SavedGroup(entity: entity, columns: columns, objects: $0)
+        }
+    }
+
+    /// Puts objects together that are of one entity and write the same columns, in the order of the first of each.
+    static func groups(_ objects: [SavedObject], columns: (SavedObject) -> ColumnSet) -> [SavedGroup] {
+        struct Shape: Hashable {
+            let entity: Int
+            let columns: ColumnSet
+        }
+        if let first = objects.first, objects.count <= maximumRows {
+            let shared = columns(first)
+            if objects.allSatisfy({ $0.entity === first.entity && columns($0) == shared }) {
+                return [SavedGroup(entity: first.entity, columns: Array(shared), objects: objects[...])]
+            }
+        }
+        var positions: [Shape: Int] = [:]
+        var groups: [SavedGroup] = []
+        // Most objects are like the one before.
+        var last: (shape: Shape, position: Int)?
+        for object in objects {
+            let shape = Shape(entity: object.entity.index, columns: columns(object))
+            let known = if let last, last.shape == shape { last.position } else { positions[shape] }
+            if let known, groups[known].objects.count < maximumRows {
+                groups[known].objects.append(object)
+                last = (shape, known)
+            } else {
+                last = (shape, groups.count)
+                positions[shape] = groups.count
+                groups.append(SavedGroup(entity: object.entity, columns: Array(shape.columns), objects: [object]))
+            }
+        }
+        return groups
+    }
+
+    /// Groups of new objects: a column without a default that only some of them set is NULL for the others.
+    static func insertions(_ objects: [SavedObject]) -> [SavedGroup] {
+        let asGiven = groups(objects, columns: \.columns)
+        var shared: [Int: ColumnSet] = [:]
+        for group in asGiven {
+            let columns = ColumnSet(group.columns).subtracting(group.entity.columnsWithDefault)
+            shared[group.entity.index, default: []].formUnion(columns)
+        }
+        if asGiven.count == shared.count { return asGiven }
+        return groups(objects) { $0.columns.union(shared[$0.entity.index, default: []]) }
+    }
+}
+
+extension SavedGroup {
+    private var statements: RowStatements { RowStatements(entity: entity, columns: columns) }
+
+    /// Stores new objects, in their order.
+    func insert() throws -> Statement { try statements.insert(objects.map(\.row)) }
+
+    /// Changes the objects' rows; the answer's last column is the row's place in the group.
+    func update() throws -> Statement {
+        try statements.update(objects.map(\.row), stored: objects.map(\.stored), base: objects.map(\.base))
+    }
+
+    /// Gives the stored rows to the objects, which are new no longer.
+    func applyInsert(_ result: QueryResult, in context: DatabaseContext) throws {
+        guard result.count == objects.count else {
+            throw KindredError(
+                .constraintViolation,
+                """
+                A trigger, rule or policy of \(entity.name) kept \(objects.count - result.count) of \(objects.count) new \
+                rows from being stored; nothing was written
+                """,
+                entity: entity.name.description
+            )
+        }
+        try context.applyInserted(result, to: objects, entity)
+
+    }
+
+    /// Gives the returned rows to the objects; throws if one of them had none.
+    ///
+    /// - Parameter isRelease: whether the objects' own changes are still to be written.
+    func applyUpdate(_ result: QueryResult, in context: DatabaseContext, isRelease: Bool = false) throws {
+        let width = entity.attributeColumns.count
+        var missing = Set(objects.indices)
+        let start = objects.startIndex
+        let rows = try EntityRows(result, of: entity)
+        for position in 0..<result.count {
+            guard case .integer(let place) = try result.value(row: position, column: width),
+                let index = Int(exactly: place).map({ start + $0 - 1 }), objects.indices.contains(index)
+            else { continue }
+            missing.remove(index)
+            let row = try rows[position]
+            if isRelease {
+                try context.apply(row, to: objects[index].object)
+            } else {
+                try context.applySaved(row, to: objects[index])
+            }
+        }
+        guard missing.isEmpty else { throw UnwrittenRows(objects: missing.sorted().map { objects[$0].object }) }
+    }
+}
