@@ -26,6 +26,9 @@ import Testing
         Exception(
             name: "KeyLookups", place: "Model/Entities/EntityRuntime.swift",
             reason: "look-ups by key of all contexts share statements, and the entity is what they have in common"),
+        Exception(
+            name: "PostgresClient", place: "Graph/Context/Database.swift",
+            reason: "the database that the program holds has the pool; the graph hands it on"),
     ]
 
     /// Names of members that the standard library declares too, so that their use says nothing.
@@ -120,8 +123,45 @@ import Testing
         #expect(uses.isEmpty, "\(uses.map(\.description).joined(separator: "\n"))")
     }
 
+    /// Where literals that are parts of SQL stand, outside of the rooms for them.
+    @Test func statementsAreWrittenInTheirRoomsOnly() {
+        let words = [
+            "SELECT ", "INSERT INTO ", "UPDATE ", "DELETE FROM ", " FROM ", " WHERE ", " SET ", " RETURNING ",
+            "ORDER BY ",
+            "FOR UPDATE", "FOR NO KEY UPDATE", " ON CONFLICT ",
+        ]
+        let found = Self.files.filter { !$0.path.hasPrefix("SQL/") && !$0.path.hasPrefix("Conditions/") }.flatMap {
+            file in
+            file.tokens.filter { token in
+                token.kind == .literal && token.isInterpolated && words.contains { token.text.contains($0) }
+            }.map { "\(file.path):\($0.line): \($0.text)" }
+        }
+        #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    }
+
+    /// What only the upper rooms may do: ask the server and wait for its answer.
+    ///
+    /// Statements are made in the room SQL.
+    private static let upperWords: [String: Set<String>] = [
+        "Model": ["await", "PostgresClient", "Statement", "execute", "executeBatch", "withTransaction"],
+        "Conditions": ["await", "PostgresClient", "Statement", "execute", "executeBatch", "withTransaction"],
+        "SQL": ["await", "PostgresClient", "execute", "executeBatch", "withTransaction"],
+        "Graph": ["PostgresClient", "Statement", "execute", "executeBatch", "withTransaction"],
+    ]
+
+    private static let connectionUses: [Use] = files.flatMap { file -> [Use] in
+        guard let level = level(file.path), let words = upperWords[rooms[level]] else { return [] }
+        return file.tokens.filter { $0.kind == .word && words.contains($0.text) }
+            .map { Use(name: $0.text, path: file.path, line: $0.line, room: "the connection layer") }
+    }
+
+    @Test func onlyTheUpperRoomsAskTheServer() {
+        let uses = Self.connectionUses.filter { Self.exception(for: $0) == nil }
+        #expect(uses.isEmpty, "\(uses.map(\.description).joined(separator: "\n"))")
+    }
+
     @Test func exceptionsAreFewAndNeeded() {
-        let needed = Set(Self.upwardUses.compactMap(Self.exception))
+        let needed = Set((Self.upwardUses + Self.connectionUses).compactMap(Self.exception))
         #expect(Self.exceptions.filter { !needed.contains($0) }.map(\.name) == [])
         #expect(Self.exceptions.count <= 8)
     }

@@ -50,18 +50,7 @@ extension DatabaseContext {
     /// does not have, and for a temporary ID.
     public func object(with id: ObjectID, fileID: String = #fileID, line: Int = #line) async throws -> DatabaseObject {
         return try await client.called(at: fileID, line) {
-            guard !id.isTemporary else { throw KindredError(.invalidObjectID, of: id) }
-            guard let entity = runtime[id.entity], entity.entity.primaryKey == id.attributes else {
-                throw KindredError(
-                    .invalidObjectID,
-                    "This database has no entity \(id.entity) with the key (\(id.attributes.joined(separator: ", ")))",
-                    entity: id.entity.description
-                )
-            }
-            let key = ObjectKey(id.values)
-            if let object = liveObject(entity, key) { return object }
-            if let object = try await fetch(entity, key) { return object }
-            throw KindredError(.notFound, "There is no row \(id)", entity: id.entity.description)
+            try await identified(id)
         }
     }
 
@@ -72,45 +61,5 @@ extension DatabaseContext {
         return try await client.called(at: fileID, line) {
             try await object(with: try ObjectID(uri: uri, schema: runtime))
         }
-    }
-
-    func refresh(_ object: DatabaseObject) async throws {
-        try requireLive(object)
-        let key = try requireKey(object)
-        noteRefreshed(object)
-        guard try await fetch(object.runtime, key) === object else {
-            try applyDelete(object)
-            throw gone([object])
-        }
-        object.withState { $0.acceptStoredVersion() }
-    }
-
-    /// `SELECT … WHERE key`: the object, refreshed if it is known.
-    func fetch(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> DatabaseObject? {
-        let askedAt = now
-        if let lookups = entity.lookups,
-            let place = lookups.enter(for: key, of: entity, client, isBound: client.isBound)
-        {
-            let found = try await client.observingShared(try entity.selectByKeys()) {
-                try await lookups.wait(at: place, client)
-            } rowCount: {
-                $0.map { $0.position == nil ? 0 : 1 }
-            }
-            if let found {
-                return try found.position.map { try object(from: found.result, row: $0, of: entity, askedAt: askedAt) }
-            }
-        }
-        let result = try await selectAlone(entity, key)
-        return result.count == 0 ? nil : try object(from: result, row: 0, of: entity, askedAt: askedAt)
-    }
-
-    /// Sends a look-up that the entity counts, if its look-ups can share statements.
-    private func selectAlone(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> QueryResult {
-        defer { entity.lookups?.leave(client) }
-        let text = try entity.selectByKey()
-        var bindings = Bindings()
-        try entity.append(key, to: &bindings)
-        return try await client.execute(
-            Statement(text: text, bindings: consume bindings, resultFormat: .binary), for: entity.name)
     }
 }

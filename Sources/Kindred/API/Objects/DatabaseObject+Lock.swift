@@ -29,34 +29,3 @@ extension FetchRequest {
         return request
     }
 }
-
-extension DatabaseContext {
-    func lock(_ object: DatabaseObject, _ lock: RowLock, _ waiting: RowLock.Waiting) async throws {
-        try requireLive(object)
-        try requireTransaction()
-        let key = try requireKey(object)
-        let entity = object.runtime
-        let clause = lock.rawValue + waiting.rawValue
-        let text = try entity.text("lock \(clause)") {
-            """
-            SELECT \(try entity.selectList()) FROM \(try entity.quotedName) \
-            WHERE \(try entity.equality(entity.key, firstParameter: 1)) \(clause)
-            """
-        }
-        var bindings = Bindings()
-        try entity.append(key, to: &bindings)
-        let askedAt = now
-        let statement = Statement(text: text, bindings: bindings, resultFormat: .binary)
-        let result = try await client.execute(statement, for: entity.name)
-        if result.count == 1 {
-            try apply(EntityRows(result, of: entity)[0], to: object, askedAt: askedAt)
-            return object.withState { $0.acceptStoredVersion() }
-        }
-        guard waiting != .skipLocked else {
-            throw KindredError(
-                .notFound, "\(object) is locked by somebody else, or gone", entity: entity.name.description)
-        }
-        try applyDelete(object)
-        throw gone([object])
-    }
-}

@@ -1,6 +1,6 @@
 public import KindredPostgres
 public import KindredSchema
-public import Logging
+import Logging
 import Synchronization
 
 /// A PostgreSQL database: a pool of connections, and the model read from its catalog.
@@ -12,110 +12,30 @@ import Synchronization
 public final class Database: Sendable {
     /// The pool of connections, for everything below objects: raw SQL, exclusive connections, metrics.
     public let client: PostgresClient
-    private let runtime: Mutex<SchemaRuntime>
-    private let overrides: [SchemaOverride]
+    let runtime: Mutex<SchemaRuntime>
+    let overrides: [SchemaOverride]
     let deletionHooks = DeletionHooks()
     let registeredHooks = RegisteredHooks()
     let mistakes: MistakeLog
 
-    private init(client: PostgresClient, runtime: SchemaRuntime, overrides: [SchemaOverride], logger: Logger?) {
+    init(client: PostgresClient, runtime: SchemaRuntime, overrides: [SchemaOverride], logger: Logger?) {
         mistakes = MistakeLog(logger)
         self.client = client
         self.overrides = overrides
         self.runtime = Mutex(runtime)
     }
 
-    /// Connects, and reads the catalog in one round trip.
-    ///
-    /// - Parameters:
-    ///   - uri: a connection URI such as `postgres://user@host/shop`, which takes nothing from the environment; nil takes
-    ///     `DATABASE_URL` from the environment, else the `PG*` variables.
-    ///   - classes: the typed classes of entities, as `kindred generate` writes them; other entities have plain objects.
-    ///   - overrides: annotations given in code: names, keys, delete rules.
-    ///   - logger: where statements are logged, at trace level, without values. Mistakes of the program that nothing can be
-    ///     thrown for, such as reading by a wrong key, are logged as errors: without a logger by one labelled `kindred`.
-    /// - Throws: `PostgresError`: `.invalidConfiguration` before anything is sent, `.connectionFailed` naming each address
-    ///   tried; `SchemaError` for an annotation that names nothing; `KindredError` `.classMismatch` with everything in
-    ///   which the classes and the database differ.
-    public static func connect(
-        _ uri: String? = nil,
-        classes: [any TypedObject.Type] = [],
-        overrides: [SchemaOverride] = [],
-        logger: Logger? = nil,
-        fileID: String = #fileID,
-        line: Int = #line
-    ) async throws -> Database {
-        let configuration =
-            try uri.map { try PostgresConfiguration(uri: $0) } ?? PostgresConfiguration.fromEnvironment()
-        return try await connect(
-            configuration, classes: classes, overrides: overrides, logger: logger, fileID: fileID, line: line)
-    }
-
-    /// Connects with a configuration, and reads the catalog in one round trip.
-    public static func connect(
-        _ configuration: PostgresConfiguration,
-        classes: [any TypedObject.Type] = [],
-        overrides: [SchemaOverride] = [],
-        logger: Logger? = nil,
-        fileID: String = #fileID,
-        line: Int = #line
-    ) async throws -> Database {
-        let client = try await PostgresClient.connect(configuration, logger: logger)
-        do {
-            let schema = try await client.called(at: fileID, line) {
-                try await SchemaReader.read(from: client, overrides: overrides)
-            }
-            let runtime = try SchemaRuntime(schema, classes: TypedClasses(classes)).checked()
-            return Database(client: client, runtime: runtime, overrides: overrides, logger: logger)
-        } catch {
-            await client.close()
-            throw error
-        }
-    }
-
     /// The model as last read: entities, attributes, relationships.
     public var schema: DatabaseSchema { runtime.withLock { $0.schema } }
-
-    /// Reads the catalog again, in one round trip, and returns the new model.
-    ///
-    /// Contexts that exist keep the model they were made with. Throws `KindredError` `.classMismatch` where registered
-    /// classes do not fit the new model, which is then not taken over.
-    @discardableResult
-    public func refreshSchema(fileID: String = #fileID, line: Int = #line) async throws -> DatabaseSchema {
-        try await client.called(at: fileID, line) {
-            try await SchemaReader.read(from: client, overrides: overrides) { schema in
-                try replaceRuntime { SchemaRuntime(schema, classes: $0.registered) }
-                return schema
-            }
-        }
-    }
 
     /// Puts a changed model in the place of the one there is, for contexts made from now on.
     func replaceRuntime(_ change: (SchemaRuntime) throws -> SchemaRuntime) throws {
         try runtime.withLock { $0 = try change($0).checked() }
     }
 
-    /// Makes a unit of work; cheap, and sends nothing.
-    ///
-    /// - Parameter faulting: what the first access to a relationship does; by default it loads it for all objects that were
-    ///   read together.
-    public func makeContext(faulting: FaultingMode = .batch) -> DatabaseContext {
-        ContextCore(database: self, runtime: runtime.withLock { $0 }, faulting: faulting).context
-    }
+    /// The types of the database, by which values are encoded.
+    var types: TypeRegistry { client.types }
 
-    /// Runs raw SQL with bound interpolations: `try await database.query("SELECT … WHERE id = \(id)")`.
-    ///
-    /// One statement, in the task's transaction if there is one.
-    @discardableResult
-    public func query(_ sql: SQL, fileID: String = #fileID, line: Int = #line) async throws -> QueryResult {
-        return try await client.called(at: fileID, line) {
-            try await client.query(sql)
-        }
-    }
-
-    /// Closes the pool: no new work is taken, running statements may finish until the timeout, then every connection is
-    /// closed.
-    public func close(timeout: Duration = .seconds(5)) async {
-        await client.close(timeout: timeout)
-    }
+    /// How long a task waits for its turn to change a context.
+    var turnTimeout: Duration { client.configuration.pool.acquireTimeout }
 }

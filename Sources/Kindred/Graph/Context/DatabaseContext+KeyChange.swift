@@ -41,7 +41,7 @@ extension DatabaseContext {
         else { return }
         var cells = RowCells()
         for (column, position) in zip(columns, referenced) {
-            try cells.set(action == .cascade ? row[position] : nil, at: column, of: entity, client.types)
+            try cells.set(action == .cascade ? row[position] : nil, at: column, of: entity, types)
         }
         for object in try withMap({ try $0.objects(entity, where: columns, equal: values) }) {
             try apply(object.storedRow.replacing(cells), to: object)

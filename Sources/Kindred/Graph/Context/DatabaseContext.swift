@@ -28,7 +28,8 @@ public final class DatabaseContext: Sendable {
     /// The model that the context was made with.
     public var schema: DatabaseSchema { runtime.schema }
 
-    var client: PostgresClient { database.client }
+    /// The types of the database, by which values are encoded.
+    var types: TypeRegistry { database.types }
 
     /// What remembers changes while the task is in a transaction.
     var journal: TransactionJournal? { TransactionJournal.current(of: database) }

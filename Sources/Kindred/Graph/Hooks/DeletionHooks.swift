@@ -16,20 +16,6 @@ final class DeletionHooks: Sendable {
     }
 }
 
-extension Database {
-    /// Has `body` called once for each object of an entity that is about to be deleted, in every context of the database.
-    ///
-    /// The counterpart of ``DatabaseObject/prepareForDeletion()`` for entities without a class of their own; the same
-    /// holds for it. Throws `KindredError` `.unknownEntity` with the nearest names. Sends nothing.
-    public func prepareForDeletion(
-        of entityName: String,
-        _ body: @escaping @Sendable (DatabaseObject) async throws -> Void
-    ) throws {
-        let entity = try makeContext().runtime.entity(named: entityName)
-        deletionHooks.add(body, for: entity.name)
-    }
-}
-
 extension DatabaseContext {
     /// Whether something is to be called before rows of an entity are deleted.
     func hasDeletionHook(_ entity: Int) -> Bool {

@@ -17,15 +17,6 @@ final class RegisteredHooks: Sendable {
     }
 }
 
-extension Database {
-    /// Has hooks called for the objects of an entity, in every context of the database, after those added before.
-    ///
-    /// Throws `KindredError` `.unknownEntity` with the nearest names. Sends nothing.
-    public func addHooks(_ hooks: ObjectHooks, to entityName: String) throws {
-        registeredHooks.add(hooks, for: try makeContext().runtime.entity(named: entityName).name)
-    }
-}
-
 extension DatabaseContext {
     /// Tells new objects of a result that they are there; called without any lock.
     func awake(_ objects: [DatabaseObject], of entity: EntityRuntime) {

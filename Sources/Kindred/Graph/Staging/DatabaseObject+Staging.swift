@@ -79,7 +79,7 @@ extension DatabaseObject {
         try runtime.requireWritable(attribute, key: attribute.name)
         if !isInserted { try runtime.requireNoVersion(position, key: attribute.name) }
         var cells = RowCells()
-        try cells.set(value, at: position, of: runtime, context.client.types)
+        try cells.set(value, at: position, of: runtime, context.types)
         return cells
     }
 

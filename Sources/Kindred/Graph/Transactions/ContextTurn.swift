@@ -142,7 +142,7 @@ private final class SingleWrite: Sendable {}
 
 extension DatabaseContext {
     /// How long a task waits for its turn.
-    var turnTimeout: Duration { client.configuration.pool.acquireTimeout }
+    var turnTimeout: Duration { database.turnTimeout }
 
     /// Runs a write and what it does to memory when it is the task's turn, before the next write of the same scope.
     func write<T>(_ body: () async throws -> T) async throws -> T {

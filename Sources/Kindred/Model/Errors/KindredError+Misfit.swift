@@ -27,16 +27,3 @@ extension KindredError {
             underlying: error)
     }
 }
-
-extension PostgresClient {
-    /// Runs a statement that this layer made of the model.
-    ///
-    /// Throws `KindredError` where the statement does not fit the database, or the role may not run it.
-    func execute(_ statement: consuming Statement, for entity: QualifiedName) async throws -> QueryResult {
-        do {
-            return try await execute(statement)
-        } catch let error as PostgresError {
-            throw KindredError(misfit: error, entity: entity) ?? error
-        }
-    }
-}

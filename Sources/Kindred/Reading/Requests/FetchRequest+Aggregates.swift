@@ -11,7 +11,8 @@ extension FetchRequest {
         -> PostgresValue?
     {
         return try await context.client.called(at: fileID, line) {
-            try await context.client.execute(try statement(for: aggregate), for: entity.name).first?[0]
+            try await context.client.execute(try query.statement(for: aggregate, in: context.schema), for: entity.name)
+                .first?[0]
         }
     }
 
@@ -56,25 +57,5 @@ extension FetchRequest {
         let request = GroupRequest(context: context, query: query, keyPaths: keyPaths, aggregates: aggregates)
         _ = try request.statement()
         return request
-    }
-
-    private func statement(for aggregate: Aggregate) throws -> Statement {
-        let isWhole = query.limit == nil && query.offset == nil
-        let wrap: (String) -> String = { text in
-            let argument = aggregate.keyPath == nil ? "*" : "v"
-            return isWhole ? text : "SELECT \(aggregate.function.rawValue)(\(argument)) FROM (\(text)) AS s"
-        }
-        return try query.statement(in: context.schema, isSorted: !isWhole, wrap) { renderer in
-            let argument = try renderer.argument(of: aggregate)
-            guard isWhole else { return SelectQuery.Parts(columns: argument.map { "\($0.sql) AS v" } ?? "1") }
-            return SelectQuery.Parts(columns: renderer.readable(renderer.aggregate(aggregate, of: argument)))
-        }
-    }
-}
-
-extension ConditionRenderer {
-    /// A value in SQL such that it can be read: of a type without a codec its text.
-    func readable(_ scalar: Scalar) -> String {
-        scalar.type.isReadAsText ? "\(scalar.sql)::text" : scalar.sql
     }
 }

@@ -1,4 +1,5 @@
 import KindredPostgres
+import KindredSchema
 
 /// A value computed from many rows: `.count`, `.sum("price")`.
 public struct Aggregate: Sendable, Hashable, CustomStringConvertible {
@@ -76,5 +77,26 @@ extension ConditionRenderer {
             mayBeNull: aggregate.function != .count,
             label: aggregate.description
         )
+    }
+
+    /// A value in SQL such that it can be read: of a type without a codec its text.
+    func readable(_ scalar: Scalar) -> String {
+        scalar.type.isReadAsText ? "\(scalar.sql)::text" : scalar.sql
+    }
+}
+
+extension SelectQuery {
+    /// One value computed from the rows that the query selects, limit and offset included.
+    func statement(for aggregate: Aggregate, in schema: DatabaseSchema) throws -> Statement {
+        let isWhole = limit == nil && offset == nil
+        let wrap: (String) -> String = { text in
+            let argument = aggregate.keyPath == nil ? "*" : "v"
+            return isWhole ? text : "SELECT \(aggregate.function.rawValue)(\(argument)) FROM (\(text)) AS s"
+        }
+        return try statement(in: schema, isSorted: !isWhole, wrap) { renderer in
+            let argument = try renderer.argument(of: aggregate)
+            guard isWhole else { return SelectQuery.Parts(columns: argument.map { "\($0.sql) AS v" } ?? "1") }
+            return SelectQuery.Parts(columns: renderer.readable(renderer.aggregate(aggregate, of: argument)))
+        }
     }
 }

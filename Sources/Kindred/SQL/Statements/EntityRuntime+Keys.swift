@@ -36,4 +36,29 @@ extension EntityRuntime {
         try KeySet.append(keys, [entity.attributes[key[0]]], to: &bindings)
         return Statement(text: try selectByKeys(), bindings: bindings, resultFormat: .binary)
     }
+
+    /// `SELECT … WHERE key FOR UPDATE`, or another lock.
+    func select(_ key: ObjectKey, _ lock: RowLock, _ waiting: RowLock.Waiting) throws -> Statement {
+        let clause = lock.rawValue + waiting.rawValue
+        let text = try text("lock \(clause)") {
+            """
+            SELECT \(try selectList()) FROM \(try quotedName) WHERE \(try equality(self.key, firstParameter: 1)) \(clause)
+            """
+        }
+        var bindings = Bindings()
+        try append(key, to: &bindings)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    /// `SELECT … WHERE key IN (…)`: the rows of any number of keys.
+    func select(_ keys: [ObjectKey]) throws -> Statement {
+        let text = try text("find keys") {
+            let names = try key.map { "t.\(try quoted($0))" }
+            let condition = KeySet.condition(names, attributes(key), firstParameter: 1)
+            return "SELECT \(try selectList(alias: "t")) FROM \(try quotedName) AS t WHERE \(condition)"
+        }
+        var bindings = Bindings()
+        try KeySet.append(keys, attributes(key), to: &bindings)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
 }

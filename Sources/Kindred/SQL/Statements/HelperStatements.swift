@@ -108,3 +108,41 @@ struct HelperStatements {
 
     private var memberAttributes: [Attribute] { memberColumns.map { helper.entity.attributes[$0] } }
 }
+
+extension HelperStatements {
+    /// Any pairs of a relationship at once: `INSERT INTO helper … ON CONFLICT DO NOTHING`, or, with payload, setting it where the pair is there already.
+    static func insert(
+        _ rows: [Row], into helper: EntityRuntime, _ link: RelationshipRuntime.HelperLink, payload payloadColumns: [Int]
+    ) throws -> Statement {
+        let columns = link.pairColumns + payloadColumns
+        let values = ColumnArrays(entity: helper, columns: columns)
+        let text = try helper.text("save pairs \(link.pairColumns) \(payloadColumns)") {
+            // Pairs of an order come to its end, one after the other.
+            let ends = link.positions.filter { !payloadColumns.contains($0.column) }
+            let names = try (columns + ends.map(\.column)).map { try helper.quoted($0) }
+            let given = values.expressions("c")
+            func value(_ column: Int) -> String { columns.firstIndex(of: column).map { given[$0] } ?? "NULL" }
+            let places = try ends.map { end in
+                """
+                \(try helper.endPosition(end.column, end.ownerColumns, value)) - 1 + row_number() OVER \
+                (PARTITION BY \(end.ownerColumns.map(value).joined(separator: ", ")) ORDER BY new.place)
+                """
+            }
+            let pair = try link.pairColumns.map { try helper.quoted($0) }.joined(separator: ", ")
+            let update = try payloadColumns.map { "\(try helper.quoted($0)) = excluded.\(try helper.quoted($0))" }
+            let conflict =
+                update.isEmpty
+                ? "NOTHING" : "UPDATE SET \(update.joined(separator: ", "))\(try helper.versionAssignment(alias: "h"))"
+            return """
+                INSERT INTO \(try helper.quotedName) AS h (\(names.joined(separator: ", "))) \
+                SELECT \((given + places).joined(separator: ", ")) \
+                FROM unnest(\(values.parameters(first: 1))) WITH ORDINALITY \
+                AS new(\((values.names("c") + ["place"]).joined(separator: ", "))) \
+                ON CONFLICT (\(pair)) DO \(conflict)
+                """
+        }
+        var bindings = Bindings()
+        try values.append(rows, to: &bindings)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+}

@@ -32,9 +32,10 @@ extension DatabaseContext {
         var counts: [(relationship: RelationshipRuntime, statement: Statement)] = []
         for (owners, ends) in groups {
             let relationship = runtime.entities[owners.entity].relationships[owners.slot]
+            let statements = CountStatements(relationship, runtime)
             for keys in ends.map(\.owner).slices() {
-                locks.append(try lockOwners(relationship, keys))
-                counts.append((relationship, try countMembers(relationship, keys)))
+                locks.append(try statements.lockOwners(keys))
+                counts.append((relationship, try statements.outsideLimits(keys)))
             }
         }
         guard let first = counts.first else { return [] }
@@ -43,50 +44,6 @@ extension DatabaseContext {
         return try zip(counts, results.dropFirst(locks.count)).flatMap { count, result in
             try (0..<result.count).map { try problem(count.relationship, result, row: $0) }
         }
-    }
-
-    /// `SELECT … ORDER BY key FOR NO KEY UPDATE`: those who add members may still refer to the owners meanwhile.
-    private func lockOwners(_ relationship: RelationshipRuntime, _ keys: [ObjectKey]) throws -> Statement {
-        let entity = runtime.entities[relationship.source]
-        let own = relationship.ownColumns
-        let text = try entity.text("count lock \(own)") {
-            let columns = try own.map { "o.\(try entity.quoted($0))" }
-            return """
-                SELECT 1 FROM \(try entity.quotedName) AS o \
-                WHERE \(KeySet.condition(columns, entity.attributes(own), firstParameter: 1)) \
-                ORDER BY \(columns.joined(separator: ", ")) FOR NO KEY UPDATE OF o
-                """
-        }
-        var bindings = Bindings()
-        try KeySet.append(keys, entity.attributes(own), to: &bindings)
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
-    }
-
-    /// The owners with fewer or more members than allowed, and how many were counted: one too many is enough to know.
-    private func countMembers(_ relationship: RelationshipRuntime, _ keys: [ObjectKey]) throws -> Statement {
-        let entity = runtime.entities[relationship.source]
-        let own = relationship.ownColumns
-        let attributes = entity.attributes(own)
-        let text = try entity.text("count \(relationship.slot)") {
-            let (members, columns) = runtime.linkColumns(relationship)
-            let columnNames = try own.map { "o.\(try entity.quoted($0))" }
-            let pairs = try zip(columns, columnNames).map { "t.\(try members.quoted($0)) = \($1)" }
-            let next = own.count + 1
-            return """
-                SELECT \(try entity.selectList(of: own, alias: "o")), c.n FROM \(try entity.quotedName) AS o \
-                CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM \(try members.quotedName) AS t \
-                WHERE \(pairs.joined(separator: " AND ")) LIMIT $\(next)) AS m) AS c \
-                WHERE \(KeySet.condition(columnNames, attributes, firstParameter: 1)) \
-                AND (c.n < $\(next + 1) OR c.n > $\(next + 2))
-                """
-        }
-        let (minimum, maximum) = (relationship.minimum ?? 0, relationship.maximum ?? .max)
-        var bindings = Bindings()
-        try KeySet.append(keys, attributes, to: &bindings)
-        for number in [maximum == .max ? minimum : max(minimum, maximum + 1), minimum, maximum] {
-            try bindings.append(.integer(Int64(number)), as: .int8)
-        }
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     private func problem(

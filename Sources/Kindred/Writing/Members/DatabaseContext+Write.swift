@@ -3,23 +3,6 @@ import KindredSchema
 
 // Writing rows through: one statement, then the memory after its answer.
 extension DatabaseContext {
-    /// Sends statements as one: outside a transaction they are one implicit transaction.
-    ///
-    /// Errors become this layer's.
-    func send(
-        _ statements: [Statement],
-        _ entity: EntityRuntime,
-        key: String? = nil,
-        for objects: [DatabaseObject] = []
-    ) async throws -> [QueryResult] {
-        do {
-            if statements.count == 1 { return [try await client.execute(statements[0])] }
-            return try await client.executeBatch(statements)
-        } catch let error as PostgresError {
-            throw KindredError(refused: error, entity: entity, key: key, among: objects) ?? error
-        }
-    }
-
     /// `UPDATE entity SET … WHERE key RETURNING …` for one object; nothing if there is nothing to assign.
     func update(_ object: DatabaseObject, _ assignments: Assignments, key: String?) async throws {
         let columns = assignments.written.columns

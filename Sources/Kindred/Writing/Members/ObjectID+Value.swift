@@ -80,16 +80,7 @@ extension DatabaseContext {
         switch try identified(id, for: relationship) {
         case .object(let object): return object
         case .values where !needsObject: return id
-        case .values, .unread: return try await object(with: id)
+        case .values, .unread: return try await identified(id)
         }
-    }
-}
-
-extension KindredError {
-    /// The error for the ID of a new object where the object's own is needed.
-    init(_ code: Code, of id: ObjectID) {
-        self.init(
-            code, "\(id) is the ID of a new object until it is saved; ask it for the one it has then",
-            entity: id.entity.description)
     }
 }

@@ -1,0 +1,148 @@
+import KindredPostgres
+import KindredSchema
+
+// Objects by their keys: from memory, else by one SELECT.
+extension DatabaseContext {
+    /// The object of an ID: from memory, or by one SELECT by key.
+    func identified(_ id: ObjectID) async throws -> DatabaseObject {
+        guard !id.isTemporary else { throw KindredError(.invalidObjectID, of: id) }
+        guard let entity = runtime[id.entity], entity.entity.primaryKey == id.attributes else {
+            throw KindredError(
+                .invalidObjectID,
+                "This database has no entity \(id.entity) with the key (\(id.attributes.joined(separator: ", ")))",
+                entity: id.entity.description
+            )
+        }
+        let key = ObjectKey(id.values)
+        if let object = liveObject(entity, key) { return object }
+        if let object = try await fetch(entity, key) { return object }
+        throw KindredError(.notFound, "There is no row \(id)", entity: id.entity.description)
+    }
+
+    func refresh(_ object: DatabaseObject) async throws {
+        try requireLive(object)
+        let key = try requireKey(object)
+        noteRefreshed(object)
+        guard try await fetch(object.runtime, key) === object else {
+            try applyDelete(object)
+            throw gone([object])
+        }
+        object.withState { $0.acceptStoredVersion() }
+    }
+
+    /// `SELECT … WHERE key`: the object, refreshed if it is known.
+    func fetch(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> DatabaseObject? {
+        let askedAt = now
+        if let lookups = entity.lookups,
+            let place = lookups.enter(for: key, of: entity, client, isBound: client.isBound)
+        {
+            let found = try await client.observingShared(try entity.selectByKeys()) {
+                try await lookups.wait(at: place, client)
+            } rowCount: {
+                $0.map { $0.position == nil ? 0 : 1 }
+            }
+            if let found {
+                return try found.position.map { try object(from: found.result, row: $0, of: entity, askedAt: askedAt) }
+            }
+        }
+        let result = try await selectAlone(entity, key)
+        return result.count == 0 ? nil : try object(from: result, row: 0, of: entity, askedAt: askedAt)
+    }
+
+    /// Sends a look-up that the entity counts, if its look-ups can share statements.
+    private func selectAlone(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> QueryResult {
+        defer { entity.lookups?.leave(client) }
+        let text = try entity.selectByKey()
+        var bindings = Bindings()
+        try entity.append(key, to: &bindings)
+        return try await client.execute(
+            Statement(text: text, bindings: consume bindings, resultFormat: .binary), for: entity.name)
+    }
+
+    func find(_ entity: EntityRuntime, keys parts: [[PropertyContent]]) async throws -> [DatabaseObject] {
+        var seen: Set<ObjectKey> = []
+        let keys = try parts.compactMap { try key(of: entity, $0) }.filter { seen.insert($0).inserted }
+        // Held until the end: memory holds its objects weakly.
+        var found: [ObjectKey: DatabaseObject] = [:]
+        for key in keys { found[key] = liveObject(entity, key) }
+        let missing = keys.filter { found[$0] == nil }
+        var others: [DatabaseObject] = []
+        if !missing.isEmpty {
+            let askedAt = now
+            let result = try await client.execute(try entity.select(missing), for: entity.name)
+            for object in try objects(from: result, of: entity, askedAt: askedAt) {
+                // A key that the server alone holds equal to one of the given ones is none of them here.
+                if let key = object.key, seen.contains(key) { found[key] = object } else { others.append(object) }
+            }
+        }
+        return keys.compactMap { found[$0] } + others
+    }
+
+    func find(_ entity: EntityRuntime, _ values: [any PropertyValue]) async throws -> DatabaseObject? {
+        guard let key = try key(of: entity, values.map { try $0.propertyContent }) else { return nil }
+        if let object = liveObject(entity, key) { return object }
+        return try await fetch(entity, key)
+    }
+
+    /// The key of an entity that has some values, equal to that of a row where the database holds them equal.
+    private func key(of entity: EntityRuntime, _ values: [PropertyContent]) throws -> ObjectKey? {
+        guard !entity.key.isEmpty else {
+            throw KindredError(
+                .readOnly, "\(entity.name) has no key by which an object could be found",
+                entity: entity.name.description
+            )
+        }
+        guard values.count == entity.key.count else {
+            let columns = entity.key.map { entity.entity.attributes[$0].name }.joined(separator: ", ")
+            throw KindredError(
+                .invalidRequest,
+                "The key of \(entity.name) is (\(columns)): \(entity.key.count) values, and \(values.count) were given",
+                entity: entity.name.description
+            )
+        }
+        // Mostly it is one integer, which needs no row to be compared.
+        if entity.hasIntegerKey, case .value(.integer(let integer)?) = values[0],
+            entity.entity.attributes[entity.key[0]].baseType.holds(integer)
+        {
+            return .integer(integer)
+        }
+        var cells = RowCells()
+        for (position, value) in zip(entity.key, values) {
+            guard case .value(let value?) = value else {
+                throw entity.wrongType(
+                    entity.entity.attributes[position],
+                    "a key has one value, which is not NULL; several keys are given as one array")
+            }
+            try cells.set(value, at: position, of: entity, client.types)
+        }
+        return try ObjectKey(cells.row(entity.emptyRow(client.types).columns), entity.key)
+    }
+
+    func lock(_ object: DatabaseObject, _ lock: RowLock, _ waiting: RowLock.Waiting) async throws {
+        try requireLive(object)
+        try requireTransaction()
+        let key = try requireKey(object)
+        let entity = object.runtime
+        let askedAt = now
+        let result = try await client.execute(try entity.select(key, lock, waiting), for: entity.name)
+        if result.count == 1 {
+            try apply(EntityRows(result, of: entity)[0], to: object, askedAt: askedAt)
+            return object.withState { $0.acceptStoredVersion() }
+        }
+        guard waiting != .skipLocked else {
+            throw KindredError(
+                .notFound, "\(object) is locked by somebody else, or gone", entity: entity.name.description)
+        }
+        try applyDelete(object)
+        throw gone([object])
+    }
+}
+
+extension KindredError {
+    /// The error for the ID of a new object where the object's own is needed.
+    init(_ code: Code, of id: ObjectID) {
+        self.init(
+            code, "\(id) is the ID of a new object until it is saved; ask it for the one it has then",
+            entity: id.entity.description)
+    }
+}

@@ -1,0 +1,37 @@
+import KindredPostgres
+import KindredSchema
+
+// Where statements leave for the server, and its errors become this layer's.
+extension DatabaseContext {
+    var client: PostgresClient { database.client }
+
+    /// Sends statements as one: outside a transaction they are one implicit transaction.
+    ///
+    /// Errors become this layer's.
+    func send(
+        _ statements: [Statement],
+        _ entity: EntityRuntime,
+        key: String? = nil,
+        for objects: [DatabaseObject] = []
+    ) async throws -> [QueryResult] {
+        do {
+            if statements.count == 1 { return [try await client.execute(statements[0])] }
+            return try await client.executeBatch(statements)
+        } catch let error as PostgresError {
+            throw KindredError(refused: error, entity: entity, key: key, among: objects) ?? error
+        }
+    }
+}
+
+extension PostgresClient {
+    /// Runs a statement that this layer made of the model.
+    ///
+    /// Throws `KindredError` where the statement does not fit the database, or the role may not run it.
+    func execute(_ statement: consuming Statement, for entity: QualifiedName) async throws -> QueryResult {
+        do {
+            return try await execute(statement)
+        } catch let error as PostgresError {
+            throw KindredError(misfit: error, entity: entity) ?? error
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import KindredPostgres
+import KindredSchema
+
+/// What is asked of many owners' sets at once without reading their members.
+enum MemberTally {
+    /// How many members there are.
+    case count
+    /// Whether there are any: the server stops at the first.
+    case existence
+
+    /// Where a group keeps the answers: negative, beside the members' own places.
+    func slot(of relationship: RelationshipRuntime) -> Int {
+        switch self {
+        case .count: -1 - 2 * relationship.slot
+        case .existence: -2 - 2 * relationship.slot
+        }
+    }
+}
+
+/// The statements that count the members of owners' sets, without reading them.
+struct CountStatements {
+    let relationship: RelationshipRuntime
+    /// The entity whose sets are counted.
+    private let owners: EntityRuntime
+    /// The rows that make the relationship, members' or the helper's.
+    let rows: EntityRuntime
+    /// Their columns that lead to the owner.
+    private let columns: [Int]
+
+    init(_ relationship: RelationshipRuntime, _ runtime: SchemaRuntime) {
+        self.relationship = relationship
+        owners = runtime.entities[relationship.source]
+        (rows, columns) = runtime.linkColumns(relationship)
+    }
+
+    /// One query for many owners, which answers with their places among the keys: the server alone compares these.
+    func tally(_ tally: MemberTally, of keys: [ObjectKey]) throws -> Statement {
+        let attributes = rows.attributes(columns)
+        let text = try owners.text("\(tally) \(relationship.slot)") {
+            let names = columns.indices.map { "k\($0)" }
+            let keys = KeySet.rows(attributes, firstParameter: 1)
+            let given = "\(keys) WITH ORDINALITY AS o(\(names.joined(separator: ", ")), n)"
+            let pairs = try zip(names, columns).map { "t.\(try rows.quoted($1)) = o.\($0)" }.joined(separator: " AND ")
+            let table = "\(try rows.quotedName) AS t"
+            return switch tally {
+            case .count: "SELECT o.n, count(*) FROM \(given) JOIN \(table) ON \(pairs) GROUP BY o.n"
+            case .existence: "SELECT o.n FROM \(given) WHERE EXISTS (SELECT FROM \(table) WHERE \(pairs))"
+            }
+        }
+        var bindings = Bindings()
+        try KeySet.append(keys, attributes, to: &bindings)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    /// `SELECT count(*)`, or `SELECT EXISTS`, of one owner's members; nil where the owner's row has a NULL, so that nothing
+    /// can refer to it.
+    func tally(_ tally: MemberTally, of owner: Row) throws -> Statement? {
+        guard let bindings = try bindings(of: owner) else { return nil }
+        let text = try rows.text("\(tally) \(columns)") {
+            let members = "FROM \(try rows.quotedName) WHERE \(try rows.equality(columns, firstParameter: 1))"
+            return tally == .count ? "SELECT count(*) \(members)" : "SELECT EXISTS (SELECT \(members))"
+        }
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    /// `SELECT EXISTS` of one member; nil where nothing can refer to the owner.
+    func exists(_ member: Row, of owner: Row) throws -> Statement? {
+        guard var bindings = try bindings(of: owner) else { return nil }
+        let (memberColumns, referenced) =
+            if case .helper(let link) = relationship.link {
+                (link.destinationColumns, link.destination)
+            } else {
+                (rows.key, rows.key)
+            }
+        try rows.append(try referenced.map { try member[$0] }, for: memberColumns, to: &bindings)
+        let columns = columns + memberColumns
+        let text = try rows.text("exists \(columns)") {
+            "SELECT EXISTS (SELECT FROM \(try rows.quotedName) WHERE \(try rows.equality(columns, firstParameter: 1)))"
+        }
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    /// `SELECT … ORDER BY key FOR NO KEY UPDATE`: those who add members may still refer to the owners meanwhile.
+    func lockOwners(_ keys: [ObjectKey]) throws -> Statement {
+        let entity = owners
+        let own = relationship.ownColumns
+        let text = try entity.text("count lock \(own)") {
+            let columns = try own.map { "o.\(try entity.quoted($0))" }
+            return """
+                SELECT 1 FROM \(try entity.quotedName) AS o \
+                WHERE \(KeySet.condition(columns, entity.attributes(own), firstParameter: 1)) \
+                ORDER BY \(columns.joined(separator: ", ")) FOR NO KEY UPDATE OF o
+                """
+        }
+        var bindings = Bindings()
+        try KeySet.append(keys, entity.attributes(own), to: &bindings)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    /// The owners with fewer or more members than allowed, and how many were counted: one too many is enough to know.
+    func outsideLimits(_ keys: [ObjectKey]) throws -> Statement {
+        let entity = owners
+        let own = relationship.ownColumns
+        let attributes = entity.attributes(own)
+        let text = try entity.text("count limits \(relationship.slot)") {
+            let columnNames = try own.map { "o.\(try entity.quoted($0))" }
+            let pairs = try zip(columns, columnNames).map { "t.\(try rows.quoted($0)) = \($1)" }
+            let next = own.count + 1
+            return """
+                SELECT \(try entity.selectList(of: own, alias: "o")), c.n FROM \(try entity.quotedName) AS o \
+                CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM \(try rows.quotedName) AS t \
+                WHERE \(pairs.joined(separator: " AND ")) LIMIT $\(next)) AS m) AS c \
+                WHERE \(KeySet.condition(columnNames, attributes, firstParameter: 1)) \
+                AND (c.n < $\(next + 1) OR c.n > $\(next + 2))
+                """
+        }
+        let (minimum, maximum) = (relationship.minimum ?? 0, relationship.maximum ?? .max)
+        var bindings = Bindings()
+        try KeySet.append(keys, attributes, to: &bindings)
+        for number in [maximum == .max ? minimum : max(minimum, maximum + 1), minimum, maximum] {
+            try bindings.append(.integer(Int64(number)), as: .int8)
+        }
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    private func bindings(of owner: Row) throws -> Bindings? {
+        let values = try relationship.ownColumns.map { try owner[$0] }
+        guard !values.contains(nil) else { return nil }
+        var bindings = Bindings()
+        try rows.append(values, for: columns, to: &bindings)
+        return bindings
+    }
+}
