@@ -127,6 +127,8 @@ extension Catalog {
         package var isValidated: Bool
         /// Whether rows may break the constraint until the transaction ends.
         package var isDeferrable: Bool
+        /// Whether it is checked after each statement unless `SET CONSTRAINTS` defers it by its name.
+        package var canBeDeferred: Bool
 
         package init(
             oid: UInt32,
@@ -144,7 +146,8 @@ extension Catalog {
             hasPeriod: Bool = false,
             isMatchFull: Bool = false,
             isValidated: Bool = true,
-            isDeferrable: Bool = false
+            isDeferrable: Bool = false,
+            canBeDeferred: Bool = false
         ) {
             self.oid = oid
             self.relation = relation
@@ -162,6 +165,7 @@ extension Catalog {
             self.isMatchFull = isMatchFull
             self.isValidated = isValidated
             self.isDeferrable = isDeferrable
+            self.canBeDeferred = canBeDeferred
         }
     }
 
@@ -202,6 +206,8 @@ extension Catalog {
         package var predicate: String?
         /// Whether it belongs to a constraint that rows may break until the transaction ends.
         package var isDeferrable: Bool
+        /// Whether NULL is different from NULL, as it is without `NULLS NOT DISTINCT`.
+        package var hasDistinctNulls: Bool
 
         package init(
             relation: UInt32,
@@ -211,7 +217,8 @@ extension Catalog {
             isValid: Bool = true,
             hasExpressions: Bool = false,
             predicate: String? = nil,
-            isDeferrable: Bool = false
+            isDeferrable: Bool = false,
+            hasDistinctNulls: Bool = true
         ) {
             self.relation = relation
             self.columns = columns
@@ -221,6 +228,7 @@ extension Catalog {
             self.hasExpressions = hasExpressions
             self.predicate = predicate
             self.isDeferrable = isDeferrable
+            self.hasDistinctNulls = hasDistinctNulls
         }
     }
 

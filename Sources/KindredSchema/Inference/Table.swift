@@ -28,6 +28,10 @@ extension SchemaBuilder {
         var isVisible = false
         /// Whether a UNIQUE or EXCLUDE constraint is looked at only when a statement or the transaction ends.
         var hasDeferrableKeys = false
+        /// The UNIQUE and EXCLUDE constraints that are checked after each statement and can be deferred by their name.
+        var deferrableConstraints: [DeferrableConstraint] = []
+        /// The unique constraints and indexes that are checked row by row.
+        private(set) var uniqueChecks: [UniqueCheck] = []
         /// The columns that an annotation leaves out.
         var ignoredColumns: Set<Int16> = []
 
@@ -52,6 +56,28 @@ extension SchemaBuilder {
                 !$0.hasPeriod && !$0.isDeferrable && !$0.isPartial && shows($0.columns)
                     && seen.insert($0.columns).inserted
             }.map { columnNames($0.columns) }
+        }
+
+        /// Takes a unique constraint or index down; a constraint's own index is the same check again.
+        func addUniqueCheck(_ columns: [Int16], areNullsDistinct: Bool = true, predicate: String? = nil) {
+            guard shows(columns) else { return }
+            let names = columnNames(columns)
+            let predicate = predicate.map(RowPredicate.init)
+            if let known = uniqueChecks.firstIndex(where: { $0.columns == names && $0.predicate == predicate }) {
+                if !areNullsDistinct { uniqueChecks[known].areNullsDistinct = false }
+            } else {
+                uniqueChecks.append(
+                    UniqueCheck(columns: names, areNullsDistinct: areNullsDistinct, predicate: predicate))
+            }
+        }
+
+        /// The same order whatever order the catalog's rows come in.
+        func sortUniqueChecks() {
+            func key(_ check: UniqueCheck) -> String {
+                "\(check.columns) \(check.areNullsDistinct) \(check.predicate.map { "\($0)" } ?? "")"
+            }
+            if uniqueChecks.count > 1 { uniqueChecks.sort { key($0) < key($1) } }
+            if deferrableConstraints.count > 1 { deferrableConstraints.sort { $0.name < $1.name } }
         }
 
         /// The place of a column in `columns`.

@@ -67,6 +67,10 @@ public final class Entity: Sendable {
     package let uniqueKeys: [[String]]
     /// Whether a UNIQUE or EXCLUDE constraint is looked at only when a statement or the transaction ends.
     package let hasDeferrableKeys: Bool
+    /// The UNIQUE and EXCLUDE constraints that are checked after each statement and can be deferred by their name.
+    package let deferrableConstraints: [DeferrableConstraint]
+    /// The unique constraints and indexes that are checked row by row, the primary key among them.
+    package let uniqueChecks: [UniqueCheck]
     /// The tables whose columns a view shows as they are, directly or through other views; empty for tables.
     package let shownTables: [QualifiedName]
     /// The places in `attributes` of the primary key's columns.
@@ -88,7 +92,9 @@ public final class Entity: Sendable {
         privileges: Privileges = .all,
         hasInsertTrigger: Bool = false,
         uniqueKeys: [[String]] = [],
+        uniqueChecks: [UniqueCheck] = [],
         hasDeferrableKeys: Bool = false,
+        deferrableConstraints: [DeferrableConstraint] = [],
         shownTables: [QualifiedName] = []
     ) {
         self.name = name
@@ -103,7 +109,9 @@ public final class Entity: Sendable {
         self.privileges = privileges
         self.hasInsertTrigger = hasInsertTrigger
         self.uniqueKeys = uniqueKeys
+        self.uniqueChecks = uniqueChecks
         self.hasDeferrableKeys = hasDeferrableKeys
+        self.deferrableConstraints = deferrableConstraints
         self.shownTables = shownTables
         let attributeIndexes = attributeIndexes ?? Self.indexes(of: attributes)
         self.attributeIndexes = attributeIndexes
@@ -163,6 +171,7 @@ extension Entity: Hashable {
                 && left.optimisticLocking == right.optimisticLocking && left.comment == right.comment
                 && left.privileges == right.privileges && left.hasInsertTrigger == right.hasInsertTrigger
                 && left.uniqueKeys == right.uniqueKeys && left.hasDeferrableKeys == right.hasDeferrableKeys
+                && left.uniqueChecks == right.uniqueChecks && left.deferrableConstraints == right.deferrableConstraints
                 && left.shownTables == right.shownTables
     }
 

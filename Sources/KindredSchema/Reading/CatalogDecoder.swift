@@ -12,9 +12,9 @@ struct CatalogDecoder {
         try decode(&rest, "settings", columns: 4) { $0.settings(&$1) }
         try decode(&rest, "relations", columns: 13) { $0.relations(&$1) }
         try decode(&rest, "columns", columns: 12) { $0.columns(&$1) }
-        try decode(&rest, "constraints", columns: 16) { $0.constraints(&$1) }
+        try decode(&rest, "constraints", columns: 17) { $0.constraints(&$1) }
         try decode(&rest, "keys of partitions", columns: 5) { $0.partitionKeys(&$1) }
-        try decode(&rest, "indexes", columns: 5) { $0.indexes(&$1) }
+        try decode(&rest, "indexes", columns: 6) { $0.indexes(&$1) }
         try decode(&rest, "types", columns: 12) { $0.types(&$1) }
         try decode(&rest, "enum labels", columns: 3) { $0.enumLabels(&$1) }
         try decode(&rest, "comments", columns: 3) { $0.comments(&$1) }
@@ -121,7 +121,8 @@ struct CatalogDecoder {
                 isEnforced: cells.flag(row, 10),
                 hasPeriod: cells.flag(row, 11),
                 isValidated: cells.flag(row, 13),
-                isDeferrable: cells.flag(row, 14)
+                isDeferrable: cells.flag(row, 14),
+                canBeDeferred: cells.flag(row, 16)
             )
             if kind == .foreignKey {
                 constraint.target = cells.oid(row, 5)
@@ -159,7 +160,8 @@ struct CatalogDecoder {
                     columns: cells.int16s(row, 1),
                     keyCount: Int(cells.int16(row, 2)),
                     predicate: cells.optionalString(row, 3),
-                    isDeferrable: !cells.flag(row, 4)
+                    isDeferrable: !cells.flag(row, 4),
+                    hasDistinctNulls: !cells.flag(row, 5)
                 )
             )
         }

@@ -85,8 +85,11 @@ enum CatalogQueries {
             """
     )
 
+    /// All constraints but those of partitions.
+    ///
     /// `conenforced` and `conperiod` came with PostgreSQL 18, `confdelsetcols` with 15: where the table lacks them, the
-    /// names reach out to the values beside it.
+    /// names reach out to the values beside it. `SET CONSTRAINTS` takes a name, and fails if any constraint of that name in
+    /// the schema cannot be deferred.
     private static let constraints = StatementText(
         catalog: """
             SELECT k.* FROM (
@@ -94,8 +97,13 @@ enum CatalogQueries {
             ) AS missing
             CROSS JOIN LATERAL (
                 SELECT oid, conrelid, conname, contype, conkey, confrelid, confkey, confdeltype, confmatchtype,
-                    conparentid, conenforced, conperiod, confdelsetcols, convalidated, condeferrable, confupdtype
-                FROM pg_catalog.pg_constraint
+                    conparentid, conenforced, conperiod, confdelsetcols, convalidated, condeferrable, confupdtype,
+                    CASE WHEN condeferrable AND NOT condeferred THEN NOT EXISTS (
+                        SELECT FROM pg_catalog.pg_constraint AS same
+                        WHERE same.connamespace = own.connamespace AND same.conname = own.conname
+                            AND NOT same.condeferrable)
+                    ELSE false END
+                FROM pg_catalog.pg_constraint AS own
                 WHERE contype = ANY ('{p,u,f,x}'::pg_catalog."char"[]) AND conrelid >= 16384 AND conparentid = 0
             ) AS k
             """
@@ -128,15 +136,20 @@ enum CatalogQueries {
         )
     }()
 
-    /// Unique indexes that neither stand for a primary key nor have expressions; a foreign key or an exclusion may prove
-    /// nothing.
+    /// Unique indexes that neither stand for a primary key nor have expressions.
+    ///
+    /// A foreign key or an exclusion may prove nothing. `indnullsnotdistinct` came with PostgreSQL 15.
     private static let indexes = StatementText(
         catalog: """
-            SELECT i.indrelid, i.indkey::pg_catalog.int2[], i.indnkeyatts,
-                CASE WHEN i.indpred IS NOT NULL THEN pg_catalog.pg_get_expr(i.indpred, i.indrelid) END, i.indimmediate
-            FROM pg_catalog.pg_index AS i
-            WHERE i.indrelid >= 16384 AND i.indisunique AND i.indisvalid AND NOT i.indisprimary AND NOT i.indisexclusion
-                AND i.indexprs IS NULL
+            SELECT i.* FROM (SELECT false AS indnullsnotdistinct) AS missing
+            CROSS JOIN LATERAL (
+                SELECT indrelid, indkey::pg_catalog.int2[], indnkeyatts,
+                    CASE WHEN indpred IS NOT NULL THEN pg_catalog.pg_get_expr(indpred, indrelid) END, indimmediate,
+                    indnullsnotdistinct
+                FROM pg_catalog.pg_index
+                WHERE indrelid >= 16384 AND indisunique AND indisvalid AND NOT indisprimary AND NOT indisexclusion
+                    AND indexprs IS NULL
+            ) AS i
             """
     )
 

@@ -67,6 +67,53 @@ import Testing
         }
     }
 
+    /// Whether a new member is saved or a stored one joins from its own side, pairs without a position get one.
+    @Test(.database(.sql(OrderedKind.schema)), arguments: [OrderedKind.manyToMany, .manyToManyDeferrable])
+    func newPairsComeBehindThoseWithoutAPosition(_ kind: OrderedKind) async throws {
+        try await withDatabase { database, context, other in
+            try await other.query(
+                "UPDATE \(identifier: kind.rawValue).entry SET position = NULL WHERE item_id IN (7, 8)")
+            let list = try await kind.list(2, context)
+            let set = try await list.set(forKey: "items")
+            #expect(try await set.numbers == [6, 7, 8])
+            try await set.append(try context.insert("\(kind.rawValue).item", ["id": 5]))
+            try await set.append(try context.insert("\(kind.rawValue).item", ["id": 11]))
+            await expectError(.constraintViolation) { try await context.save() }
+            context.rollback()
+            for id in [12, 11] { try await set.append(try context.insert("\(kind.rawValue).item", ["id": id])) }
+            #expect(try await set.numbers == [6, 7, 8, 12, 11])
+            try await context.save()
+            #expect(try await kind.positions(2, other) == [10, 11, 12, 13, 14])
+            #expect(try await kind.stored(2, other) == [6, 7, 8, 12, 11])
+            try await other.query(
+                "UPDATE \(identifier: kind.rawValue).entry SET position = NULL WHERE item_id IN (11, 12)")
+            try await kind.items(context)[0].set(forKey: "lists").insert(list)
+            #expect(try await kind.stored(2, other) == [6, 7, 8, 11, 12, 1])
+            try await list.refresh()
+            #expect(try await set.numbers == [6, 7, 8, 11, 12, 1])
+        }
+    }
+
+    @Test(.database(.sql(OrderedKind.schema)), arguments: OrderedKind.allCases)
+    func aMemberThatIsAppendedAgainStaysWhereItIs(_ kind: OrderedKind) async throws {
+        try await withDatabase { database, context, other in
+            let items = try await kind.items(context)
+            let list = try context.insert("\(kind.rawValue).list", ["id": 3])
+            let set = try await list.set(forKey: "items")
+            try await set.append(contentsOf: [items[8], items[9]])
+            try await set.append(items[8])
+            #expect(try await set.numbers == [9, 10])
+            let new = try (11...12).map { try context.insert("\(kind.rawValue).item", ["id": $0]) }
+            let stored = try await kind.list(2, context).set(forKey: "items")
+            try await stored.append(contentsOf: new)
+            try await stored.append(new[0])
+            #expect(try await stored.numbers == [6, 7, 8, 11, 12])
+            try await context.save()
+            #expect(try await kind.stored(3, other) == [9, 10])
+            #expect(try await kind.stored(2, other) == [6, 7, 8, 11, 12])
+        }
+    }
+
     @Test(.database(.sql(OrderedKind.schema)), arguments: [OrderedKind.manyToMany, .manyToManyUnique])
     func joiningFromTheOtherSideComesToTheEnd(_ kind: OrderedKind) async throws {
         try await withDatabase { database, context, other in
@@ -74,7 +121,7 @@ import Testing
             let lists = try await context.fetch("\(kind.rawValue).list").sorted("id").all()
             let first = try await lists[0].set(forKey: "items")
             #expect(try await first.numbers == [1, 2, 3, 4, 5])
-            try await expectStatements(["INSERT"]) { () async throws in
+            try await expectStatements([kind == .manyToMany ? "WITH" : "INSERT"]) { () async throws in
                 try await item.set(forKey: "lists").formUnion(lists)
             }
             try await expectStatements([]) { () async throws in #expect(try await first.numbers == [1, 2, 3, 4, 5, 10])

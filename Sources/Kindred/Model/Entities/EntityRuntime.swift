@@ -24,6 +24,8 @@ package final class EntityRuntime: Sendable {
     /// For each column the slots of the to-one relationships that a change of it may move the row in: those whose foreign
     /// key it belongs to, and those whose inverse it orders.
     let movedSlots: [[Int]]
+    /// The columns by which the inverses of to-one relationships are ordered, by slot.
+    let orderSlots: [Int: Int]
     /// The entities whose rows have relationships that follow from this entity's rows, by position.
     let linkedEntities: [Int]
     /// The tables that a view shows, by position: what is written through it changes their rows.
@@ -42,9 +44,11 @@ package final class EntityRuntime: Sendable {
     let columnsWithDefault: ColumnSet
     /// The columns whose values the database computes from others.
     let generatedColumns: ColumnSet
-    /// The sets of columns that are unique together at every moment, but for the key; foreign keys of one-to-one
-    /// relationships too.
-    let uniqueColumns: [[Int]]
+    /// What the server keeps unique row by row: the key, other constraints and indexes, foreign keys of one-to-one
+    /// relationships.
+    let uniqueChecks: [UniqueCheckRuntime]
+    /// The columns that belong to any of them.
+    let uniqueColumns: ColumnSet
     /// What tells the versions of a row apart; nil without optimistic locking.
     let version: VersionColumn?
     /// What values must keep to besides their types.
@@ -99,17 +103,15 @@ package final class EntityRuntime: Sendable {
             if let order, !relationship.ownColumns.contains(order) { movedSlots[order].append(relationship.slot) }
         }
         self.movedSlots = movedSlots
+        orderSlots = positions
         linkedEntities = Array(Set(foreignKeys.map(\.destination) + helperEnds.map(\.entity)))
-        var unique: [[Int]] = []
-        for key in foreignKeys where key.model.kind == .oneToOne && !unique.contains(key.ownColumns) {
-            unique.append(key.ownColumns)
+        var checks = entity.uniqueChecks.compactMap { UniqueCheckRuntime($0, attributeIndex) }
+        let others = [key] + foreignKeys.filter { $0.model.kind == .oneToOne }.map(\.ownColumns)
+        for columns in others where !columns.isEmpty && !checks.contains(where: { $0.covers(columns) }) {
+            checks.append(UniqueCheckRuntime(columns))
         }
-        for names in entity.uniqueKeys {
-            let columns = names.compactMap { attributeIndex[$0] }
-            let isKnown = unique.contains { Set($0) == Set(columns) } || Set(columns) == Set(key)
-            if columns.count == names.count, !isKnown { unique.append(columns) }
-        }
-        uniqueColumns = unique
+        uniqueChecks = checks
+        uniqueColumns = checks.reduce(ColumnSet()) { $0.union($1.concerned) }
         requiredColumns = entity.attributes.indices.filter { position in
             let attribute = entity.attributes[position]
             return attribute.isNotNull && !attribute.isGenerated && attribute.identity != .always

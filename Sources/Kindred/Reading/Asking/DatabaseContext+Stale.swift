@@ -136,6 +136,17 @@ extension DatabaseContext {
 }
 
 extension KindredError {
+    /// The error for stale objects with the conflicts of others that were to be written too: one SELECT for each entity.
+    func withConflicts(of objects: [DatabaseObject]) async throws -> KindredError {
+        let known = Set(conflicts.map(\.object))
+        let others = objects.filter {
+            !known.contains($0) && !$0.isInserted && !$0.isDeleted && $0.runtime.version != nil
+        }
+        guard let context = others.first?.context else { return self }
+        let more = try await context.unwritten(others).conflicts
+        return more.isEmpty ? self : KindredError(stale: conflicts + more)
+    }
+
     /// The error for objects that others have changed since they were read.
     fileprivate init(stale conflicts: [VersionConflict]) {
         let entity = conflicts[0].object.runtime.name.description

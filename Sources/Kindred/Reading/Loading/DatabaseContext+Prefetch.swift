@@ -26,7 +26,8 @@ extension DatabaseContext {
         }
     }
 
-    private func load(_ relationship: RelationshipRuntime, forAll objects: [DatabaseObject]) async throws {
+    /// Loads a relationship of all objects that do not know it yet: one SELECT.
+    func load(_ relationship: RelationshipRuntime, forAll objects: [DatabaseObject]) async throws {
         var groups: [ObjectIdentifier: LoadGroup] = [:]
         // Most objects come with others of their group.
         var latest: LoadGroup?

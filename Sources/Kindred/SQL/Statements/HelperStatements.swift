@@ -34,12 +34,11 @@ struct HelperStatements {
             let owner = link.sourceColumns.indices.map { "$\($0 + 1)" }
             let firstKey = owner.count + 1
             let firstPayload = firstKey + memberColumns.count
-            let places = try ends.map { end in
-                try helper.endPosition(end.column, end.ownerColumns) { column in
-                    if let place = memberColumns.firstIndex(of: column) { return "member.m\(place)" }
-                    return "$\((link.sourceColumns.firstIndex(of: column) ?? 0) + 1)"
-                }
+            func value(_ column: Int) -> String {
+                if let place = memberColumns.firstIndex(of: column) { return "member.m\(place)" }
+                return "$\((link.sourceColumns.firstIndex(of: column) ?? 0) + 1)"
             }
+            let places = try ends.map { try helper.endPosition($0.column, $0.ownerColumns, value) }
             let values = owner + ["member.*"] + columns.indices.map { "$\(firstPayload + $0)" } + places
             let aliases = memberColumns.indices.map { "m\($0)" }.joined(separator: ", ")
             let pair = try link.pairColumns.map { try helper.quoted($0) }.joined(separator: ", ")
@@ -47,10 +46,12 @@ struct HelperStatements {
             let conflict =
                 update.isEmpty
                 ? "NOTHING" : "UPDATE SET \(update.joined(separator: ", "))\(try helper.versionAssignment(alias: "h"))"
+            let source = "\(KeySet.rows(memberAttributes, firstParameter: firstKey)) AS member(\(aliases))"
             return """
+                \(try helper.placing(ends, link, from: source, value))\
                 INSERT INTO \(try helper.quotedName) AS h (\(names.joined(separator: ", "))) \
                 SELECT \(values.joined(separator: ", ")) \
-                FROM \(KeySet.rows(memberAttributes, firstParameter: firstKey)) AS member(\(aliases)) \
+                FROM \(source) \
                 ON CONFLICT (\(pair)) DO \(conflict)\(update.isEmpty ? "" : " RETURNING \(try helper.selectList(alias: "h"))")
                 """
         }
@@ -133,11 +134,15 @@ extension HelperStatements {
             let conflict =
                 update.isEmpty
                 ? "NOTHING" : "UPDATE SET \(update.joined(separator: ", "))\(try helper.versionAssignment(alias: "h"))"
+            let source = """
+                unnest(\(values.parameters(first: 1))) WITH ORDINALITY \
+                AS new(\((values.names("c") + ["place"]).joined(separator: ", ")))
+                """
             return """
+                \(try helper.placing(ends, link, from: source, value))\
                 INSERT INTO \(try helper.quotedName) AS h (\(names.joined(separator: ", "))) \
                 SELECT \((given + places).joined(separator: ", ")) \
-                FROM unnest(\(values.parameters(first: 1))) WITH ORDINALITY \
-                AS new(\((values.names("c") + ["place"]).joined(separator: ", "))) \
+                FROM \(source) \
                 ON CONFLICT (\(pair)) DO \(conflict)
                 """
         }

@@ -139,10 +139,12 @@ struct OrderStatements {
             let pair = try link.pairColumns.map { try rows.quoted($0) }.joined(separator: ", ")
             let update = try ([position] + columns).map { "\(try rows.quoted($0)) = excluded.\(try rows.quoted($0))" }
             let quoted = try (written + others.map(\.column)).map { try rows.quoted($0) }
+            let source = "unnest(\(parameters.joined(separator: ", "))) AS new(\(names.joined(separator: ", ")))"
             return """
+                \(try rows.placing(others, link, from: source, value))\
                 INSERT INTO \(try rows.quotedName) AS h (\(quoted.joined(separator: ", "))) \
                 SELECT \((values + ends).joined(separator: ", ")) \
-                FROM unnest(\(parameters.joined(separator: ", "))) AS new(\(names.joined(separator: ", "))) \
+                FROM \(source) \
                 ON CONFLICT (\(pair)) DO UPDATE SET \(update.joined(separator: ", "))\(try rows.versionAssignment(alias: "h")) \
                 RETURNING \(try rows.selectList(alias: "h"))
                 """
@@ -158,9 +160,39 @@ struct OrderStatements {
 }
 
 extension EntityRuntime {
-    /// The position behind the last one that rows with the same owner have.
+    /// The position behind the last one that rows with the same owner have, and behind those that get one by `placing`.
     func endPosition(_ position: Int, _ ownerColumns: [Int], _ value: (Int) -> String) throws -> String {
         let owned = try ownerColumns.map { "h.\(try quoted($0)) = \(value($0))" }.joined(separator: " AND ")
-        return "(SELECT coalesce(max(h.\(try quoted(position))), 0) + 1 FROM \(try quotedName) AS h WHERE \(owned))"
+        let column = "h.\(try quoted(position))"
+        let unplaced = entity.attributes[position].isNotNull ? "" : " + count(*) - count(\(column))"
+        return "(SELECT coalesce(max(\(column)), 0)\(unplaced) + 1 FROM \(try quotedName) AS h WHERE \(owned))"
+    }
+
+    /// `WITH … UPDATE` before an INSERT of pairs: rows of the same owners that have no position get one, in their order.
+    ///
+    /// They would come to stand behind the new ones otherwise. Empty where positions are required.
+    func placing(
+        _ ends: [(column: Int, ownerColumns: [Int])], _ link: RelationshipRuntime.HelperLink, from source: String,
+        _ value: (Int) -> String
+    ) throws -> String {
+        let updates = try ends.filter { !entity.attributes[$0.column].isNotNull }.enumerated().map { number, end in
+            let column = try quoted(end.column)
+            let pair = try link.pairColumns.map { try quoted($0) }
+            let owner = try end.ownerColumns.map { try quoted($0) }
+            let isOwners = try end.ownerColumns.map { "u.\(try quoted($0)) = \(value($0))" }.joined(separator: " AND ")
+            let isSameOwners = owner.map { "h.\($0) = u.\($0)" }.joined(separator: " AND ")
+            return """
+                placed\(number) AS (UPDATE \(try quotedName) AS t \
+                SET \(column) = n.place\(try versionAssignment(alias: "t")) FROM (\
+                SELECT \(pair.map { "u.\($0)" }.joined(separator: ", ")), \
+                (SELECT coalesce(max(h.\(column)), 0) FROM \(try quotedName) AS h WHERE \(isSameOwners)) \
+                + row_number() OVER (PARTITION BY \(owner.map { "u.\($0)" }.joined(separator: ", ")) \
+                ORDER BY \(pair.map { "u.\($0)" }.joined(separator: ", "))) AS place \
+                FROM \(try quotedName) AS u \
+                WHERE u.\(column) IS NULL AND EXISTS (SELECT FROM \(source) WHERE \(isOwners))) AS n \
+                WHERE \(pair.map { "t.\($0) = n.\($0)" }.joined(separator: " AND ")))
+                """
+        }
+        return updates.isEmpty ? "" : "WITH \(updates.joined(separator: ", ")) "
     }
 }

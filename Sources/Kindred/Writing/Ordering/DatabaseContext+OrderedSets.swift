@@ -18,7 +18,9 @@ extension DatabaseContext {
         through payload: ColumnValues?
     ) async throws {
         try requireLive(owner)
-        let staged = owner.isInserted ? all : all.filter(\.isInserted)
+        // A member by a staged change stays where it is.
+        let joined = payload == nil ? Set(stagedMembers(of: relationship, owner)) : []
+        let staged = (owner.isInserted ? all : all.filter(\.isInserted)).filter { !joined.contains($0) }
         let stored = owner.isInserted ? [] : all.filter { !$0.isInserted }
         if payload == nil, case .helper(let link) = relationship.link {
             _ = try self.payload([:], of: relationship, link)

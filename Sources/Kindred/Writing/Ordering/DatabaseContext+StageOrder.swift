@@ -21,6 +21,61 @@ extension DatabaseContext {
         }
     }
 
+    /// Gives new objects that refer to the owner of an ordered set, and have no position, one at its end, as `append` does.
+    ///
+    /// One SELECT for each relationship whose sets are not loaded. Returns the objects that have staged positions now, with
+    /// stored members that had none.
+    func placeNewMembers(among objects: [DatabaseObject]) async throws -> [DatabaseObject] {
+        struct End: Hashable {
+            let owner: DatabaseObject
+            let entity: Int
+            let slot: Int
+        }
+        var ends: [End] = []
+        var joining: [End: [DatabaseObject]] = [:]
+        for object in objects where object.isInserted {
+            let (row, staging) = object.withState { ($0.row, $0.staging) }
+            guard let staging else { continue }
+            for relationship in object.runtime.foreignKeys where !object.runtime.orderSlots.isEmpty {
+                guard let position = object.runtime.orderSlots[relationship.slot], row.isNull(at: position),
+                    !staging.columns.contains(position), !object.runtime.generatedColumns.contains(position),
+                    object.runtime.entity.attributes[position].identity != .always,
+                    let owner = try owner(of: object, relationship, row, staging)
+                else { continue }
+                let inverse = inverse(of: relationship)
+                let end = End(owner: owner, entity: inverse.source, slot: inverse.slot)
+                if joining[end] == nil { ends.append(end) }
+                joining[end, default: []].append(object)
+            }
+        }
+        var placed: [DatabaseObject] = []
+        for (_, ends) in Dictionary(grouping: ends, by: { [$0.entity, $0.slot] }).sorted(by: {
+            $0.key.lexicographicallyPrecedes($1.key)
+        }) {
+            let relationship = runtime.entities[ends[0].entity].relationships[ends[0].slot]
+            try await load(relationship, forAll: ends.map(\.owner))
+            for end in ends {
+                for (member, cells) in try endPositions(of: joining[end] ?? [], end.owner, relationship) {
+                    member.stage(cells)
+                    placed.append(member)
+                }
+            }
+        }
+        return placed
+    }
+
+    /// The object that a new one refers to, if it is in memory.
+    private func owner(
+        of object: DatabaseObject, _ relationship: RelationshipRuntime, _ row: Row, _ staging: Staging
+    ) throws -> DatabaseObject? {
+        if let new = staging.destinations[relationship.slot] { return new }
+        let entity = runtime.entities[relationship.destination]
+        guard case .foreignKey(let columns, let referenced) = relationship.link, referenced == entity.key,
+            let key = try ObjectKey(row, columns)
+        else { return nil }
+        return liveObject(entity, key)
+    }
+
     /// The positions of members that join by a staged change: behind those that the owner shows.
     ///
     /// Members of the owner that have no position stand last, and get one, so that there is a place behind them. Throws

@@ -1,18 +1,15 @@
 import KindredPostgres
 
 extension DatabaseContext {
-    /// Unique values change hands in a save: who has to give one up does so before somebody else takes it, so that the
-    /// constraint holds after each row.
-    ///
-    /// One UPDATE to NULL for each set of columns, and none if nobody takes what another object has. Where the columns may
-    /// not be NULL nothing can be done: the save succeeds if the constraint is deferrable, and says so if it is not.
+    /// Holders of unique values give them up by NULL before their own change: one UPDATE for each set of columns.
     ///
     /// Returns the objects as they were, with the columns that they are to be given again.
-    func release(_ claims: UniqueClaims, _ run: SaveRun) async throws -> [DatabaseObject: SavedObject] {
+    func release(_ exchanges: [UniqueClaims.Exchange], _ run: SaveRun) async throws -> [DatabaseObject: SavedObject] {
         var leaving: [SavedObject] = []
         var places: [DatabaseObject: Int] = [:]
-        for (object, columns, _) in claims.exchanged {
-            guard let columns = object.runtime.releasableColumns(of: columns) else { continue }
+        for exchange in exchanges {
+            let object = exchange.holder
+            guard let columns = object.runtime.releasableColumns(of: exchange.check.columns) else { continue }
             // A column that stays as it is, such as the room of a lesson that changes its hour, only if no other will do.
             let (row, stored) = object.withState { ($0.row, $0.storedRow) }
             let changing = columns.filter { !row.hasSameBytes(as: stored, at: $0) }

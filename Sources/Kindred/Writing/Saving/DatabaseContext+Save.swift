@@ -6,7 +6,9 @@ extension DatabaseContext {
     /// attributes; then pairs of many-to-many relationships; then deletions, with their delete rules.
     ///
     /// Deletions come first where a new or changed object takes a key or another unique value of one that is deleted, unless
-    /// an object leaves the deleted one in the same save. A change goes before the new object that takes its old value.
+    /// an object leaves the deleted one in the same save. A unique value is given up before another object takes it; where values
+    /// go round in a circle, one is NULL for a moment. `DEFERRABLE` constraints are deferred for a save that writes their table
+    /// by more than one statement.
     ///
     /// One INSERT for each entity and set of given columns, one UPDATE for each entity and set of changed columns, one
     /// INSERT for each helper table; nothing if nothing is staged. Of 5,000 rows and more the last eighth goes with a
@@ -68,6 +70,8 @@ extension DatabaseContext {
         guard !objects.isEmpty || !pairs.isEmpty else { return }
         core.saves.add(1, ordering: .acquiringAndReleasing)
         defer { core.saves.subtract(1, ordering: .acquiringAndReleasing) }
+        let known = Set(objects)
+        let objects = try await objects + placeNewMembers(among: objects).filter { !known.contains($0) }
         if let error = KindredError(try await problems(of: objects)) { throw error }
         let isOutermost = journal == nil
         do {
@@ -88,10 +92,27 @@ extension DatabaseContext {
             if object.isDeletionStaged { deleted.append(object) } else { kept.append(object) }
         }
         let first = try UniqueClaims.deletedFirst(deleted, kept)
-        try await deleteSaved(first)
-        try await write { try await store(kept, pairs) }
+        let constraints = UniqueClaims.constraintsToDefer(kept, deleted)
+        try await set(constraints, areDeferred: true, among: kept)
+        do {
+            try await deleteSaved(first)
+            try await write { try await store(kept, pairs) }
+        } catch let error as KindredError where error.code == .staleObject && !deleted.isEmpty {
+            throw try await error.withConflicts(of: kept + deleted)
+        }
         // The first ones may have taken others along.
         try await deleteSaved(first.isEmpty ? deleted : deleted.filter { !$0.isDeleted })
+        try await set(constraints, areDeferred: false, among: kept)
+    }
+
+    /// `SET CONSTRAINTS`: values may change hands by several statements, and are looked at when the last has run.
+    private func set(_ constraints: [QualifiedName], areDeferred: Bool, among objects: [DatabaseObject]) async throws {
+        guard !constraints.isEmpty else { return }
+        do {
+            _ = try await client.execute(try ConstraintStatements.set(constraints, areDeferred: areDeferred))
+        } catch let error as PostgresError {
+            throw refusedAtEnd(error, among: objects)
+        }
     }
 
     private func deleteSaved(_ objects: [DatabaseObject]) async throws {
@@ -107,14 +128,29 @@ extension DatabaseContext {
         _ objects: [DatabaseObject],
         _ pairs: [(pair: StagedPair, payload: ColumnValues?)]
     ) async throws {
-        let claims = try UniqueClaims(objects)
-        let run = SaveRun(self, claims)
         let new = objects.filter(\.isInserted)
         let temporaryKeys = new.map { object in object.withState { $0.stagingBox?.staging.temporaryKey ?? 0 } }
-        let released = try await release(claims, run)
-        let early = claims.changedBeforeInserts
-        try update(early, released, run)
-        try await insertNew(new, run)
+        let insertions = try Insertions(new)
+        var claims = try UniqueClaims(objects)
+        let steps = claims.isEmpty ? insertions.levels.map(SaveSteps.Step.insert) : claims.order(insertions)
+        let run = SaveRun(self, claims)
+        var written = Set<DatabaseObject>()
+        var released: [DatabaseObject: SavedObject] = [:]
+        for step in steps {
+            switch step {
+            case .release(let exchanges):
+                let leaving = try await release(exchanges.map { claims.exchanges[$0] }, run)
+                released.merge(leaving) { $0.leaving($1) }
+            case .insert(let objects):
+                try await insert(objects, insertions, run)
+            case .update(let holders):
+                // Keys of new objects that the changed ones refer to have to be known.
+                if !new.isEmpty { try await run.flush() }
+                let objects = holders.map { claims.objects[$0] }
+                try update(objects, released, run)
+                written.formUnion(objects)
+            }
+        }
         if !new.isEmpty {
             try await run.flush()
             if core.staged.withLock(\.hasPairs) {
@@ -122,7 +158,6 @@ extension DatabaseContext {
                     Dictionary(zip(new, temporaryKeys.map(ObjectKey.temporary)), uniquingKeysWith: { $1 }))
             }
         }
-        let written = Set(early)
         let changed = objects.filter { object in
             guard written.isEmpty || !written.contains(object) else { return false }
             return object.hasChanges || released[object] != nil && !object.isDeleted
@@ -151,38 +186,22 @@ extension DatabaseContext {
         }
     }
 
-    /// Stores new objects, level by level.
-    private func insertNew(_ objects: [DatabaseObject], _ run: SaveRun) async throws {
-        guard !objects.isEmpty else { return }
-        let references = SaveReferences(objects)
-        let order = SaveOrder(entities: objects.map(\.runtime.index), edges: references.edges)
-        if let first = order.unsolved.first {
-            throw KindredError(
-                .requiredRelationship,
-                """
-                New objects of \(objects[first].runtime.name) require each other, so that none can be stored first; make \
-                one of their foreign keys nullable
-                """,
-                entity: objects[first].runtime.name.description
-            )
-        }
-        let deferred = references.deferredSlots(order.deferred)
-        for level in order.levels {
-            for position in references.links.isEmpty ? [] : level {
-                for (slot, destination) in references.links[position]
-                where deferred[position]?.contains(slot) != true {
-                    guard case .foreignKey(_, let referenced) = objects[position].runtime.relationships[slot].link
-                    else { continue }
-                    try await run.requireKnown(destination, referenced)
-                }
+    /// Stores new objects that do not refer to each other.
+    private func insert(_ positions: [Int], _ insertions: Insertions, _ run: SaveRun) async throws {
+        let (objects, links) = (insertions.objects, insertions.references.links)
+        for position in links.isEmpty ? [] : positions {
+            for (slot, destination) in links[position] where insertions.deferred[position]?.contains(slot) != true {
+                guard case .foreignKey(_, let referenced) = objects[position].runtime.relationships[slot].link
+                else { continue }
+                try await run.requireKnown(destination, referenced)
             }
-            let saved = try level.map { position in
-                try SavedObject(
-                    objects[position], links: references.links.isEmpty ? [:] : references.links[position],
-                    deferring: deferred[position] ?? [])
-            }
-            for group in SavedGroup.insertions(saved) { try run.insert(group) }
         }
+        let saved = try positions.map { position in
+            try SavedObject(
+                objects[position], links: links.isEmpty ? [:] : links[position],
+                deferring: insertions.deferred[position] ?? [])
+        }
+        for group in SavedGroup.insertions(saved) { try run.insert(group) }
     }
 }
 

@@ -1,5 +1,33 @@
 import KindredPostgres
 
+/// The new objects of a save, and the order in which they can be stored.
+struct Insertions {
+    let objects: [DatabaseObject]
+    let references: SaveReferences
+    /// Positions of objects, in groups that can be stored one after the other.
+    let levels: [[Int]]
+    /// The slots whose references are set when both ends are stored, by position.
+    let deferred: [Int: Set<Int>]
+
+    init(_ objects: [DatabaseObject]) throws {
+        self.objects = objects
+        references = SaveReferences(objects)
+        let order = SaveOrder(entities: objects.map(\.runtime.index), edges: references.edges)
+        if let first = order.unsolved.first {
+            throw KindredError(
+                .requiredRelationship,
+                """
+                New objects of \(objects[first].runtime.name) require each other, so that none can be stored first; make \
+                one of their foreign keys nullable
+                """,
+                entity: objects[first].runtime.name.description
+            )
+        }
+        levels = order.levels
+        deferred = references.deferredSlots(order.deferred)
+    }
+}
+
 /// Which new objects of a save reference which, by links or by the values of their foreign keys.
 struct SaveReferences {
     /// Each object's links to new objects, by slot; empty if there are none at all.
@@ -91,6 +119,15 @@ struct SaveReferences {
         if own.count == columns.count { return true }
         let row = object.row
         return columns.allSatisfy { own.contains($0) || !row.isNull(at: $0) }
+    }
+
+    /// The positions of the new objects that have to be stored before each object.
+    func needed(without deferred: [Int: Set<Int>]) -> [Int: [Int]] {
+        var needed: [Int: [Int]] = [:]
+        for (edge, slot) in zip(edges, slots) where deferred[edge.from]?.contains(slot) != true {
+            needed[edge.from, default: []].append(edge.to)
+        }
+        return needed
     }
 
     /// The slots whose references are set afterwards, for each object that has some.

@@ -44,8 +44,7 @@ final class SaveRun {
     func update(_ group: SavedGroup) throws {
         // Values that are unique may change hands within one statement, where the constraint is looked at behind it; and
         // an error names all who want the same one.
-        let isUnique = (group.entity.uniqueColumns + [group.entity.key])
-            .contains { $0.contains(where: group.columns.contains) }
+        let isUnique = group.columns.contains(where: group.entity.uniqueColumns.contains)
         let keys = group.objects.compactMap(\.object.key)
         if let former = try context.formerOwners(of: keys, group.entity, writing: group.columns) {
             add(former.statement, group.entity, count: keys.count, { [] }) { [context] in try context.count(former, $0)
@@ -90,7 +89,7 @@ final class SaveRun {
             guard answered < batches.count,
                 let failed = batches[answered].first(where: { $0.statement.text.text == error.statement })
             else { throw error }
-            let advice = error.sqlState == .uniqueViolation ? claims.advice(for: failed.entity) : ""
+            let advice = claims.advice(for: failed.entity, error)
             throw KindredError(
                 refused: error, entity: failed.entity, key: nil, among: failed.objects(), advice: advice) ?? error
         }

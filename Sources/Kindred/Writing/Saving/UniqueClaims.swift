@@ -1,70 +1,161 @@
 import KindredPostgres
+import KindredSchema
 
-/// Who gives up which unique values in a save, and who takes them.
+/// Which unique values of a save's objects go from one object to another.
 struct UniqueClaims {
+    /// A value that one object gives up and another one takes.
+    struct Exchange {
+        let holder: DatabaseObject
+        let taker: DatabaseObject
+        let check: UniqueCheckRuntime
+    }
+
     private struct Claim: Hashable {
         let entity: Int
-        let columns: [Int]
-        let key: ObjectKey
-
-        /// nil if one of the values is NULL, which is like no other.
-        init?(_ entity: EntityRuntime, _ columns: [Int], _ row: Row) throws {
-            guard !columns.isEmpty, let key = try ObjectKey(row, columns) else { return nil }
-            (self.entity, self.columns, self.key) = (entity.index, columns, key)
-        }
+        let check: Int
+        let value: [ObjectKey?]
     }
 
-    /// The objects whose stored values others take, with the columns, and who takes them.
-    private(set) var exchanged: [(object: DatabaseObject, columns: [Int], taker: DatabaseObject)] = []
+    let exchanges: [Exchange]
+    /// New objects, in their order, and behind them the changed ones that hold what others take.
+    private(set) var objects: [DatabaseObject] = []
+    /// Exchanges that no order of writing and no NULL surely makes possible: the server may refuse them.
+    private(set) var stuck: [Exchange] = []
+
+    var isEmpty: Bool { exchanges.isEmpty }
 
     init(_ objects: [DatabaseObject]) throws {
-        var claims: [Claim: DatabaseObject] = [:]
         var holders: [(object: DatabaseObject, claim: Claim)] = []
+        for object in objects where !object.isInserted {
+            for (claim, isNew) in try Self.changes(of: object) where !isNew { holders.append((object, claim)) }
+        }
+        guard !holders.isEmpty else {
+            exchanges = []
+            return
+        }
+        var takers: [Claim: DatabaseObject] = [:]
         for object in objects {
-            let entity = object.runtime
-            guard !entity.uniqueColumns.isEmpty else { continue }
-            let (row, stored) = object.withState { ($0.row, $0.storedRow) }
-            for columns in entity.uniqueColumns
-            where columns.contains(where: { !row.hasSameBytes(as: stored, at: $0) }) {
-                if let new = try Claim(entity, columns, row) { claims[new] = object }
-                if let old = try Claim(entity, columns, stored) { holders.append((object, old)) }
+            for (claim, isNew) in try Self.changes(of: object) where isNew { takers[claim] = object }
+        }
+        exchanges = holders.compactMap { holder, claim in
+            guard let taker = takers[claim], taker !== holder else { return nil }
+            return Exchange(holder: holder, taker: taker, check: holder.runtime.uniqueChecks[claim.check])
+        }
+    }
+
+    /// In which order the objects are written, as positions in `objects` and `exchanges`.
+    mutating func order(_ insertions: Insertions) -> [SaveSteps.Step] {
+        objects = insertions.objects
+        var positions = Dictionary(objects.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        var references = insertions.references.needed(without: insertions.deferred)
+        for object in exchanges.flatMap({ [$0.holder, $0.taker] }) where positions[object] == nil {
+            let links = object.withState { $0.staging?.destinations ?? [:] }
+            references[objects.count] = links.values.compactMap { positions[$0] }.filter {
+                $0 < insertions.objects.count
+            }
+            positions[object] = objects.count
+            objects.append(object)
+        }
+        var checks: [[Int]] = []
+        let steps = SaveSteps(
+            levels: insertions.levels, references: references,
+            exchanges: exchanges.compactMap { exchange in
+                guard let holder = positions[exchange.holder], let taker = positions[exchange.taker] else { return nil }
+                let check = [exchange.holder.runtime.index] + exchange.check.columns
+                if !checks.contains(check) { checks.append(check) }
+                let canRelease = exchange.holder.runtime.releasableColumns(of: exchange.check.columns) != nil
+                return SaveSteps.Exchange(
+                    holder: holder, taker: taker,
+                    release: !canRelease ? .impossible : exchange.check.areNullsDistinct ? .together : .alone,
+                    check: checks.firstIndex(of: check) ?? 0)
+            })
+        // By NULL only one row at a time gives a value up: the server refuses it where another row has it.
+        let uncertain = steps.steps.flatMap { step -> [Int] in
+            if case .release(let released) = step {
+                released.filter { !exchanges[$0].check.areNullsDistinct }
+            } else {
+                []
             }
         }
-        exchanged = holders.compactMap { object, claim in
-            claims[claim].flatMap { $0 === object ? nil : (object, claim.columns, $0) }
+        stuck = (steps.stuck + uncertain).map { exchanges[$0] }
+        return steps.steps
+    }
+
+    /// The deferrable constraints whose values are given up, by a change or a deletion, in tables that are written by more
+    /// than one statement.
+    static func constraintsToDefer(_ kept: [DatabaseObject], _ deleted: [DatabaseObject]) -> [QualifiedName] {
+        struct Written {
+            let entity: EntityRuntime
+            var hasNew = false
+            var hasDeleted = false
+            var shapes: Set<ColumnSet> = []
         }
+        var written: [Int: Written] = [:]
+        for (objects, areDeleted) in [(kept, false), (deleted, true)] {
+            for object in objects where !object.runtime.entity.deferrableConstraints.isEmpty {
+                let entity = object.runtime
+                var found = written[entity.index] ?? Written(entity: entity)
+                if areDeleted {
+                    found.hasDeleted = true
+                } else if object.isInserted {
+                    found.hasNew = true
+                } else if let staging = object.withState({ $0.staging }) {
+                    let linked = staging.destinations.keys.flatMap { entity.relationships[$0].ownColumns }
+                    found.shapes.insert(staging.columns.union(ColumnSet(linked)))
+                }
+                written[entity.index] = found
+            }
+        }
+        return written.values.flatMap { written -> [QualifiedName] in
+            let count = (written.hasNew ? 1 : 0) + (written.hasDeleted ? 1 : 0) + written.shapes.count
+            guard count > 1 else { return [] }
+            return written.entity.entity.deferrableConstraints.filter { constraint in
+                let columns = constraint.columns.compactMap { written.entity.attributeIndex[$0] }
+                return written.hasDeleted || columns.isEmpty && !written.shapes.isEmpty
+                    || written.shapes.contains { $0.contains(where: columns.contains) }
+            }.map(\.name)
+        }.sorted()
     }
 
-    /// Changed objects that cannot give a value up before their own change, which has to go before a new object takes it.
-    var changedBeforeInserts: [DatabaseObject] {
-        var seen = Set<DatabaseObject>()
-        return exchanged.filter { object, columns, taker in
-            taker.isInserted && !object.isInserted && object.runtime.releasableColumns(of: columns) == nil
-                && object.withState { $0.staging?.destinations.isEmpty ?? true } && seen.insert(object).inserted
-        }.map(\.object)
+    /// What an object's write gives up and takes.
+    ///
+    /// Where the server alone knows which rows an index holds, it may be both with the same value.
+    private static func changes(of object: DatabaseObject) throws -> [(claim: Claim, isNew: Bool)] {
+        let entity = object.runtime
+        let (row, stored, isNew) = object.withState { ($0.row, $0.storedRow, $0.status == .inserted) }
+        var changes: [(claim: Claim, isNew: Bool)] = []
+        for (number, check) in entity.uniqueChecks.enumerated() {
+            let isChanged =
+                isNew || check.hasUnknownPredicate || check.concerned.contains { !row.hasSameBytes(as: stored, at: $0) }
+            guard isChanged else { continue }
+            let old = isNew ? nil : try check.value(in: stored)
+            let new = try check.value(in: row)
+            if old == new, !check.hasUnknownPredicate { continue }
+            if let old { changes.append((Claim(entity: entity.index, check: number, value: old), false)) }
+            if let new { changes.append((Claim(entity: entity.index, check: number, value: new), true)) }
+        }
+        return changes
     }
 
-    /// Those of some deleted objects that have to go first: all of them where a new or changed object takes a key or
-    /// another unique value of one.
+    /// The deleted objects that have to go first: all of them where a new or changed object takes a key or another unique
+    /// value of one.
     ///
     /// Where an object leaves a deleted one in the same save, by whose delete rules it would be taken along or stand in the way
-    /// if it still referred to it, only those whose values are taken, and that nobody leaves.
+    /// if it still referred to it, only those whose values are taken, and that no object leaves.
     static func deletedFirst(_ deleted: [DatabaseObject], _ kept: [DatabaseObject]) throws -> [DatabaseObject] {
         if deleted.isEmpty || kept.isEmpty { return [] }
         var held: [Claim: DatabaseObject] = [:]
         for object in deleted {
             let (entity, stored) = (object.runtime, object.storedRow)
-            for columns in entity.uniqueColumns + [entity.key] {
-                if let claim = try Claim(entity, columns, stored) { held[claim] = object }
+            for (number, check) in entity.uniqueChecks.enumerated() {
+                guard let value = try check.value(in: stored) else { continue }
+                held[Claim(entity: entity.index, check: number, value: value)] = object
             }
         }
         var robbed = Set<DatabaseObject>()
         for object in kept {
-            let entity = object.runtime
-            let (row, stored, isNew) = object.withState { ($0.row, $0.storedRow, $0.status == .inserted) }
-            for columns in entity.uniqueColumns + [entity.key]
-            where isNew || columns.contains(where: { !row.hasSameBytes(as: stored, at: $0) }) {
-                if let holder = try Claim(entity, columns, row).flatMap({ held[$0] }) { robbed.insert(holder) }
+            for (claim, isNew) in try changes(of: object) where isNew {
+                if let holder = held[claim] { robbed.insert(holder) }
             }
         }
         guard !robbed.isEmpty, try kept.contains(where: { try $0.leaves(deleted) }) else {
@@ -73,16 +164,18 @@ struct UniqueClaims {
         return try robbed.filter { robbed in try !kept.contains { try $0.leaves([robbed]) } }
     }
 
-    /// What to do where a constraint of an entity refused an exchange that could not be taken apart; empty if there was none.
-    func advice(for entity: EntityRuntime) -> String {
-        let isStuck = exchanged.contains { object, columns, _ in
-            object.runtime === entity && entity.releasableColumns(of: columns) == nil
+    /// What to do where the server refused an exchange that could not be taken apart; empty if there was none.
+    func advice(for entity: EntityRuntime, _ error: PostgresError) -> String {
+        let constraint = error.server?.constraint.map { "\"\($0)\"" } ?? "the constraint"
+        if error.sqlState == .exclusionViolation {
+            return "; if objects of this save exchange such values, make \(constraint) DEFERRABLE, or save in two steps"
         }
-        guard isStuck else { return "" }
-        return """
-            ; objects of this save exchange unique values that may not be NULL: make the constraint DEFERRABLE, or save \
-            in two steps
-            """
+        guard error.sqlState == .uniqueViolation,
+            let exchange = stuck.first(where: { $0.holder.runtime === entity })
+        else { return "" }
+        let circle = "; objects of this save exchange unique values in a circle"
+        if exchange.check.isPartial { return "\(circle), and \(constraint) is a partial index: save in two steps" }
+        return "\(circle): make \(constraint) DEFERRABLE, or save in two steps"
     }
 }
 

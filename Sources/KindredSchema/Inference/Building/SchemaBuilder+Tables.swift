@@ -57,8 +57,17 @@ extension SchemaBuilder {
         for constraint in catalog.constraints where constraint.kind != .foreignKey {
             guard let index = tableIndexes[constraint.relation] else { continue }
             if constraint.isDeferrable { tables[index].hasDeferrableKeys = true }
+            if constraint.canBeDeferred {
+                tables[index].deferrableConstraints.append(
+                    DeferrableConstraint(
+                        name: QualifiedName(schema: tables[index].name.schema, name: constraint.name),
+                        columns: constraint.columns.contains(0) ? [] : tables[index].columnNames(constraint.columns)))
+            }
             if constraint.kind == .exclusion { continue }
-            if !constraint.isDeferrable { tables[index].immediatelyUnique.formUnion(constraint.columns) }
+            if !constraint.isDeferrable {
+                tables[index].immediatelyUnique.formUnion(constraint.columns)
+                if !constraint.hasPeriod { tables[index].addUniqueCheck(constraint.columns) }
+            }
             tables[index].uniqueKeys.append(
                 UniqueKey(
                     name: constraint.name,
@@ -75,6 +84,9 @@ extension SchemaBuilder {
             let columns = Array(row.columns.prefix(row.keyCount))
             if !row.isDeferrable { tables[index].immediatelyUnique.formUnion(columns) }
             guard !columns.contains(0), !columns.isEmpty else { continue }
+            if !row.isDeferrable {
+                tables[index].addUniqueCheck(columns, areNullsDistinct: row.hasDistinctNulls, predicate: row.predicate)
+            }
             if let predicate = row.predicate {
                 let own = Set(tables[index].columnNames(columns))
                 guard let required = IndexPredicate.notNullColumns(predicate), own.isSuperset(of: required)
@@ -91,6 +103,7 @@ extension SchemaBuilder {
                 )
             )
         }
+        for table in tables { table.sortUniqueChecks() }
         for index in tables.indices where tables[index].uniqueKeys.count > 1 {
             tables[index].uniqueKeys.sort {
                 if $0.origin != $1.origin { return $0.origin.rawValue < $1.origin.rawValue }

@@ -105,7 +105,9 @@ final class SchemaBuilder {
                     privileges: table.relation.privileges,
                     hasInsertTrigger: table.relation.hasInsertTrigger,
                     uniqueKeys: table.uniqueAttributes,
+                    uniqueChecks: table.uniqueChecks,
                     hasDeferrableKeys: table.hasDeferrableKeys,
+                    deferrableConstraints: table.deferrableConstraints,
                     shownTables: Set((shownTables[index] ?? []).map(\.table)).map { tables[$0].name }.sorted()
                 )
             )

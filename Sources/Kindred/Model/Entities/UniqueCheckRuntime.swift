@@ -1,0 +1,64 @@
+import KindredPostgres
+import KindredSchema
+
+/// A unique constraint or index with its columns as positions: which rows it holds, and what it compares in them.
+struct UniqueCheckRuntime: Sendable {
+    let columns: [Int]
+    /// The columns that decide whether, and as what, a row stands in the index.
+    let concerned: ColumnSet
+    let areNullsDistinct: Bool
+    /// What the rows of a partial index fulfil, as far as that can be told from a row.
+    private let terms: [(column: Int, test: RowPredicate.Test)]
+    /// Whether the index holds some rows only, and nothing but the server knows which.
+    let hasUnknownPredicate: Bool
+    let isPartial: Bool
+
+    init(_ columns: [Int]) {
+        self.columns = columns
+        concerned = ColumnSet(columns)
+        areNullsDistinct = true
+        terms = []
+        (isPartial, hasUnknownPredicate) = (false, false)
+    }
+
+    init?(_ check: UniqueCheck, _ positions: NameIndex) {
+        columns = check.columns.compactMap { positions[$0] }
+        guard columns.count == check.columns.count, !columns.isEmpty else { return nil }
+        areNullsDistinct = check.areNullsDistinct
+        isPartial = check.predicate != nil
+        let known = check.predicate?.terms?.compactMap { term in positions[term.column].map { ($0, term.test) } }
+        hasUnknownPredicate = isPartial && known?.count != check.predicate?.terms?.count
+        terms = hasUnknownPredicate ? [] : known ?? []
+        concerned = ColumnSet(columns + terms.map(\.column))
+    }
+
+    /// Whether it keeps the columns unique in all rows.
+    func covers(_ columns: [Int]) -> Bool { !isPartial && Set(self.columns) == Set(columns) }
+
+    /// What no other row of the index may have; nil for a row that the index does not hold, or that collides with none.
+    func value(in row: Row) throws -> [ObjectKey?]? {
+        for (column, test) in terms {
+            let value = try row[column]
+            let isFulfilled =
+                switch test {
+                case .isNull: value == nil
+                case .isNotNull: value != nil
+                case .isTrue: value == true
+                case .isFalse: value == false
+                case .equals(let text): value.map { Self.text($0) == text } ?? false
+                }
+            if !isFulfilled { return nil }
+        }
+        let values = try columns.map { try ObjectKey(row, [$0]) }
+        return areNullsDistinct && values.contains(nil) ? nil : values
+    }
+
+    private static func text(_ value: PostgresValue) -> String? {
+        switch value {
+        case .string(let text): text
+        case .integer(let number): String(number)
+        case .bool(let isTrue): isTrue ? "t" : "f"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,14 @@
+import KindredPostgres
+import KindredSchema
+
+/// What is said about constraints in a transaction.
+enum ConstraintStatements {
+    /// `SET CONSTRAINTS … DEFERRED`, or back to `IMMEDIATE`, which checks them.
+    static func set(_ constraints: [QualifiedName], areDeferred: Bool) throws -> Statement {
+        let names = try constraints.map {
+            "\(try SQLIdentifier.quote($0.schema)).\(try SQLIdentifier.quote($0.name))"
+        }
+        let text = "SET CONSTRAINTS \(names.joined(separator: ", ")) \(areDeferred ? "DEFERRED" : "IMMEDIATE")"
+        return Statement(text: StatementText(text), bindings: Bindings(), resultFormat: .text)
+    }
+}

@@ -1,0 +1,152 @@
+/// In which order a save writes rows whose unique values go from one to another: the holder before the taker.
+///
+/// Where that goes round in a circle, or takes more than eight UPDATEs one after the other, holders give their values up by
+/// NULL first. Pure: knows numbers only, so that it can be tested without a database.
+struct SaveSteps {
+    /// How a holder may give a value up before its own change is written.
+    enum Release {
+        case impossible
+        /// By NULL, as many holders at a time as there are.
+        case together
+        /// By NULL, which only one row may have at a time.
+        case alone
+    }
+
+    struct Exchange {
+        let holder: Int
+        let taker: Int
+        let release: Release
+        /// The constraint, for values that only one row may release at a time.
+        var check = 0
+    }
+
+    enum Step: Equatable {
+        /// Positions of exchanges whose holders give the value up.
+        case release([Int])
+        case insert([Int])
+        case update([Int])
+    }
+
+    /// What is written in this order; changed objects that no step names may be written at the end.
+    private(set) var steps: [Step] = []
+    /// The exchanges that no order makes possible.
+    private(set) var stuck: [Int] = []
+
+    private let exchanges: [Exchange]
+    private let dependents: [Int: [Int]]
+    private let exchangesOfHolder: [Int: [Int]]
+    private var levels: [[Int]]
+    private let new: Set<Int>
+    private var open: Set<Int>
+    /// How many of the open exchanges could be released together.
+    private var releasableCount = 0
+    /// All new objects, and the changed ones that hold what others take.
+    private var pending: Set<Int>
+    /// For how many exchanges and new objects an object still waits.
+    private var waits: [Int: Int] = [:]
+    private var readyHolders: Set<Int> = []
+    /// Holders whose value is NULL for now, by the check of which they are the only one.
+    private var released: [Int: Int] = [:]
+    private var updateCount = 0
+    static let maximumUpdates = 8
+
+    /// - Parameters:
+    ///   - levels: the new objects, in groups that can be stored one after the other.
+    ///   - references: the new objects that have to be stored before an object.
+    ///   - exchanges: the values that go from one object to another; holders are changed objects.
+    init(levels: [[Int]], references: [Int: [Int]], exchanges: [Exchange]) {
+        self.levels = levels
+        self.exchanges = exchanges
+        new = Set(levels.joined())
+        open = Set(exchanges.indices)
+        exchangesOfHolder = Dictionary(grouping: exchanges.indices) { exchanges[$0].holder }
+        pending = new.union(exchanges.map(\.holder))
+        var dependents: [Int: [Int]] = [:]
+        for (object, needed) in references {
+            for needed in needed where needed != object && new.contains(needed) {
+                dependents[needed, default: []].append(object)
+                waits[object, default: 0] += 1
+            }
+        }
+        self.dependents = dependents
+        for exchange in exchanges {
+            waits[exchange.taker, default: 0] += 1
+            if exchange.release == .together { releasableCount += 1 }
+        }
+        readyHolders = Set(pending.filter { !new.contains($0) && waits[$0, default: 0] == 0 })
+        while !pending.isEmpty { takeStep() }
+    }
+
+    private mutating func takeStep() {
+        if !readyHolders.isEmpty, updateCount < Self.maximumUpdates || releasableCount == 0 {
+            let ready = readyHolders.sorted()
+            updateCount += 1
+            steps.append(.update(ready))
+            return finish(ready)
+        }
+        for level in levels.indices {
+            let ready = levels[level].filter { waits[$0, default: 0] == 0 }
+            if ready.isEmpty { continue }
+            levels[level].removeAll { waits[$0, default: 0] == 0 }
+            levels.removeAll(where: \.isEmpty)
+            steps.append(.insert(ready))
+            return finish(ready)
+        }
+        if releasableCount > 0 {
+            let releasable = open.filter { exchanges[$0].release == .together }.sorted()
+            steps.append(.release(releasable))
+            for exchange in releasable { close(exchange) }
+            // A holder that keeps no other object waiting any more is written with all others, at the end.
+            let waitedFor = Set(open.map { exchanges[$0].holder }).union(released.values)
+            pending = pending.filter { new.contains($0) || waitedFor.contains($0) }
+            readyHolders.formIntersection(pending)
+        } else if let exchange = exchangeToReleaseAlone() {
+            steps.append(.release([exchange]))
+            released[exchanges[exchange].check] = exchanges[exchange].holder
+            close(exchange)
+        } else {
+            stuck = open.sorted()
+            steps += levels.map(Step.insert)
+            pending = []
+        }
+    }
+
+    private mutating func finish(_ objects: [Int]) {
+        pending.subtract(objects)
+        readyHolders.subtract(objects)
+        for object in objects {
+            for exchange in exchangesOfHolder[object] ?? [] { close(exchange) }
+            for dependent in dependents[object] ?? [] { stopWaiting(dependent) }
+        }
+        if !released.isEmpty { released = released.filter { pending.contains($0.value) } }
+    }
+
+    private mutating func close(_ exchange: Int) {
+        guard open.remove(exchange) != nil else { return }
+        if exchanges[exchange].release == .together { releasableCount -= 1 }
+        stopWaiting(exchanges[exchange].taker)
+    }
+
+    private mutating func stopWaiting(_ object: Int) {
+        waits[object, default: 1] -= 1
+        if waits[object] == 0, pending.contains(object), !new.contains(object) { readyHolders.insert(object) }
+    }
+
+    /// An exchange on a circle whose holder can give its value up while no other one of the same check has.
+    private func exchangeToReleaseAlone() -> Int? {
+        var taken: [Int: Int] = [:]
+        for exchange in open.sorted() where taken[exchanges[exchange].taker] == nil {
+            taken[exchanges[exchange].taker] = exchange
+        }
+        return open.sorted().first { start in
+            let exchange = exchanges[start]
+            guard exchange.release == .alone, released[exchange.check] == nil else { return false }
+            // From the holder to the one that it waits for, until the way comes back to the taker or ends.
+            var (object, seen) = (exchange.holder, Set<Int>())
+            while object != exchange.taker, let next = taken[object], seen.insert(object).inserted {
+                object = exchanges[next].holder
+            }
+            return object == exchange.taker
+        }
+    }
+}
