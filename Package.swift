@@ -135,6 +135,17 @@ let package = Package(
                 "TypeModels",
             ]
         ),
+        // The examples of the README and of the articles.
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: [
+                "DemoModels", "Kindred", "KindredFoundation", "KindredObservability", "KindredService",
+                "KindredTesting",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ]
+        ),
         // The classes of the demo database, as `kindred generate` writes them: a test finds them current.
         .target(
             name: "DemoModels",
@@ -162,4 +173,9 @@ let package = Package(
 
 for target in package.targets where target.type != .system {
     target.swiftSettings = features + strict
+}
+
+// `bin/docs` sets KINDRED_DOCS; users of the package never resolve the plugin.
+if Context.environment["KINDRED_DOCS"] != nil {
+    package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.4.0"))
 }

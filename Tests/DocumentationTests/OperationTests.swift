@@ -1,0 +1,267 @@
+import DemoModels
+import Kindred
+import KindredObservability
+import KindredTesting
+import Logging
+import Testing
+
+/// The examples of the articles on observing, poolers, connections, schemas and tests.
+@Suite struct OperationTests {
+    @Test(.shop) func observing() async throws {
+        try await withShop { database, context, _ in
+            // block: observe
+            let observation = database.client.addObserver { event in
+                print(event.sql, event.duration, event.rows ?? 0, event.place?.description ?? "")
+            }
+            // end
+            // block: place
+            let email = try await context.fetch(Email.self).where { $0.person != nil }.sorted { $0.id }.first()
+            let owner = try await email?.person()  // email.person.object would not know this line
+            // end
+            #expect(owner != nil)
+            observation.cancel()
+
+            // block: record
+            let (people, recorder) = try await recordingStatements {
+                try await context.fetch("person").limit(10).all()
+            }
+            print(people.count, recorder.statements)
+            // end
+            #expect(recorder.statements.count == 1)
+
+            // block: telemetry
+            let telemetry = database.addTelemetry()
+            // end
+            telemetry.cancel()
+
+            // block: metrics
+            let metrics = database.client.metrics
+            print(metrics.idle, metrics.inUse, metrics.waiting, metrics.timeouts, metrics.lost)
+            // end
+            #expect(metrics.opened > 0)
+
+            // block: explain-plan
+            print(try await context.fetch("book").where("category.name = %@", "Poetry").explain(analyze: true))
+            // end
+
+            // block: listen
+            let events = try await database.client.listen(to: "orders")
+            try await database.client.notify("orders", payload: "42")
+            for await event in events {
+                guard case .notification(let notification) = event else { continue }
+                print(notification.payload)
+                break
+            }
+            // end
+        }
+    }
+
+    /// Compiled only.
+    private func log() async throws {
+        // block: logger
+        var logger = Logger(label: "shop.database")
+        logger.logLevel = .trace
+        let database = try await Database.connect(logger: logger)
+        // end
+        _ = database
+    }
+
+    /// Compiled only: there is no such pooler.
+    private func pooler() async throws {
+        // block: pooler
+        var configuration = try PostgresConfiguration(uri: "postgres://app@pooler.example.org:6432/shop")
+        configuration.statementCacheCapacity = 0
+        let database = try await Database.connect(configuration)
+        // end
+        // block: pooler-listener
+        let direct = try PostgresConfiguration(uri: "postgres://app@db.example.org/shop")
+        let listener = try PostgresListener(direct)
+        let orders = try await listener.listen(to: "orders")
+        // end
+        _ = (database, orders)
+    }
+
+    private struct Vault {
+        func databasePassword() async throws -> String { "" }
+    }
+
+    /// Compiled only.
+    private func connections(vault: Vault) async throws {
+        // block: configuration
+        var configuration = try PostgresConfiguration(uri: "postgres://app@db.example.org/shop")
+        configuration.pool.maximumConnections = 20
+        configuration.pool.acquireTimeout = .seconds(2)
+        configuration.statementTimeout = .seconds(10)
+        configuration.searchPath = ["shop", "public"]
+        configuration.settings = ["lock_timeout": "2s"]
+        configuration.passwordProvider = { .init(try await vault.databasePassword()) }
+        let client = try await PostgresClient.connect(configuration)
+        // end
+        _ = client
+    }
+
+    @Test(.shop) func rows() async throws {
+        try await withShop { database, _, _ in
+            let client = database.client
+            // block: client
+            let id = 1
+            let rows = try await client.query("SELECT firstname, born FROM person WHERE id = \(id)")
+            for row in rows { print(try row.decode("firstname", as: String.self) ?? "-", try row[1] ?? "-") }
+            // end
+            #expect(rows.count == 1)
+
+            // block: client-stream
+            var total = 0
+            for try await row in try client.stream("SELECT copies FROM stock") {
+                total += try row.decode(0, as: Int.self) ?? 0
+            }
+            // end
+            #expect(total > 0)
+
+            // block: client-transaction
+            try await client.withTransaction { _ in
+                try await client.query("UPDATE stock SET copies = copies + 1 WHERE store_id = \(id)")
+            }
+            // end
+
+            // block: client-copy
+            var bytes = 0
+            for try await line in try client.copyOut("COPY (SELECT * FROM title) TO STDOUT (FORMAT csv)") {
+                bytes += line.count
+            }
+            // end
+            #expect(bytes > 0)
+
+            // block: client-error
+            do {
+                try await client.query("INSERT INTO title (name) VALUES (\("Dr."))")
+            } catch let error as PostgresError where error.sqlState == .uniqueViolation {
+                print(error.server?.constraint ?? "-")  // title_name_key
+            }
+            // end
+        }
+    }
+
+    @Test(.shop) func theSchemaByItself() async throws {
+        let client = try await TestDatabase.current.connect().client
+        // block: schema-read
+        let schema = try await SchemaReader.read(from: client)
+        for entity in schema.entities {
+            print(entity.name, entity.attributes.map(\.name), entity.relationships.map(\.name))
+        }
+        // end
+        #expect(schema.entities.count == 16)
+    }
+
+    /// Compiled only.
+    private func codec(_ codec: PostgresCodec, _ client: PostgresClient) async throws {
+        try await client.register(codec, forTypeNamed: "pg_lsn")
+        // A setting that no pooler can drop, for the article on poolers.
+        try await client.query("ALTER ROLE app SET lock_timeout = '2s'")
+    }
+
+    @Test(
+        .database(
+            // What the article on several schemas begins with.
+            """
+            CREATE TABLE country (code text PRIMARY KEY, name text NOT NULL);
+            CREATE SCHEMA tenant_a;
+            CREATE TABLE tenant_a.person (id integer PRIMARY KEY, name text NOT NULL, country text REFERENCES country);
+            CREATE SCHEMA tenant_b;
+            CREATE TABLE tenant_b.person (id integer PRIMARY KEY, name text NOT NULL, country text REFERENCES country);
+
+            INSERT INTO tenant_a.person VALUES (1, 'Ann');
+            INSERT INTO tenant_b.person VALUES (1, 'Bob'), (2, 'Bea');
+            """))
+    func schemas() async throws {
+        let uri = try TestDatabase.current.uri
+        // block: search-path
+        var configuration = try PostgresConfiguration(uri: uri)
+        configuration.searchPath = ["tenant_a", "public"]
+        let database = try await Database.connect(configuration)
+        let context = database.makeContext()
+        print(try await context.fetch("person").count())  // tenant_a.person
+        print(try await context.fetch("tenant_b.person").count())  // exactly that one
+        print(try await context.fetch("country").count())  // public.country
+        // end
+        #expect(try await context.fetch("person").count() == 1)
+        #expect(try await context.fetch("tenant_b.person").count() == 2)
+
+        // block: tenants
+        actor Tenants {
+            let configuration: PostgresConfiguration
+            var databases: [String: Database] = [:]
+
+            init(_ configuration: PostgresConfiguration) { self.configuration = configuration }
+
+            func database(of tenant: String) async throws -> Database {
+                if let database = databases[tenant] { return database }
+                var configuration = configuration
+                configuration.searchPath = [tenant, "public"]
+                configuration.pool.maximumConnections = 4
+                let database = try await Database.connect(configuration)
+                databases[tenant] = database
+                return database
+            }
+        }
+        // end
+        let tenants = Tenants(configuration)
+        let other = try await tenants.database(of: "tenant_b")
+        #expect(try await other.makeContext().fetch("person").count() == 2)
+        await other.close()
+        await database.close()
+    }
+
+    @Test(
+        .database(
+            """
+            CREATE TABLE note (id bigint PRIMARY KEY, tenant integer NOT NULL, text text NOT NULL);
+            ALTER TABLE note ENABLE ROW LEVEL SECURITY;
+            ALTER TABLE note FORCE ROW LEVEL SECURITY;
+            CREATE POLICY own ON note USING (tenant = nullif(current_setting('app.tenant', true), '')::integer);
+            INSERT INTO note VALUES (1, 7, 'x');
+            """))
+    func rowSecurity() async throws {
+        let database = try await TestDatabase.current.connect()
+        let tenant = 7
+        // block: row-security
+        try await database.withContext { context in
+            try await context.transaction {
+                try await context.query("SELECT set_config('app.tenant', \(String(tenant)), true)")
+                let notes = try await context.fetch("note").all()
+                print(notes.count)
+            }
+        }
+        // end
+    }
+
+    // block: test
+    @Test(.database(.file("../../sql/demo.sql"))) func anEmailCanMove() async throws {
+        let database = try await TestDatabase.current.connect()
+        let context = database.makeContext()
+        let person = try await context.fetch("person").where("surname = %@", "Smith").one()
+        let email = try await context.create("email", ["address": "new@example.org"])
+        try await person.set(forKey: "emailSet").insert(email)
+        #expect(email["person_id"] == person["id"])
+    }
+    // end
+
+    // block: test-script
+    @Test(.database(.file("../../sql/demo.sql") + "INSERT INTO title (name) VALUES ('Baron')"))
+    func titlesAreThere() async throws {
+        let context = try await TestDatabase.current.connect().makeContext()
+        #expect(try await context.fetch("title").count() == 8)
+    }
+    // end
+
+    // block: test-statements
+    @Test(.database(.file("../../sql/demo.sql"))) func theListSendsTwoStatements() async throws {
+        let context = try await TestDatabase.current.connect().makeContext()
+        let (_, recorder) = try await recordingStatements {
+            let people = try await context.fetch("person").limit(100).all()
+            for person in people { _ = try await person.set(forKey: "emailSet").objects }
+        }
+        #expect(recorder.statements.count == 2)
+    }
+    // end
+}

@@ -1,0 +1,320 @@
+import DemoModels
+import Foundation
+import Kindred
+import KindredFoundation
+import KindredTesting
+import Testing
+
+/// The examples of the articles on conditions, fetching and typed classes.
+@Suite struct ReadingTests {
+    @Test(.shop) func conditions() async throws {
+        try await withShop { database, context, sent in
+            // block: condition
+            let books = try await context.fetch("book")
+                .where("category.name = %@ AND ANY authors.name BEGINSWITH %@", "Poetry", "A")
+                .sorted("title")
+                .limit(20)
+                .all()
+            // end
+            sent.expect(
+                """
+                SELECT t0."id", t0."isbn", t0."title", t0."published", t0."price", t0."keywords",
+                    t0."category_id"
+                    FROM "public"."book" AS t0 LEFT JOIN "public"."category" AS t1 ON t1."id" = t0."category_id"
+                    WHERE t1."name" = $1 AND EXISTS (SELECT 1 FROM "public"."book_author" AS t2
+                    JOIN "public"."author" AS t3 ON t3."id" = t2."author_id" WHERE t2."book_id" = t0."id"
+                    AND t3."name" LIKE $2) ORDER BY t0."title" LIMIT $3
+                """)
+            #expect(books.count > 1)
+
+            // block: condition-typed
+            let same = try await context.fetch(Book.self)
+                .where { $0.category.name == "Poetry" && $0.authors.contains { $0.name.hasPrefix("A") } }
+                .sorted { $0.title }
+                .limit(20)
+                .all()
+            // end
+            sent.expect(
+                """
+                SELECT t0."id", t0."isbn", t0."title", t0."published", t0."price", t0."keywords",
+                    t0."category_id"
+                    FROM "public"."book" AS t0 LEFT JOIN "public"."category" AS t1 ON t1."id" = t0."category_id"
+                    WHERE t1."name" = $1 AND EXISTS (SELECT 1 FROM "public"."book_author" AS t2
+                    JOIN "public"."author" AS t3 ON t3."id" = t2."author_id" WHERE t2."book_id" = t0."id"
+                    AND t3."name" LIKE $2) ORDER BY t0."title" LIMIT $3
+                """)
+            #expect(same == books)
+
+            // block: condition-predicate
+            let name = "Poetry"
+            let poems = try await context.fetch(Book.self)
+                .where(#Predicate { $0.category.loaded?.name == name && $0.authors.loaded.count > 1 })
+                .sorted(by: SortDescriptor(\.published, order: .reverse))
+                .all()
+            // end
+            sent.expect(
+                """
+                SELECT t0."id", t0."isbn", t0."title", t0."published", t0."price", t0."keywords",
+                    t0."category_id"
+                    FROM "public"."book" AS t0 LEFT JOIN "public"."category" AS t1 ON t1."id" = t0."category_id"
+                    WHERE t1."name" = $1 AND (SELECT count(*) FROM "public"."book_author" AS t2
+                    WHERE t2."book_id" = t0."id") > $2 ORDER BY t0."published" DESC
+                """)
+            #expect(!poems.isEmpty)
+
+            // block: formats
+            let requests = [
+                try context.fetch("person").where("born BETWEEN {%@, %@}", "1980-01-01", "1989-12-31"),
+                try context.fetch("person").where("surname IN %@", ["Smith", "Rossi"]),
+                try context.fetch("person").where("surname BEGINSWITH[c] %@ OR firstname LIKE %@", "sm", "A?a*"),
+                try context.fetch("person").where("emailSet.@count > 1 AND NONE titles.name = %@", "Dr."),
+                try context.fetch("book").where("keywords CONTAINS %@", "signed"),
+                try context.fetch("profile").where("settings.theme = %@", "dark"),
+                try context.fetch("stock").where("SUBQUERY(sales, $line, $line.copies > 1).@count > 0"),
+                try context.fetch("email").where("person == nil"),
+                try context.fetch("email").where("%K = %@", "person.surname", "Smith"),
+            ]
+            for request in requests { print(try await request.count()) }
+            // end
+            sent.take()
+
+            // block: condition-objects
+            let smith = try await context.fetch("person").where("surname = %@", "Smith").one()
+            let emails = try await context.fetch("email").where("person = %@", smith).all()
+            // end
+            #expect(emails.count == 2)
+            sent.take()
+
+            // block: null
+            let others = try await context.fetch("person").where("born != %@", "1985-12-10").count()
+            // end
+            let unborn = try await context.fetch("person").where("born == nil").count()
+            #expect(unborn > 0 && others == 499)
+
+            await expectError(
+                .invalidCondition,
+                """
+                The condition cannot be read at character 11: a value or a key is expected, not "="
+                """
+            ) {
+                // block: condition-syntax
+                _ = try context.fetch("person").where("surname = = %@", "Smith")
+                // end
+            }
+            await expectError(
+                .unknownKey,
+                """
+                public.email has no key "adress"; did you mean "address"?
+                """
+            ) {
+                // block: condition-key
+                _ = try context.fetch("person").where("ANY emailSet.adress LIKE %@", "*@example.org")
+                // end
+            }
+            await expectError(
+                .invalidCondition,
+                """
+                The condition has 1 placeholder, but 2 arguments were given
+                """
+            ) {
+                _ = try context.fetch("person").where("surname = %@", "Smith", "Rossi")
+            }
+            sent.take()
+            // block: raw
+            let limit = 20
+            let rows = try await context.query("SELECT count(*) FROM book WHERE price < \(limit)")
+            print(try rows[0][0] ?? 0)
+            // end
+            sent.expect(
+                """
+                SELECT count(*) FROM book WHERE price < $1
+                """)
+        }
+    }
+
+    @Test(.shop) func fetching() async throws {
+        try await withShop { database, context, sent in
+            // block: loop
+            let books = try await context.fetch("book").where("category.name = %@", "Poetry").all()
+            for book in books {
+                for try await author in try await book.set(forKey: "authors") { print(author["name"] ?? "-") }
+            }
+            // end
+            #expect(books.count > 5)
+            sent.expect(
+                """
+                SELECT t0."id", t0."isbn", t0."title", t0."published", t0."price", t0."keywords",
+                    t0."category_id"
+                    FROM "public"."book" AS t0 LEFT JOIN "public"."category" AS t1 ON t1."id" = t0."category_id"
+                    WHERE t1."name" = $1
+                """,
+                """
+                SELECT t."id", t."name", t."born", h."book_id" FROM "public"."author" AS t
+                    JOIN "public"."book_author" AS h ON h."author_id" = t."id" WHERE h."book_id" = ANY($1)
+                    ORDER BY h."position" NULLS LAST, t."id"
+                """)
+
+            // block: prefetch
+            let people = try await context.fetch("person").prefetch("emailSet", "purchases.lines").limit(100).all()
+            // end
+            sent.expectCount(4)
+            #expect(people.count == 100)
+
+            let strict = database.makeContext(faulting: .forbidden)
+            await expectError(
+                .faultingForbidden,
+                """
+                public.person.emailSet is not loaded, and this context loads no relationship by itself; prefetch
+                it with the objects
+                """
+            ) {
+                // block: forbidden
+                let person = try await strict.fetch("person").limit(1).one()
+                _ = try await person.set(forKey: "emailSet").objects
+                // end
+            }
+
+            // block: statement-limit
+            try await withStatementLimit(2) {
+                let books = try await context.fetch("book").limit(50).all()
+                for book in books { _ = try await book.object(forKey: "category") }
+            }
+            // end
+
+            sent.take()
+            // block: request-values
+            let request = try context.fetch("person").where("born > %@", "1990-01-01")
+            print(try await request.count(), try await request.exists(), try await request.first() ?? "-")
+            print(try request.sql)
+            // end
+            sent.expect(
+                """
+                SELECT count(*) FROM "public"."person" AS t0 WHERE t0."born" > $1
+                """,
+                """
+                SELECT EXISTS (SELECT 1 FROM "public"."person" AS t0 WHERE t0."born" > $1)
+                """,
+                """
+                SELECT t0."id", t0."firstname", t0."surname", t0."born", t0."joined_at"
+                    FROM "public"."person" AS t0 WHERE t0."born" > $1 LIMIT $2
+                """)
+
+            // block: select
+            let names = try await context.fetch("person").select("surname", "firstname").distinct().all()
+            let typed = try await context.fetch("book").select("title", "price")
+                .all(as: String.self, PostgresNumeric.self)
+            // end
+            #expect(names.count > 100 && typed.count == 400)
+            sent.take()
+
+            // block: group
+            let turnover = try await context.fetch("purchase_line")
+                .group(by: "purchase.store.city", aggregates: .count, .sum("amount"))
+                .all()
+            // end
+            #expect(turnover.count == 4)
+            sent.expect(
+                """
+                SELECT t1."city", count(*), sum(t0."amount") FROM "public"."purchase_line" AS t0 LEFT
+                    JOIN "public"."store" AS t1 ON t1."id" = t0."store_id" GROUP BY 1
+                """)
+
+            // block: page
+            let sorted = try context.fetch("person").sorted("surname")
+            var page = try await sorted.page(size: 50)
+            while let next = page.next { page = try await sorted.page(size: 50, after: next) }
+            // end
+            sent.expectCount(11)
+
+            // block: stream
+            var copies = 0
+            for try await stock in try context.fetch("stock").stream() {
+                copies += try stock.value(forKey: "copies", as: Int.self) ?? 0
+            }
+            // end
+            #expect(copies > 0)
+            sent.take()
+
+            // block: find
+            let ada = try await context.find("person", 1)
+            let line = try await context.find("purchase_line", 1, 1, 1)
+            let some = try await context.find("person", [1, 2, 3])
+            // end
+            #expect(ada != nil && line != nil && some.count == 3)
+
+            // block: key-value
+            let surname = try ada?.value(forKey: "surname", as: String.self)
+            let address = try await ada?.value(forKeyPath: "managed_store.city")
+            // end
+            #expect(surname == "Smith" && address != nil)
+        }
+    }
+
+    @Test(.shop) func typedClasses() async throws {
+        try await withShop { database, context, sent in
+            // block: typed-fetch
+            let smith = try await context.fetch(Person.self)
+                .where { $0.surname == "Smith" && $0.emails.contains { $0.address.hasSuffix("@example.org") } }
+                .sorted { $0.surname }
+                .one()
+            for try await email in smith.emails { print(email.address) }
+            // end
+            sent.expectCount(2)
+
+            // block: typed-create
+            let email = try await context.create(Email.self) { $0.address = "smith@example.net" }
+            try await email.person.set(smith)  // UPDATE email SET person_id = … WHERE id = …
+            let owner = try await email.person.object  // Person?, since the foreign key may be NULL
+            // end
+            sent.expectCount(2)
+            #expect(owner === smith)
+
+            // block: typed-save
+            smith.surname = "Smythe"  // staged in memory
+            try await context.save()  // one transaction, as few statements as possible
+            // end
+            sent.expect(
+                """
+                UPDATE "public"."person" AS t SET "surname" = new.c0
+                    FROM unnest($1, $2) WITH ORDINALITY AS new(k0, c0, place) WHERE t."id" = new.k0
+                    RETURNING t."id", t."firstname", t."surname", t."born", t."joined_at", new.place
+                """)
+
+            // block: typed-find
+            let ada = try await context.find(Person.self, 1)  // by key; nil if there is none
+            let some = try await context.find(Person.self, [1, 2, 3])  // those that there are, by one statement
+            let prices = try await context.fetch(Book.self).sorted { $0.title }.select(\.title, \.price).all()
+            for (title, price) in prices.prefix(3) { print(title, price) }
+            // end
+            #expect(ada === smith && some.count == 3 && prices.count == 400)
+
+            // block: typed-enum
+            let sent2 = try await context.fetch(Purchase.self).where { $0.status == .sent }.count()
+            // end
+            #expect(sent2 > 0)
+
+            // block: typed-insert
+            let novel = try await context.fetch(Book.self).prefetch(\.authors).sorted { $0.id }.first()
+            let author = try context.insert(Author.self, [\.name: "Zoe Young"])
+            try await novel?.authors.insert(author)
+            try await context.save()
+            // end
+            #expect(!author.isInserted)
+        }
+        let wrong = try await TestDatabase.current.connect()
+        _ = try await wrong.query("ALTER TABLE title RENAME COLUMN name TO label")
+        do {
+            let database = try await Database.connect(try TestDatabase.current.uri, classes: KindredModels.all)
+            await database.close()
+            Issue.record("classes that do not fit were taken")
+        } catch let error as KindredError {
+            #expect(error.code == .classMismatch)
+            expectMessage(
+                error.message,
+                """
+                The classes do not fit the database: public.title.name is missing. Run `kindred generate` again,
+                or change the database
+                """)
+        }
+    }
+}
