@@ -6,7 +6,7 @@ PEERS = Benchmarks/.build/peers
 # Optimized, where millions of values are made.
 RELEASE = --configuration release -Xswiftc -enable-testing --scratch-path .build/release-tests
 
-.PHONY: all demo test test-integration lint format random bench bench-peers bench-counts long round-trips fuzz sbom
+.PHONY: all demo test test-integration lint format random bench bench-peers bench-counts long round-trips fuzz sbom api-breakage
 
 all: lint test
 
@@ -54,6 +54,10 @@ $(PEERS)/installed:
 
 bench-counts:
 	swift run --configuration release --package-path Benchmarks Benchmarks --counts
+
+# Compares the libraries' API with that of the last tag.
+api-breakage:
+	@bin/api-breakage
 
 # What a build contains, with versions, for those who keep lists of it.
 sbom:
