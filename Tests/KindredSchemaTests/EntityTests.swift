@@ -1,6 +1,7 @@
 import KindredPostgres
-import KindredSchema
 import Testing
+
+@testable import KindredSchema
 
 @Suite struct EntityTests {
     @Test func kindsAndOrder() throws {
@@ -285,9 +286,10 @@ import Testing
         var catalog = TestCatalog.make { $0.table("t", ["mail", "nickname", "tags"]) }
         catalog.modify {
             $0.types = [
-                Catalog.TypeRow(oid: 30_000, name: "text40", kind: "d", base: 1043, baseModifier: 44, isNotNull: true),
-                Catalog.TypeRow(oid: 30_001, name: "mail", kind: "d", base: 30_000, hasDefault: true),
-                Catalog.TypeRow(oid: 30_002, name: "_mail", category: "A", element: 30_001),
+                Catalog.TypeRow(
+                    oid: 30_000, name: "text40", kind: UInt8(ascii: "d"), base: 1043, baseModifier: 44, isNotNull: true),
+                Catalog.TypeRow(oid: 30_001, name: "mail", kind: UInt8(ascii: "d"), base: 30_000, hasDefault: true),
+                Catalog.TypeRow(oid: 30_002, name: "_mail", category: UInt8(ascii: "A"), element: 30_001),
             ]
         }
         catalog.modifyColumn("mail", of: "t") { $0.type = 30_001 }
@@ -309,9 +311,10 @@ import Testing
         var catalog = TestCatalog.make { $0.table("t", ["mood", "moods", "feeling"]) }
         catalog.modify {
             $0.types = [
-                Catalog.TypeRow(oid: 30_000, name: "mood", kind: "e", category: "E", array: 30_001),
-                Catalog.TypeRow(oid: 30_001, name: "_mood", category: "A", element: 30_000),
-                Catalog.TypeRow(oid: 30_002, name: "feeling", kind: "d", base: 30_000),
+                Catalog.TypeRow(
+                    oid: 30_000, name: "mood", kind: UInt8(ascii: "e"), category: UInt8(ascii: "E"), array: 30_001),
+                Catalog.TypeRow(oid: 30_001, name: "_mood", category: UInt8(ascii: "A"), element: 30_000),
+                Catalog.TypeRow(oid: 30_002, name: "feeling", kind: UInt8(ascii: "d"), base: 30_000),
             ]
             $0.enumLabels = [
                 .init(type: 30_000, position: 2, label: "happy"), .init(type: 30_000, position: 1, label: "sad"),
@@ -332,7 +335,7 @@ import Testing
 
     @Test func circularDomainsEnd() throws {
         var catalog = TestCatalog.make { $0.table("t", ["a"]) }
-        catalog.modify { $0.types = [Catalog.TypeRow(oid: 30_000, name: "d", kind: "d", base: 30_000)] }
+        catalog.modify { $0.types = [Catalog.TypeRow(oid: 30_000, name: "d", kind: UInt8(ascii: "d"), base: 30_000)] }
         catalog.modifyColumn("a", of: "t") { $0.type = 30_000 }
         #expect(try catalog.schema().entities[0].attributes[0].baseType.rawValue == 30_000)
     }
@@ -371,7 +374,7 @@ import Testing
     @Test func compositeTypesHaveFields() throws {
         var catalog = TestCatalog.make { $0.table("t", ["a"]) }
         catalog.modify {
-            $0.types = [Catalog.TypeRow(oid: 30_000, name: "point3", kind: "c", relation: 30_001)]
+            $0.types = [Catalog.TypeRow(oid: 30_000, name: "point3", kind: UInt8(ascii: "c"), relation: 30_001)]
             $0.columns += ["y", "x"].enumerated().map { index, name in
                 Catalog.Column(relation: 30_001, number: Int16(2 - index), name: name)
             }

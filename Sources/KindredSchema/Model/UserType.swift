@@ -18,10 +18,4 @@ public struct UserType: Sendable, Hashable {
     public let type: PostgresDataType
     /// What the type is made of.
     public let definition: Definition
-
-    package init(name: QualifiedName, type: PostgresDataType, definition: Definition) {
-        self.name = name
-        self.type = type
-        self.definition = definition
-    }
 }

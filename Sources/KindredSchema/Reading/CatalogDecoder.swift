@@ -61,7 +61,7 @@ struct CatalogDecoder {
                     oid: cells.oid(row, 0),
                     schema: cells.string(row, 1),
                     name: cells.string(row, 2),
-                    kind: Character(Unicode.Scalar(cells.letter(row, 3))),
+                    kind: cells.letter(row, 3),
                     isPartition: cells.flag(row, 4),
                     isReadable: cells.flag(row, 6),
                     isReachable: cells.flag(row, 5),
@@ -174,8 +174,8 @@ struct CatalogDecoder {
                     oid: cells.oid(row, 0),
                     schema: cells.string(row, 1),
                     name: cells.string(row, 2),
-                    kind: Character(Unicode.Scalar(cells.letter(row, 3))),
-                    category: Character(Unicode.Scalar(cells.letter(row, 4))),
+                    kind: cells.letter(row, 3),
+                    category: cells.letter(row, 4),
                     base: cells.oid(row, 5),
                     baseModifier: cells.int32(row, 6),
                     element: cells.oid(row, 7),
@@ -205,7 +205,7 @@ struct CatalogDecoder {
             let relation = cells.oid(row, 0)
             let column = Int16(clamping: cells.int32(row, 1))
             let object: Catalog.Comment.Object = column == 0 ? .relation(relation) : .column(relation, column)
-            catalog.comments.append(Catalog.Comment(object, cells.string(row, 2)))
+            catalog.comments.append(Catalog.Comment(object: object, text: cells.string(row, 2)))
         }
     }
 
@@ -216,7 +216,7 @@ struct CatalogDecoder {
                 name: cells.string(row, 1),
                 relation: cells.oid(row, 2)
             )
-            catalog.comments.append(Catalog.Comment(object, cells.string(row, 3)))
+            catalog.comments.append(Catalog.Comment(object: object, text: cells.string(row, 3)))
         }
     }
 

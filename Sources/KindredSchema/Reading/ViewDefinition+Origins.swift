@@ -14,7 +14,7 @@ extension ViewDefinition {
                 let isJunk = found[3], holds(isJunk, "false"), let shown = Int16(exactly: number),
                 let relation = UInt32(exactly: table), let origin = Int16(exactly: column)
             else { continue }
-            columns[shown] = .init(relation, origin)
+            columns[shown] = .init(relation: relation, column: origin)
         }
         if columns.isEmpty { return nil }
         var sources = Sources()

@@ -1,5 +1,6 @@
-import KindredSchema
 import TestSupport
+
+@testable import KindredSchema
 
 /// Random catalogs whose names are as likely to meet as possible.
 struct RandomCatalog {
@@ -168,7 +169,7 @@ struct RandomCatalog {
         if generator.chance(10) { members.append("\"ignore\": true") }
         let text = "@kindred {\(members.joined(separator: ", "))}"
         test.modify {
-            $0.comments.append(.init(.constraint(key.oid, name: key.name, relation: key.relation), text))
+            $0.comments.append(.init(object: .constraint(key.oid, name: key.name, relation: key.relation), text: text))
         }
     }
 

@@ -1,5 +1,6 @@
 import KindredPostgres
-import KindredSchema
+
+@testable import KindredSchema
 
 /// Builds catalogs from short descriptions.
 ///
@@ -49,7 +50,7 @@ struct TestCatalog {
         let bareNames = columns.map { $0.hasSuffix("!") ? String($0.dropLast()) : $0 }
         columnNames[Array(name.utf8)] = bareNames
         let (schema, bare) = Self.split(name)
-        var relation = Catalog.Relation(oid: oid, schema: schema, name: bare, kind: kind)
+        var relation = Catalog.Relation(oid: oid, schema: schema, name: bare, kind: kind.asciiValue ?? 0)
         modify(&relation)
         catalog.relations.append(relation)
         let isKeyed = primaryKey ?? []
@@ -97,7 +98,8 @@ struct TestCatalog {
     }
 
     mutating func index(of table: String, _ columns: [String], modify: (inout Catalog.Index) -> Void = { _ in }) {
-        var row = Catalog.Index(relation: oid(of: table), columns: numbers(columns, of: table))
+        var row = Catalog.Index(
+            relation: oid(of: table), columns: numbers(columns, of: table), keyCount: columns.count)
         modify(&row)
         catalog.indexes.append(row)
     }
@@ -148,16 +150,17 @@ struct TestCatalog {
     }
 
     mutating func comment(onTable table: String, _ text: String) {
-        catalog.comments.append(.init(.relation(oid(of: table)), text))
+        catalog.comments.append(.init(object: .relation(oid(of: table)), text: text))
     }
 
     mutating func comment(onColumn column: String, of table: String, _ text: String) {
-        catalog.comments.append(.init(.column(oid(of: table), numbers([column], of: table)[0]), text))
+        catalog.comments.append(.init(object: .column(oid(of: table), numbers([column], of: table)[0]), text: text))
     }
 
     mutating func comment(onConstraint name: String, of table: String, _ text: String) {
         let row = catalog.constraints.first { $0.relation == oid(of: table) && $0.name == name }
-        catalog.comments.append(.init(.constraint(row?.oid ?? 0, name: name, relation: oid(of: table)), text))
+        catalog.comments.append(
+            .init(object: .constraint(row?.oid ?? 0, name: name, relation: oid(of: table)), text: text))
     }
 
     mutating func projection(_ view: String, of base: String, _ columns: [String: String]) {
@@ -185,7 +188,8 @@ struct TestCatalog {
         table(name, pairs.map(\.shown), kind: kind)
         var origins: [Int16: Catalog.ViewOrigins.Origin] = [:]
         for (place, pair) in pairs.enumerated() {
-            origins[Int16(place + 1)] = .init(oid(of: base), numbers([pair.origin], of: base)[0])
+            origins[Int16(place + 1)] = .init(
+                relation: oid(of: base), column: numbers([pair.origin], of: base)[0])
         }
         catalog.viewOrigins.append(.init(view: oid(of: name), columns: origins))
         guard isProjection else { return }

@@ -1,7 +1,7 @@
 import KindredPostgres
-import KindredSchema
 
 @testable import Kindred
+@testable import KindredSchema
 
 /// A schema with every kind of relationship: people with emails, titles, friends, a manager, a passport, and orders
 /// whose key is composite.

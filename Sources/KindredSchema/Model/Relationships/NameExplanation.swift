@@ -55,12 +55,6 @@ public struct NameExplanation: Sendable, Hashable, CustomStringConvertible {
     /// What became of it.
     public let outcome: Outcome
 
-    package init(name: String, rule: Rule, outcome: Outcome) {
-        self.name = name
-        self.rule = rule
-        self.outcome = outcome
-    }
-
     /// Whether the relationship has this name.
     public var isGiven: Bool {
         outcome == .given

@@ -22,26 +22,5 @@ package struct PartitionKey: Sendable, Hashable {
         package let targetOID: UInt32
         /// What the database does to the rows when the row that they refer to is deleted.
         package let action: DatabaseAction
-
-        package init(
-            name: String, table: QualifiedName, tableOID: UInt32, targetOID: UInt32, action: DatabaseAction
-        ) {
-            self.name = name
-            self.table = table
-            self.tableOID = tableOID
-            self.targetOID = targetOID
-            self.action = action
-        }
-    }
-
-    package init(
-        constraints: [Constraint], source: QualifiedName, columns: [String], destination: QualifiedName,
-        destinationColumns: [String]
-    ) {
-        self.constraints = constraints
-        self.source = source
-        self.columns = columns
-        self.destination = destination
-        self.destinationColumns = destinationColumns
     }
 }

@@ -17,22 +17,4 @@ public struct RelationshipHelper: Sendable, Hashable {
     /// A column that orders the relationship is not among them. Where there are any, deleting an object leaves the
     /// helper's rows to the foreign key, so that no order line goes with its product unless the database says so.
     public let payload: [String]
-
-    package init(
-        entity: QualifiedName,
-        sourceForeignKey: String,
-        destinationForeignKey: String,
-        sourceColumns: [String],
-        destinationColumns: [String],
-        requiredPayload: [String],
-        payload: [String]
-    ) {
-        self.entity = entity
-        self.sourceForeignKey = sourceForeignKey
-        self.destinationForeignKey = destinationForeignKey
-        self.sourceColumns = sourceColumns
-        self.destinationColumns = destinationColumns
-        self.requiredPayload = requiredPayload
-        self.payload = payload
-    }
 }
