@@ -135,12 +135,21 @@ public final class Entity: Sendable {
 
     /// Returns the relationship that has this name, as its `name` or as an alias, or nil.
     public func relationship(named name: String) -> Relationship? {
-        relationshipIndexes[name].map { relationships[$0] }
+        relationshipIndex(of: name).map { relationships[$0] }
     }
+
+    /// Returns the place in `relationships` of the one that has this name, as its `name` or as an alias, or nil.
+    package func relationshipIndex(of name: String) -> Int? { relationshipIndexes[name] }
 
     /// Returns the attribute's place in `attributes`, or nil.
     package func attributeIndex(of name: String) -> Int? {
         Self.index(of: name, in: attributes, attributeIndexes)
+    }
+
+    /// Returns the attributes' places in `attributes`, or nil if one of them is missing.
+    package func attributeIndexes(of names: [String]) -> [Int]? {
+        let found = names.compactMap(attributeIndex(of:))
+        return found.count == names.count ? found : nil
     }
 
     /// The places of attributes by name, the first of equal ones.

@@ -17,7 +17,7 @@ extension DatabaseObject {
     /// bytes that are no value of the column's type, the bytes are given as they are, in `PostgresValue.other`.
     public subscript(key: String, fileID fileID: String = #fileID, line line: Int = #line) -> PostgresValue? {
         get {
-            guard let position = runtime.attributeIndex[key] else {
+            guard let position = runtime.attributeIndex(of: key) else {
                 noteMisread(key, at: SourcePlace(fileID: fileID, line: line))
                 return nil
             }
@@ -31,7 +31,7 @@ extension DatabaseObject {
     /// Throws `KindredError` `.unknownKey`, and `PostgresError` `.decodingFailed` where the value does not fit the
     /// type exactly. Sends nothing.
     public func value<T: PostgresDecodable>(forKey key: String, as type: T.Type) throws -> T? {
-        guard let position = runtime.attributeIndex[key] else { throw runtime.unknownKey(key) }
+        guard let position = runtime.attributeIndex(of: key) else { throw runtime.unknownKey(key) }
         return try row.decode(position, as: T.self)
     }
 
@@ -55,7 +55,7 @@ extension DatabaseObject {
         fileID: String = #fileID,
         line: Int = #line
     ) async throws -> KeyValue? {
-        if let position = runtime.attributeIndex[key] {
+        if let position = runtime.attributeIndex(of: key) {
             return try row[position].map(KeyValue.attribute)
         }
         guard let relationship = runtime.relationship(named: key) else { throw runtime.unknownKey(key) }
@@ -107,7 +107,7 @@ extension DatabaseObject {
     private func requireKeyPath(_ path: String, _ keys: [String]) throws {
         var entity = runtime
         for (position, key) in keys.enumerated() {
-            if entity.attributeIndex[key] != nil {
+            if entity.attributeIndex(of: key) != nil {
                 guard position < keys.count - 1 else { return }
                 throw KindredError(
                     .unknownKey,
@@ -164,7 +164,7 @@ extension DatabaseObject {
 
     package func requireRelationship(_ key: String) throws -> RelationshipRuntime {
         if let relationship = runtime.relationship(named: key) { return relationship }
-        guard runtime.attributeIndex[key] != nil else { throw runtime.unknownKey(key) }
+        guard runtime.attributeIndex(of: key) != nil else { throw runtime.unknownKey(key) }
         throw KindredError(
             .wrongType,
             "\(runtime.name).\(key) is an attribute, not a relationship",

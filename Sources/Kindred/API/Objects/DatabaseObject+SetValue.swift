@@ -21,7 +21,7 @@ extension DatabaseObject {
     {
         try await context.client.called(at: fileID, line) {
             try context.requireLive(self)
-            guard let relationship = runtime.relationship(named: key), runtime.attributeIndex[key] == nil else {
+            guard let relationship = runtime.relationship(named: key), runtime.attributeIndex(of: key) == nil else {
                 return try await setValues([key: value])
             }
             if relationship.isToMany {

@@ -25,7 +25,7 @@ extension FetchRequest where Object: TypedObject {
     /// Sorts by the column of a property; NULL stands where PostgreSQL has it, or is less than every value.
     package func sorted(keyPath: AnyKeyPath, ascending: Bool, nullsAreLowest: Bool) throws -> FetchRequest {
         let keys = try ColumnPath().appending(keyPath, of: Object.self).checkedKeys()
-        let mayBeNull = keys.first.flatMap { entity.attributeIndex[$0] }.map { !entity.entity.attributes[$0].isNotNull }
+        let mayBeNull = keys.first.flatMap { entity.entity.attribute(named: $0) }.map { !$0.isNotNull }
         let nulls: SortTerm.Nulls = nullsAreLowest && mayBeNull == true ? (ascending ? .first : .last) : .standard
         return try sorted(path: keys, ascending: ascending, nulls: nulls)
     }

@@ -54,7 +54,7 @@ extension DatabaseObject {
 
     /// Stages a value for an attribute by name, or keeps the problem of a wrong key.
     func stage(_ value: PostgresValue?, forKey key: String) {
-        if let position = runtime.attributeIndex[key] { return stage(value, at: position) }
+        if let position = runtime.attributeIndex(of: key) { return stage(value, at: position) }
         guard runtime.relationship(named: key) != nil else { return keep(runtime.unknownKey(key), forKey: key) }
         keep(
             KindredError(

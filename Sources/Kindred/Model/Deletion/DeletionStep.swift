@@ -93,7 +93,7 @@ extension SchemaRuntime {
             case .noAction: return [step(.noAction, referenced, columns)]
             case .nullify:
                 if relationship.model.databaseAction == .setDefault { return [step(.nullify([]), referenced, columns)] }
-                var cleared = relationship.model.clearedColumns.compactMap { destination.attributeIndex[$0] }
+                var cleared = relationship.model.clearedColumns.compactMap { destination.attributeIndex(of: $0) }
                 if relationship.model.databaseAction != .setNull {
                     // As when a member leaves: what other keys share is theirs too.
                     let own = destination.ownColumns(of: columns)

@@ -9,16 +9,11 @@ package final class EntityRuntime: Sendable {
     package let entity: Entity
     /// Position in `SchemaRuntime.entities`.
     package let index: Int
-    /// The attributes' positions by name.
-    package let attributeIndex: NameIndex
     /// Positions of the identity key's attributes; empty where the entity has no key.
     package let key: [Int]
     /// Whether the key is one integer column, the common case that has a fast path.
     package let hasIntegerKey: Bool
     package let relationships: [RelationshipRuntime]
-    /// The relationships' names and aliases, and the positions of those that they stand for.
-    private let relationshipNames: NameIndex
-    private let relationshipSlots: [Int]
     /// The relationships whose foreign key this entity's rows hold.
     package let foreignKeys: [RelationshipRuntime]
     /// For each column the slots of the to-one relationships that a change of it may move the row in: those whose foreign
@@ -79,9 +74,7 @@ package final class EntityRuntime: Sendable {
         self.index = index
         self.relationships = relationships
         self.helperEnds = helperEnds
-        attributeIndex = NameIndex(entity.attributes.map(\.name))
-        let attributeIndex = attributeIndex
-        let key = entity.primaryKey.compactMap { attributeIndex[$0] }
+        let key = entity.primaryKeyIndexes
         self.key = key
         hasIntegerKey = key.count == 1 && entity.attributes[key[0]].baseType.isInteger
         let isTable = entity.kind == .table || entity.kind == .partitionedTable
@@ -105,7 +98,7 @@ package final class EntityRuntime: Sendable {
         self.movedSlots = movedSlots
         orderSlots = positions
         linkedEntities = Array(Set(foreignKeys.map(\.destination) + helperEnds.map(\.entity)))
-        var checks = entity.uniqueChecks.compactMap { UniqueCheckRuntime($0, attributeIndex) }
+        var checks = entity.uniqueChecks.compactMap { UniqueCheckRuntime($0, of: entity) }
         let others = [key] + foreignKeys.filter { $0.model.kind == .oneToOne }.map(\.ownColumns)
         for columns in others where !columns.isEmpty && !checks.contains(where: { $0.covers(columns) }) {
             checks.append(UniqueCheckRuntime(columns))
@@ -119,13 +112,6 @@ package final class EntityRuntime: Sendable {
         generatedColumns = ColumnSet(entity.attributes.indices.filter { entity.attributes[$0].isGenerated })
         columnsWithDefault = ColumnSet(entity.attributes.indices.filter { entity.attributes[$0].hasDefault })
         limits = entity.attributes.enumerated().compactMap { AttributeLimits($1, column: $0) }
-        var names: [String: Int] = [:]
-        for relationship in relationships {
-            names[relationship.model.name] = relationship.slot
-            for alias in relationship.model.aliases { names[alias] = relationship.slot }
-        }
-        relationshipNames = NameIndex(Array(names.keys))
-        relationshipSlots = Array(names.values)
     }
 
     package var name: QualifiedName { entity.name }
@@ -184,10 +170,13 @@ package final class EntityRuntime: Sendable {
         }
     }
 
+    /// An attribute's position in the entity's attributes.
+    package func attributeIndex(of name: String) -> Int? { entity.attributeIndex(of: name) }
+
     /// The relationship of a name, an alias, or a property of the entity's class.
     package func relationship(named name: String) -> RelationshipRuntime? {
         if let key = name.propertyKey { return layout?.propertyRelationships[key] }
-        return relationshipNames[name].map { relationships[relationshipSlots[$0]] }
+        return entity.relationshipIndex(of: name).map { relationships[$0] }
     }
 
     /// Where in `attributes` each key attribute stands, in key order; nil unless they are the key.

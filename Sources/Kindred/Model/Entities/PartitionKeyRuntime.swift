@@ -17,14 +17,15 @@ struct PartitionKeyRuntime: Sendable {
 
     /// The keys of single partitions by the entity that they refer to, as far as the role may read both ends.
     static func resolve(
-        _ schema: DatabaseSchema, _ positions: [QualifiedName: Int], _ attributes: [[String: Int]]
+        _ schema: DatabaseSchema, _ positions: [QualifiedName: Int]
     ) -> [Int: [PartitionKeyRuntime]] {
         var keys: [Int: [PartitionKeyRuntime]] = [:]
         for model in schema.partitionKeys {
-            guard let source = positions[model.source], let destination = positions[model.destination] else { continue }
-            let columns = model.columns.compactMap { attributes[source][$0] }
-            let referenced = model.destinationColumns.compactMap { attributes[destination][$0] }
-            guard columns.count == model.columns.count, referenced.count == columns.count else { continue }
+            guard let source = positions[model.source], let destination = positions[model.destination],
+                let columns = schema.entities[source].attributeIndexes(of: model.columns),
+                let referenced = schema.entities[destination].attributeIndexes(of: model.destinationColumns),
+                columns.count == referenced.count
+            else { continue }
             let isLoose = zip(columns, referenced).contains { column, other in
                 schema.entities[source].attributes[column].isComparedByServer(
                     with: schema.entities[destination].attributes[other])

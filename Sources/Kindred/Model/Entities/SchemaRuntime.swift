@@ -32,19 +32,7 @@ package final class SchemaRuntime: Sendable {
         self.positions = positions
         hasViewRelationships = schema.entities.contains { $0.relationships.contains(where: \.isByView) }
         let shown = Set(schema.entities.flatMap(\.shownTables))
-        let attributes = schema.entities.map { entity in
-            Dictionary(
-                entity.attributes.enumerated().map { ($1.name, $0) },
-                uniquingKeysWith: { first, _ in first }
-            )
-        }
-        partitionKeys = PartitionKeyRuntime.resolve(schema, positions, attributes)
-        let slots = schema.entities.map { entity in
-            Dictionary(
-                entity.relationships.enumerated().map { ($1.name, $0) },
-                uniquingKeysWith: { first, _ in first }
-            )
-        }
+        partitionKeys = PartitionKeyRuntime.resolve(schema, positions)
         var relationships: [[RelationshipRuntime]] = []
         var helperEnds: [[(entity: Int, slot: Int, columns: [Int])]] = .init(
             repeating: [],
@@ -53,7 +41,7 @@ package final class SchemaRuntime: Sendable {
         for (source, entity) in schema.entities.enumerated() {
             relationships.append(
                 entity.relationships.enumerated().compactMap { slot, model in
-                    Self.resolve(model, slot: slot, source: source, schema, positions, attributes, slots)
+                    Self.resolve(model, slot: slot, source: source, schema, positions)
                 }
             )
             for relationship in relationships[source] {
@@ -139,30 +127,24 @@ package final class SchemaRuntime: Sendable {
         slot: Int,
         source: Int,
         _ schema: DatabaseSchema,
-        _ positions: [QualifiedName: Int],
-        _ attributes: [[String: Int]],
-        _ slots: [[String: Int]]
+        _ positions: [QualifiedName: Int]
     ) -> RelationshipRuntime? {
+        let entities = schema.entities
         guard let destination = positions[model.destination],
-            let inverse = slots[destination][model.inverse]
-        else { return nil }
-        func indices(_ names: [String], _ entity: Int) -> [Int]? {
-            let found = names.compactMap { attributes[entity][$0] }
-            return found.count == names.count ? found : nil
-        }
-        guard let own = indices(model.columns, source),
-            let other = indices(model.destinationColumns, destination)
+            let inverse = entities[destination].relationshipIndex(of: model.inverse),
+            let own = entities[source].attributeIndexes(of: model.columns),
+            let other = entities[destination].attributeIndexes(of: model.destinationColumns)
         else { return nil }
         let link: RelationshipRuntime.Link
-        var position = model.orderedBy.flatMap { attributes[destination][$0] }
+        var position = model.orderedBy.flatMap { entities[destination].attributeIndex(of: $0) }
         if let helper = model.helper {
             guard let entity = positions[helper.entity],
-                let toSource = indices(helper.sourceColumns, entity),
-                let toDestination = indices(helper.destinationColumns, entity)
+                let toSource = entities[entity].attributeIndexes(of: helper.sourceColumns),
+                let toDestination = entities[entity].attributeIndexes(of: helper.destinationColumns)
             else { return nil }
-            position = model.orderedBy.flatMap { attributes[entity][$0] }
-            let inversePosition = schema.entities[destination].relationships[inverse].orderedBy
-                .flatMap { attributes[entity][$0] }
+            position = model.orderedBy.flatMap { entities[entity].attributeIndex(of: $0) }
+            let inversePosition = entities[destination].relationships[inverse].orderedBy
+                .flatMap { entities[entity].attributeIndex(of: $0) }
             link = .helper(
                 .init(
                     entity: entity,
@@ -190,7 +172,7 @@ package final class SchemaRuntime: Sendable {
             inverseSlot: inverse,
             link: link,
             position: position,
-            isComparedByServer: isComparedByServer(link, schema.entities[source], schema.entities[destination], schema)
+            isComparedByServer: isComparedByServer(link, entities[source], entities[destination], schema)
         )
     }
 }

@@ -21,12 +21,14 @@ struct UniqueCheckRuntime: Sendable {
         (isPartial, hasUnknownPredicate) = (false, false)
     }
 
-    init?(_ check: UniqueCheck, _ positions: NameIndex) {
-        columns = check.columns.compactMap { positions[$0] }
-        guard columns.count == check.columns.count, !columns.isEmpty else { return nil }
+    init?(_ check: UniqueCheck, of entity: Entity) {
+        guard let columns = entity.attributeIndexes(of: check.columns), !columns.isEmpty else { return nil }
+        self.columns = columns
         areNullsDistinct = check.areNullsDistinct
         isPartial = check.predicate != nil
-        let known = check.predicate?.terms?.compactMap { term in positions[term.column].map { ($0, term.test) } }
+        let known = check.predicate?.terms?.compactMap { term in
+            entity.attributeIndex(of: term.column).map { ($0, term.test) }
+        }
         hasUnknownPredicate = isPartial && known?.count != check.predicate?.terms?.count
         terms = hasUnknownPredicate ? [] : known ?? []
         concerned = ColumnSet(columns + terms.map(\.column))

@@ -19,7 +19,7 @@ struct RefusedRow {
                 // With the keys of new objects that it refers to.
                 let row = (try? SavedObject(object))?.row ?? object.row
                 let texts = names.map { name in
-                    object.runtime.attributeIndex[name].flatMap { row.valueOrRaw(at: $0)?.description }
+                    object.runtime.attributeIndex(of: name).flatMap { row.valueOrRaw(at: $0)?.description }
                 }
                 guard !texts.contains(nil) else { return false }
                 return values.hasPrefix(texts.compactMap { $0 }.joined(separator: ", ") + ")")

@@ -10,7 +10,7 @@ extension DatabaseObject: ObjectReference {
     package var entityName: QualifiedName { runtime.name }
 
     package func attributeValue(named name: String) throws -> PostgresValue? {
-        guard let position = runtime.attributeIndex[name] else { throw runtime.unknownKey(name) }
+        guard let position = runtime.attributeIndex(of: name) else { throw runtime.unknownKey(name) }
         return try storedRow[position]
     }
 }

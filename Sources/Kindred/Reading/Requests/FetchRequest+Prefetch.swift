@@ -17,7 +17,7 @@ extension FetchRequest {
             var path: [RelationshipRuntime] = []
             for key in keys {
                 guard let relationship = place.relationship(named: key) else {
-                    guard place.attributeIndex[key] != nil else { throw place.unknownKey(key) }
+                    guard place.attributeIndex(of: key) != nil else { throw place.unknownKey(key) }
                     throw KindredError(
                         .unknownKey,
                         "\(place.name).\(key) is an attribute; only relationships are prefetched",

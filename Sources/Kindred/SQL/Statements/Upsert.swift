@@ -98,7 +98,7 @@ struct Upsert {
     /// The attributes of a key, which has to be one that the database keeps unique.
     private static func key(_ names: [String], of entity: EntityRuntime) throws -> [Int] {
         let key = try names.map { name in
-            guard let position = entity.attributeIndex[name] else { throw entity.unknownKey(name) }
+            guard let position = entity.attributeIndex(of: name) else { throw entity.unknownKey(name) }
             return position
         }
         guard entity.entity.uniqueKeys.contains(where: { Set($0) == Set(names) }), Set(names).count == names.count
@@ -126,7 +126,7 @@ struct Upsert {
         let changeable = columns.filter { !key.contains($0) && !entity.versionedKey.contains($0) }
         guard let names else { return changeable }
         return try names.map { name in
-            guard let position = entity.attributeIndex[name] else { throw entity.unknownKey(name) }
+            guard let position = entity.attributeIndex(of: name) else { throw entity.unknownKey(name) }
             guard changeable.contains(position) else {
                 throw KindredError(
                     .invalidRequest,

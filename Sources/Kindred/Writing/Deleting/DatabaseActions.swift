@@ -84,7 +84,7 @@ struct DatabaseActions {
                 case .setNull where entity.entity.optimisticLocking == .xmin:
                     doubtful[entity.index, default: []].append(object)
                 case .setNull:
-                    let cleared = relationship.model.clearedColumns.compactMap { entity.attributeIndex[$0] }
+                    let cleared = relationship.model.clearedColumns.compactMap { entity.attributeIndex(of: $0) }
                     if entity.mayBeNull(cleared) {
                         try context.apply(row.settingNull(cleared), to: object)
                     } else {

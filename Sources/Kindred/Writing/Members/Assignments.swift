@@ -16,7 +16,7 @@ struct Assignments {
 
     /// Takes the value for a key: an attribute, or a to-one relationship whose foreign key the entity holds.
     mutating func assign(_ value: (any PropertyValue)?, forKey key: String, in context: DatabaseContext) throws {
-        if let attribute = entity.attributeIndex[key] {
+        if let attribute = entity.attributeIndex(of: key) {
             try assign(try Self.attributeValue(value, entity, attribute), toColumn: attribute, key: key)
             return
         }

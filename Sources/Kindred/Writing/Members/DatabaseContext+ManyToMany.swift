@@ -113,8 +113,8 @@ extension DatabaseContext {
         let helper = runtime.entities[link.entity]
         var assignments = Assignments(helper)
         for (key, value) in given.sorted(by: { $0.key < $1.key }) {
-            guard let column = helper.attributeIndex[key], !link.pairColumns.contains(column) else {
-                guard helper.attributeIndex[key] == nil else {
+            guard let column = helper.attributeIndex(of: key), !link.pairColumns.contains(column) else {
+                guard helper.attributeIndex(of: key) == nil else {
                     throw KindredError(
                         .wrongType,
                         "\(helper.name).\(key) is set by the relationship itself",

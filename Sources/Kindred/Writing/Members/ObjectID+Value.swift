@@ -64,7 +64,7 @@ extension DatabaseContext {
     ) async throws -> [String: (any PropertyValue)?] {
         var result = values
         for (key, value) in values where value is ObjectID {
-            guard let relationship = entity.relationship(named: key), entity.attributeIndex[key] == nil else {
+            guard let relationship = entity.relationship(named: key), entity.attributeIndex(of: key) == nil else {
                 continue
             }
             result.updateValue(try await reading(value, for: relationship, needsObject: false), forKey: key)

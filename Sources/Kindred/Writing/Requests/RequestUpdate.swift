@@ -41,7 +41,7 @@ struct RequestUpdate {
     var columns: [Int] { written.columns }
 
     private mutating func take(_ formula: ConditionExpression, forKey key: String) throws {
-        guard let column = entity.attributeIndex[key] else {
+        guard let column = entity.attributeIndex(of: key) else {
             if entity.relationship(named: key) == nil { throw entity.unknownKey(key) }
             throw KindredError(
                 .wrongType,
@@ -56,7 +56,7 @@ struct RequestUpdate {
 
     /// Refuses a relationship whose foreign key shares columns with others, since those of the rows may differ.
     private func requireOwnColumns(_ key: String) throws {
-        guard entity.attributeIndex[key] == nil, let relationship = entity.relationship(named: key),
+        guard entity.attributeIndex(of: key) == nil, let relationship = entity.relationship(named: key),
             case .foreignKey(let columns, _) = relationship.link, entity.ownColumns(of: columns) != columns
         else { return }
         throw KindredError(

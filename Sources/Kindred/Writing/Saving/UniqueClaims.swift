@@ -110,7 +110,7 @@ struct UniqueClaims {
             let count = (written.hasNew ? 1 : 0) + (written.hasDeleted ? 1 : 0) + written.shapes.count
             guard count > 1 else { return [] }
             return written.entity.entity.deferrableConstraints.filter { constraint in
-                let columns = constraint.columns.compactMap { written.entity.attributeIndex[$0] }
+                let columns = constraint.columns.compactMap { written.entity.attributeIndex(of: $0) }
                 return written.hasDeleted || columns.isEmpty && !written.shapes.isEmpty
                     || written.shapes.contains { $0.contains(where: columns.contains) }
             }.map(\.name)

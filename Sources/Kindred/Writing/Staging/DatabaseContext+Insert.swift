@@ -126,7 +126,8 @@ extension DatabaseContext {
     ) throws -> [String: (RelationshipRuntime, DatabaseObject)] {
         var found: [String: (RelationshipRuntime, DatabaseObject)] = [:]
         for (key, value) in values {
-            guard object.runtime.attributeIndex[key] == nil, let relationship = object.runtime.relationship(named: key),
+            guard object.runtime.attributeIndex(of: key) == nil,
+                let relationship = object.runtime.relationship(named: key),
                 relationship.holdsForeignKey, case .object(let new) = try value?.propertyContent, new.isInserted
             else { continue }
             _ = try member(value, of: relationship)
@@ -172,7 +173,7 @@ private struct NewRow {
         let types = context.client.types
         cells.reserveCapacity(values.count)
         for (key, value) in values {
-            if let position = entity.attributeIndex[key] {
+            if let position = entity.attributeIndex(of: key) {
                 try entity.requireWritable(entity.entity.attributes[position], key: key)
                 try cells.set(
                     try Assignments.attributeValue(value, entity, position), at: position, of: entity, types)
