@@ -1,4 +1,7 @@
 /// A set of columns by position, as bits: such sets are made, joined and compared for each object of a save.
+///
+/// With `Set<Int>` or an array of words each of them is an allocation, and a save of 10,000 changed objects makes 5.1 of those
+/// for each object in all (the counts of the benchmarks).
 struct ColumnSet: Hashable, Sendable {
     /// The first 64 columns, which are all that most tables have.
     private var first: UInt64 = 0
@@ -47,10 +50,12 @@ struct ColumnSet: Hashable, Sendable {
     }
 }
 
-extension ColumnSet: SetAlgebra {
+extension ColumnSet: ExpressibleByArrayLiteral {
     init(_ columns: some Sequence<Int>) {
         for column in columns { insert(column) }
     }
+
+    init(arrayLiteral columns: Int...) { self.init(columns) }
 
     var isEmpty: Bool { first == 0 && rest.isEmpty }
 
@@ -58,38 +63,26 @@ extension ColumnSet: SetAlgebra {
         word(column / 64) >> UInt64(column % 64) & 1 == 1
     }
 
+    /// Returns whether the column is new.
     @discardableResult
-    mutating func insert(_ column: Int) -> (inserted: Bool, memberAfterInsert: Int) {
-        if contains(column) { return (false, column) }
+    mutating func insert(_ column: Int) -> Bool {
+        if contains(column) { return false }
         set(word(column / 64) | 1 << UInt64(column % 64), at: column / 64)
-        return (true, column)
-    }
-
-    @discardableResult
-    mutating func remove(_ column: Int) -> Int? {
-        guard contains(column) else { return nil }
-        set(word(column / 64) & ~(1 << UInt64(column % 64)), at: column / 64)
-        return column
-    }
-
-    @discardableResult
-    mutating func update(with column: Int) -> Int? {
-        insert(column).inserted ? nil : column
+        return true
     }
 
     mutating func formUnion(_ other: ColumnSet) { combine(other, |) }
-    mutating func formIntersection(_ other: ColumnSet) { combine(other, &) }
-    mutating func formSymmetricDifference(_ other: ColumnSet) { combine(other, ^) }
     mutating func subtract(_ other: ColumnSet) { combine(other) { $0 & ~$1 } }
 
-    func union(_ other: ColumnSet) -> ColumnSet { combined(with: other, |) }
-    func intersection(_ other: ColumnSet) -> ColumnSet { combined(with: other, &) }
-    func symmetricDifference(_ other: ColumnSet) -> ColumnSet { combined(with: other, ^) }
-    func subtracting(_ other: ColumnSet) -> ColumnSet { combined(with: other) { $0 & ~$1 } }
-
-    private func combined(with other: ColumnSet, _ operation: (UInt64, UInt64) -> UInt64) -> ColumnSet {
+    func union(_ other: ColumnSet) -> ColumnSet {
         var result = self
-        result.combine(other, operation)
+        result.formUnion(other)
+        return result
+    }
+
+    func subtracting(_ other: ColumnSet) -> ColumnSet {
+        var result = self
+        result.subtract(other)
         return result
     }
 }

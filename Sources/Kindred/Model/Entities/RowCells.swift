@@ -37,7 +37,7 @@ struct RowCells: Sendable {
         let start = bytes.count
         let place = try write(&bytes) ? start..<bytes.count : nil
         let rank = columns.rank(of: column)
-        guard columns.insert(column).inserted else {
+        guard columns.insert(column) else {
             places[rank] = place
             return
         }
