@@ -10,7 +10,7 @@ struct ConnectionState: @unchecked Sendable {
 
     /// What to do after the mutex is released.
     struct Effects {
-        var completions = Few<Completion>()
+        var completions = [Completion]()
         /// The scope whose openings took effect, and how many, though their request is not answered yet.
         var opened: (scope: PostgresTransaction, count: Int)?
         /// Ask the server to cancel the first request.

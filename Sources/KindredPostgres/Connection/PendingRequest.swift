@@ -25,7 +25,7 @@ final class PendingRequest {
     var leaveAt = MonotonicTime.never
     /// Who has not been told yet.
     var parties = Completion.Parties.all
-    @exclusivity(unchecked) var steps = Few<Step>()
+    @exclusivity(unchecked) var steps = [Step]()
     /// The step whose answer comes next.
     @exclusivity(unchecked) var step = 0
     /// Whether that step's answer has begun.

@@ -23,7 +23,7 @@ package struct Bindings: Sendable {
     /// The server refuses messages of a gibibyte and breaks the connection; the rest of the message needs room too.
     package static let maximumBytes = (1 << 30) - (64 << 10)
 
-    package private(set) var slots = Few<Slot>()
+    package private(set) var slots = [Slot]()
     package private(set) var bytes: [UInt8] = []
 
     package init() {}

@@ -13,9 +13,6 @@
 /// interpolations, are errors before anything is sent.
 public struct SQL: Sendable {
     enum Piece: Sendable {
-        /// Text of the program itself.
-        case literal(StaticString)
-        /// Text that was made while it ran.
         case text(String)
         case parameter(PostgresValue?)
     }
@@ -45,7 +42,6 @@ public struct SQL: Sendable {
         var count = 0
         for piece in pieces {
             switch piece {
-            case .literal(let part): text += part.description
             case .text(let part): text += part
             case .parameter:
                 count += 1
@@ -60,14 +56,10 @@ public struct SQL: Sendable {
     /// Throws what an interpolation could not take.
     package func statement(types: TypeRegistry? = nil) throws -> Statement {
         if let failure { throw failure }
-        let known = SQLCache.shared.text(for: pieces)
         var bindings = Bindings()
         for case .parameter(let value) in pieces { try bindings.append(value, types: types) }
-        if let known { return Statement(text: known, bindings: bindings) }
         try checkPlaces(of: bindings.count)
-        let text = StatementText(text)
-        SQLCache.shared.keep(text, for: pieces)
-        return Statement(text: text, bindings: bindings)
+        return Statement(text: StatementText(text), bindings: bindings)
     }
 
     /// Throws if a parameter stands where the server does not see it, or beside one that is numbered by hand.
@@ -75,11 +67,7 @@ public struct SQL: Sendable {
         var scanner = SQLScanner()
         var hasNumbered = false
         for piece in pieces {
-            let part: String
-            switch piece {
-            case .literal(let literal): part = literal.description
-            case .text(let text): part = text
-            case .parameter:
+            guard case .text(let part) = piece else {
                 guard let reason = scanner.reasonAgainstParameter else { continue }
                 throw PostgresError(.invalidParameter, reason, statement: text)
             }
@@ -100,7 +88,7 @@ public struct SQL: Sendable {
 extension SQL: ExpressibleByStringInterpolation {
     /// SQL without parameters.
     public init(stringLiteral text: StaticString) {
-        pieces = [.literal(text)]
+        pieces = [.text(text.description)]
     }
 
     /// SQL with the values of its interpolations bound.
@@ -121,7 +109,7 @@ extension SQL: ExpressibleByStringInterpolation {
 
         /// Takes over a piece of the text.
         public mutating func appendLiteral(_ literal: StaticString) {
-            pieces.append(.literal(literal))
+            pieces.append(.text(literal.description))
         }
 
         /// Binds a value.
