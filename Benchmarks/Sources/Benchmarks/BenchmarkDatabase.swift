@@ -40,13 +40,6 @@ struct BenchmarkDatabase: Sendable {
         configuration.pool.maximumConnections = connections
         return configuration
     }
-
-    /// For one connection whose work is counted: how often a thread looks for an answer that is not there is none of it.
-    func countedConfiguration() throws -> PostgresConfiguration {
-        var configuration = try configuration(connections: 1)
-        configuration.busyPollingLimit = .zero
-        return configuration
-    }
 }
 
 /// What a function of the floor returned; it has printed why if that stands for failure.

@@ -79,14 +79,13 @@ public struct PostgresConfiguration: Sendable {
     ///
     /// A single statement may be larger; it then goes alone. Four mebibytes by default.
     public var maximumBytesInFlight = 4 << 20
-    /// How long the thread that waits for answers looks for the next one without falling asleep; zero is never.
+    /// How long the thread that waits for answers looks for the next one without falling asleep; zero, the default, is never.
     ///
     /// It is done only where the answers of one connection, and of no other, follow each other within twice that time, as those
     /// of a loop of look-ups on the same machine: to be woken takes longer there than the look-up. It takes a processor's time
-    /// while the server works, and stops where another thread takes the processor for more than 100 microseconds; set it to
-    /// zero where that time is paid for or measured out, as it may be for a container. The time is that of Linux's
-    /// `haltpoll`, 200 microseconds by default.
-    public var busyPollingLimit: Duration = .microseconds(200)
+    /// while the server works, and stops where another thread takes the processor for more than 100 microseconds. A good limit
+    /// is that of Linux's `haltpoll`, 200 microseconds.
+    public var busyPollingLimit: Duration = .zero
     /// How a line is found out that is dead without a word.
     public var keepAlive = KeepAlive()
     /// How connections are kept.

@@ -16,7 +16,7 @@ struct CatalogMemory: Sendable {
     /// Connects to a database of 10,000 tables, in a process that has done nothing else; nil where bytes of the heap
     /// cannot be counted.
     static func measure(_ catalog: BenchmarkDatabase) async throws -> CatalogMemory? {
-        let configuration = try catalog.countedConfiguration()
+        let configuration = try catalog.configuration(connections: 1)
         let before = (heap: counters_heap_bytes(), resident: residentBytes("VmRSS"))
         // Linux: the peak is counted anew from here on.
         try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))

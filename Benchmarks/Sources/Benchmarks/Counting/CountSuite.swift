@@ -28,8 +28,8 @@ struct CountSuite: Sendable {
 
     private func visit(_ serverURI: String, _ body: (CountedWork) async throws -> Void) async throws {
         let shop = try BenchmarkDatabase.make("kindred_bench_shop", on: serverURI, Workload.scripts)
-        let database = try await Database.connect(try shop.countedConfiguration())
-        let typed = try await Database.connect(try shop.countedConfiguration())
+        let database = try await Database.connect(try shop.configuration(connections: 1))
+        let typed = try await Database.connect(try shop.configuration(connections: 1))
         try typed.register(KindredModels.all)
         for work in try await ShopWorks.all(shop, database, typed: typed) where isSelected(work) {
             try await body(work)
@@ -39,7 +39,7 @@ struct CountSuite: Sendable {
         try shop.drop()
         let catalog = try BenchmarkDatabase.make(
             "kindred_bench_catalog", on: serverURI, [Workload.webScript, "VACUUM ANALYZE"])
-        let large = try await Database.connect(try catalog.countedConfiguration())
+        let large = try await Database.connect(try catalog.configuration(connections: 1))
         let work = ShopWorks.catalog(large)
         if isSelected(work) { try await body(work) }
         await large.close()
@@ -50,7 +50,7 @@ struct CountSuite: Sendable {
 
     private func bytesPerObject(_ serverURI: String) async throws -> Double? {
         let held = try BenchmarkDatabase.make("kindred_bench_held", on: serverURI, [Workload.heldScript])
-        let database = try await Database.connect(try held.countedConfiguration())
+        let database = try await Database.connect(try held.configuration(connections: 1))
         let bytes = try await HeldObjects.bytesPerObject(database)
         await database.close()
         try held.drop()

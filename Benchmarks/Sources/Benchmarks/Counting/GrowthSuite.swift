@@ -44,7 +44,7 @@ struct GrowthSuite: Sendable {
     private func database<T: Sendable>(_ serverURI: String, _ body: (Database) async throws -> T) async throws -> T {
         let growth = try BenchmarkDatabase.make(
             "kindred_bench_growth", on: serverURI, [Workload.growthScript, "VACUUM ANALYZE"])
-        let database = try await Database.connect(try growth.countedConfiguration())
+        let database = try await Database.connect(try growth.configuration(connections: 1))
         let result = try await body(database)
         await database.close()
         try growth.drop()
