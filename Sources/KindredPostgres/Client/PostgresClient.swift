@@ -21,7 +21,8 @@ public final class PostgresClient: Sendable {
     let listener: PostgresListener
     let closing = ClosingSignal()
 
-    private init(_ configuration: PostgresConfiguration, _ logger: Logger?) throws {
+    /// Connects with the first statement.
+    init(_ configuration: PostgresConfiguration, _ logger: Logger?) throws {
         try configuration.validate()
         self.configuration = configuration
         self.logger = logger

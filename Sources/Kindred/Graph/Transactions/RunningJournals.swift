@@ -1,39 +1,23 @@
 import KindredPostgres
 import Synchronization
 
-/// The transactions under way that have changed objects of a context.
+/// The scopes of the transaction under way that have changed objects of a context: its own, and those of savepoints.
+///
+/// A context runs one transaction at a time. Other tasks read and stage meanwhile, which a rollback does not undo.
 final class RunningJournals: Sendable {
+    /// Outer scopes before inner ones.
     private let journals = Mutex<[TransactionJournal]>([])
-    /// The one that there is; 0 for none, 1 for several.
-    ///
-    /// Who is in the only one has nobody else to tell.
-    private let only = Atomic<UInt>(0)
 
-    func insert(_ journal: TransactionJournal) {
-        change { $0.append(journal) }
-    }
+    func insert(_ journal: TransactionJournal) { journals.withLock { $0.append(journal) } }
 
-    func remove(_ journal: TransactionJournal) {
-        change { $0.removeAll { $0 === journal } }
-    }
+    func remove(_ journal: TransactionJournal) { journals.withLock { $0.removeAll { $0 === journal } } }
 
-    private func change(_ body: (inout [TransactionJournal]) -> Void) {
-        journals.withLock { journals in
-            body(&journals)
-            let only = journals.count == 1 ? Self.address(journals[0]) : UInt(journals.count.signum())
-            self.only.store(only, ordering: .releasing)
-        }
-    }
-
-    private static func address(_ journal: TransactionJournal) -> UInt {
-        UInt(bitPattern: ObjectIdentifier(journal))
-    }
-
-    /// Those that a task which is in a transaction of its own, or in none, is not within; outer ones before inner ones.
+    /// The scopes that a task in a scope of its own, or in none, is not within; outer ones before inner ones.
     func others(than own: TransactionJournal?) -> [TransactionJournal] {
-        let only = only.load(ordering: .acquiring)
-        if only == own.map(Self.address) ?? 0 || only == 0 { return [] }
-        return journals.withLock { $0 }.filter { own?.isWithin($0) != true }.sorted { $0.depth < $1.depth }
+        journals.withLock { journals in
+            if journals.isEmpty || journals.count == 1 && journals[0] === own { return [] }
+            return journals.filter { own?.isWithin($0) != true }
+        }
     }
 
     /// Runs a change of an object, and does the same to what others remember of it.

@@ -12,8 +12,6 @@ final class TransactionJournal: Sendable {
     private let outer: TransactionJournal?
     /// The journal of the scope around it, of the same database.
     private let enclosing: TransactionJournal?
-    /// How many scopes are around it.
-    let depth: Int
     /// What is read and noted inside refers to this.
     let scope: TransactionScope
     /// The contexts that the transaction may change.
@@ -23,7 +21,6 @@ final class TransactionJournal: Sendable {
         self.turns = turns
         self.database = database
         outer = Self.innermost
-        depth = outer.map { $0.depth + 1 } ?? 0
         enclosing = Self.current(of: database)
         scope = TransactionScope(within: enclosing?.scope)
     }
@@ -142,8 +139,8 @@ final class TransactionJournal: Sendable {
     private func enter(_ context: DatabaseContext, _ entries: inout Entries) {
         if entries.contexts.last === context || entries.contexts.contains(where: { $0 === context }) { return }
         entries.contexts.append(context)
-        context.core.journals.insert(self)
         if let enclosing { enclosing.touch(context) } else { context.begin(scope) }
+        context.core.journals.insert(self)
     }
 
     /// Says that a context changes, though none of its objects need to be remembered.
@@ -282,7 +279,6 @@ final class TransactionJournal: Sendable {
             guard let (undone, state) = putBack(object) else { continue }
             object.context.moved(object, from: undone, to: state)
             if state.status == .inserted { contexts[ObjectIdentifier(object.context)] = object.context }
-            for other in object.context.core.journals.others(than: self) { other.noteUndone(object, to: state) }
         }
         for context in contexts.values { context.core.staged.withLock { $0.sortNew() } }
         // Behind the others, which refer to them no more: what was staged instead stays.
@@ -314,15 +310,6 @@ final class TransactionJournal: Sendable {
                 return (undone, state)
             }
         }
-    }
-
-    /// Takes in that a transaction of another task was undone: what is remembered of an object may be what that one had
-    /// written, so that it is read again should this one be undone too.
-    private func noteUndone(_ object: DatabaseObject, to state: ObjectState) {
-        let row = change(object) { remembered in
-            if remembered.status == .deleted, state.status != .deleted { remembered.status = .persistent }
-        }
-        if row != nil { recordFetched([object]) }
     }
 }
 

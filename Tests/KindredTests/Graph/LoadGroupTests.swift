@@ -1,0 +1,114 @@
+import KindredPostgres
+import Synchronization
+import Testing
+
+@testable import Kindred
+
+/// Rows that were read together load a relationship together: in one query, or in slices that grow.
+@Suite struct LoadGroupTests {
+    /// What was asked for, query by query.
+    private final class Queries: Sendable {
+        private let lists = Mutex<[[ObjectKey]]>([])
+        var all: [[ObjectKey]] { lists.withLock { $0 } }
+        var counts: [Int] { all.map(\.count) }
+
+        func answer(_ keys: KeyNumbers, askedAt: UInt64 = 1, in scope: TransactionScope? = nil) -> LoadedBatch {
+            lists.withLock { $0.append(keys.keys) }
+            return LoadedBatch.Builder(owners: keys, count: 0).build(askedAt: askedAt, in: scope)
+        }
+    }
+
+    private struct Refusal: Error {}
+
+    private let queries = Queries()
+
+    private func group(of count: Int) -> LoadGroup { LoadGroup(.integers((0..<count).map { Int64($0) }), askedAt: 1) }
+
+    @discardableResult
+    private func load(
+        _ group: LoadGroup, _ key: Int, changedAt: UInt64 = 0, in scope: TransactionScope? = nil,
+        changed: Set<Int> = [], _ answer: ((KeyNumbers) async throws -> LoadedBatch)? = nil
+    ) async throws -> LoadedBatch {
+        try await group.load(
+            0, .integer(Int64(key)), changedAt: changedAt, from: key, in: scope.map { ObjectIdentifier($0) },
+            isFoundByKey: true, candidate: \.key,
+            change: { if case .integer(let key) = $1, changed.contains(Int(key)) { changedAt } else { 0 } },
+            load: { keys in if let answer { try await answer(keys) } else { queries.answer(keys) } })
+    }
+
+    @Test func aGroupIsLoadedAtOnce() async throws {
+        let group = group(of: 1_000)
+        for key in [500, 0, 999] { #expect(try await load(group, key).contains(.integer(Int64(key)))) }
+        #expect(queries.counts == [1_000])
+        #expect(queries.all[0].prefix(2) == [.integer(500), .integer(501)])
+    }
+
+    @Test func aLargeGroupIsLoadedInSlicesThatGrow() async throws {
+        let group = group(of: 5_000)
+        for key in 0..<5_000 { try await load(group, key) }
+        #expect(queries.counts == [128, 256, 512, 1_024, 2_048, 1_032])
+        #expect(Set(queries.all.joined()).count == 5_000)
+    }
+
+    @Test func tasksThatAskAtTheSameTimeShareAQuery() async throws {
+        let group = group(of: 100)
+        try await withThrowingTaskGroup { tasks in
+            for key in 0..<20 {
+                tasks.addTask {
+                    try await load(group, key) { keys in
+                        for _ in 0..<50 { await Task.yield() }
+                        return queries.answer(keys)
+                    }
+                }
+            }
+            for try await batch in tasks { #expect(batch.contains(.integer(99))) }
+        }
+        #expect(queries.counts == [100])
+    }
+
+    @Test func aTaskInAnotherScopeDoesNotWait() async throws {
+        let group = group(of: 100)
+        try await load(group, 1) { keys in
+            try await load(group, 2, in: TransactionScope(within: nil))
+            return queries.answer(keys)
+        }
+        #expect(queries.counts == [1, 100])
+    }
+
+    @Test func whatFailedIsAskedForAgain() async throws {
+        let group = group(of: 100)
+        await #expect(throws: Refusal.self) { try await load(group, 1) { _ in throw Refusal() } }
+        try await load(group, 2)
+        #expect(queries.counts == [100])
+    }
+
+    @Test func ownersThatHaveChangedAreAskedForAgainTogether() async throws {
+        let group = group(of: 1_000)
+        try await load(group, 0)
+        let batch = try await load(group, 10, changedAt: 5, changed: [10, 12, 40]) { queries.answer($0, askedAt: 6) }
+        #expect(queries.all.last == [.integer(10), .integer(12), .integer(40)] && batch.askedAt == 6)
+        #expect(group.found(0, .integer(12))?.askedAt == 6 && group.found(0, .integer(11))?.askedAt == 1)
+        // Far behind the touched one nobody looks.
+        try await load(group, 100, changedAt: 7, changed: [100, 900]) { queries.answer($0, askedAt: 8) }
+        #expect(queries.all.last == [.integer(100)])
+    }
+
+    @Test func anAnswerOfAnUndoneTransactionIsNone() async throws {
+        let (group, scope) = (group(of: 10), TransactionScope(within: nil))
+        try await load(group, 1, in: scope) { queries.answer($0, in: scope) }
+        #expect(group.found(0, .integer(1)) != nil)
+        scope.undo()
+        #expect(group.found(0, .integer(1)) == nil)
+        try await load(group, 1)
+        #expect(queries.counts == [10, 10])
+    }
+
+    @Test func forgetsWhatWasAskedForBefore() async throws {
+        let group = group(of: 10)
+        try await load(group, 1)
+        group.forget(0, before: 1)
+        #expect(group.found(0, .integer(2)) != nil)
+        group.forget(0, before: 2)
+        #expect(group.found(0, .integer(2)) == nil)
+    }
+}

@@ -1,0 +1,47 @@
+import KindredSchema
+
+@testable import Kindred
+@testable import KindredPostgres
+
+/// A context whose database nobody asks: what changes in memory can be tried without a server.
+struct OfflineContext {
+    let context: DatabaseContext
+    /// `title`, with an `id` and a `name`.
+    let entity: EntityRuntime
+
+    init() throws {
+        let client = try PostgresClient(try PostgresConfiguration(uri: "postgres://localhost:1/none"), nil)
+        let runtime = try SchemaRuntime(ConditionFixture.schema, classes: TypedClasses()).checked()
+        context = Database(client: client, runtime: runtime, overrides: [], logger: nil).makeContext()
+        entity = try context.runtime.entity(named: "title")
+    }
+
+    func row(_ id: Int, _ name: String) throws -> Row {
+        var cells = RowCells()
+        try cells.set(.integer(Int64(id)), at: 0, of: entity, nil)
+        try cells.set(.string(name), at: 1, of: entity, nil)
+        return cells.row(entity.emptyRow(context.types).columns)
+    }
+
+    /// The object of a row that was read.
+    func object(_ id: Int, _ name: String) throws -> DatabaseObject {
+        let object = context.make(entity, try row(id, name), nil, 0)
+        context.withMap { $0.insert(object, entity.index, .integer(Int64(id))) }
+        return object
+    }
+
+    func journal() -> TransactionJournal { TransactionJournal(context.database, ContextTurns()) }
+
+    /// Gives an object the row that a statement of the task's transaction has written.
+    func write(_ name: String, to object: DatabaseObject, in journal: TransactionJournal?) async throws {
+        let row = try row(1, name)
+        try await TransactionJournal.with(journal) { try context.apply(row, to: object) }
+    }
+}
+
+extension DatabaseObject {
+    /// The name in the database as far as the object knows.
+    var storedName: String? { get throws { try storedRow.decode(1, as: String.self) } }
+    /// The name that the object shows.
+    var shownName: String? { get throws { try row.decode(1, as: String.self) } }
+}

@@ -1,0 +1,94 @@
+import KindredPostgres
+import Testing
+
+@testable import Kindred
+
+/// What a transaction changed in memory is kept when it commits, and put back when it does not.
+@Suite struct TransactionJournalTests {
+    private let offline: OfflineContext
+    private let object: DatabaseObject
+
+    init() throws {
+        offline = try OfflineContext()
+        object = try offline.object(1, "before")
+    }
+
+    @Test func anUndoneTransactionPutsItsObjectsBack() async throws {
+        let journal = offline.journal()
+        try await offline.write("inside", to: object, in: journal)
+        #expect(try object.storedName == "inside" && journal.changedObjects == [object])
+        #expect(try journal.undo().isEmpty)
+        #expect(try object.storedName == "before")
+        #expect(journal.scope.isUndone && !journal.scope.isRunning && offline.context.undoCount == 1)
+    }
+
+    @Test func aCommittedTransactionKeepsWhatItWrote() async throws {
+        let journal = offline.journal()
+        try await offline.write("inside", to: object, in: journal)
+        #expect(journal.scope.isRunning)
+        journal.commit()
+        #expect(try object.storedName == "inside")
+        #expect(!journal.scope.isRunning && offline.context.core.journals.others(than: nil).isEmpty)
+    }
+
+    /// A transaction that writes "outer", with a savepoint that writes "inner".
+    private func nested() async throws -> (outer: TransactionJournal, inner: TransactionJournal) {
+        let outer = offline.journal()
+        try await offline.write("outer", to: object, in: outer)
+        let inner = await TransactionJournal.with(outer) { offline.journal() }
+        try await offline.write("inner", to: object, in: inner)
+        return (outer, inner)
+    }
+
+    @Test func aSavepointThatIsUndoneLeavesTheTransactionsChanges() async throws {
+        let (outer, inner) = try await nested()
+        _ = try inner.undo()
+        #expect(try object.storedName == "outer")
+        #expect(inner.scope.isUndone && !outer.scope.isUndone && outer.scope.isRunning)
+        _ = try outer.undo()
+        #expect(try object.storedName == "before")
+    }
+
+    @Test func aReleasedSavepointIsUndoneWithItsTransaction() async throws {
+        let (outer, inner) = try await nested()
+        inner.merge(into: outer)
+        #expect(try object.storedName == "inner" && !inner.scope.isUndone)
+        _ = try outer.undo()
+        #expect(try object.storedName == "before" && inner.scope.isUndone)
+    }
+
+    @Test func whatASavepointAloneChangedIsUndoneWithItsTransaction() async throws {
+        let outer = offline.journal()
+        let inner = await TransactionJournal.with(outer) { offline.journal() }
+        try await offline.write("inner", to: object, in: inner)
+        inner.merge(into: outer)
+        _ = try outer.undo()
+        #expect(try object.storedName == "before")
+    }
+
+    @Test func objectsThatWereReadInsideAreToBeReadAgain() async throws {
+        let journal = offline.journal()
+        journal.recordFetched([object, object])
+        #expect(try journal.undo() == [object])
+    }
+
+    @Test func objectsWhoseRowsAreUndoneAreDeleted() async throws {
+        let journal = offline.journal()
+        journal.record(object)
+        journal.recordCreated(object)
+        #expect(journal.createdObjects == [object] && journal.changedObjects.isEmpty)
+        #expect(try journal.undo().isEmpty)
+        #expect(object.isDeleted)
+        #expect(offline.context.liveObject(offline.entity, .integer(1)) == nil)
+    }
+
+    @Test func anObjectGetsItsKeyBack() async throws {
+        let journal = offline.journal()
+        let row = try offline.row(2, "moved")
+        try await TransactionJournal.with(journal) { try offline.context.apply(row, to: object) }
+        #expect(offline.context.liveObject(offline.entity, .integer(2)) === object)
+        _ = try journal.undo()
+        #expect(offline.context.liveObject(offline.entity, .integer(1)) === object)
+        #expect(offline.context.liveObject(offline.entity, .integer(2)) == nil)
+    }
+}
