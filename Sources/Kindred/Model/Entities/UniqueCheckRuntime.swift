@@ -29,7 +29,7 @@ struct UniqueCheckRuntime: Sendable {
         let known = check.predicate?.terms?.compactMap { term in
             entity.attributeIndex(of: term.column).map { ($0, term.test) }
         }
-        hasUnknownPredicate = isPartial && known?.count != check.predicate?.terms?.count
+        hasUnknownPredicate = isPartial && (known == nil || known?.count != check.predicate?.terms?.count)
         terms = hasUnknownPredicate ? [] : known ?? []
         concerned = ColumnSet(columns + terms.map(\.column))
     }

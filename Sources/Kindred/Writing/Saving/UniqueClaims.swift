@@ -33,13 +33,14 @@ struct UniqueClaims {
             exchanges = []
             return
         }
-        var takers: [Claim: DatabaseObject] = [:]
+        var takers: [Claim: [DatabaseObject]] = [:]
         for object in objects {
-            for (claim, isNew) in try Self.changes(of: object) where isNew { takers[claim] = object }
+            for (claim, isNew) in try Self.changes(of: object) where isNew { takers[claim, default: []].append(object) }
         }
-        exchanges = holders.compactMap { holder, claim in
-            guard let taker = takers[claim], taker !== holder else { return nil }
-            return Exchange(holder: holder, taker: taker, check: holder.runtime.uniqueChecks[claim.check])
+        exchanges = holders.flatMap { holder, claim in
+            (takers[claim] ?? []).filter { $0 !== holder }.map {
+                Exchange(holder: holder, taker: $0, check: holder.runtime.uniqueChecks[claim.check])
+            }
         }
     }
 
