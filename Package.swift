@@ -23,6 +23,8 @@ let package = Package(
         .library(name: "KindredObservability", targets: ["KindredObservability"]),
         .library(name: "KindredService", targets: ["KindredService"]),
         .library(name: "KindredTesting", targets: ["KindredTesting"]),
+        .library(name: "KindredMigrations", targets: ["KindredMigrations"]),
+        .library(name: "KindredAssistant", targets: ["KindredAssistant"]),
         .library(name: "EmbeddedPostgres", targets: ["EmbeddedPostgres"]),
         .executable(name: "kindred", targets: ["KindredTool"]),
     ],
@@ -83,6 +85,13 @@ let package = Package(
             dependencies: ["HarmlessText", .product(name: "Subprocess", package: "swift-subprocess")]
         ),
         .target(name: "KindredGenerator", dependencies: ["HarmlessText", "KindredPostgres", "KindredSchema"]),
+        // Numbered SQL files, applied once each; for servers at start-up, for tests and for the tool.
+        .target(name: "KindredMigrations", dependencies: ["HarmlessText", "KindredPostgres"]),
+        // What the tool's commands do, as calls: findings, diagrams, models in, differences of schemas.
+        .target(
+            name: "KindredAssistant",
+            dependencies: ["EmbeddedPostgres", "HarmlessText", "KindredPostgres", "KindredSchema"]
+        ),
         .target(name: "KindredTesting", dependencies: ["EmbeddedPostgres", "HarmlessText", "Kindred"]),
         // The demo database's script inside the tool, so that it needs no file at run time.
         .target(
@@ -94,7 +103,8 @@ let package = Package(
         .target(
             name: "KindredCommand",
             dependencies: [
-                "EmbeddedPostgres", "HarmlessText", "Kindred", "KindredGenerator", "KindredScripts",
+                "EmbeddedPostgres", "HarmlessText", "Kindred", "KindredAssistant", "KindredGenerator",
+                "KindredMigrations", "KindredScripts",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -118,6 +128,13 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: ["KindredCommand", "KindredPostgres", "KindredTesting", "TestSupport"]
+        ),
+        .testTarget(
+            name: "AssistantTests",
+            dependencies: [
+                "EmbeddedPostgres", "Kindred", "KindredAssistant", "KindredCommand", "KindredMigrations",
+                "KindredTesting", "TestSupport",
+            ]
         ),
         .testTarget(name: "KindredGeneratorTests", dependencies: ["KindredGenerator", "KindredSchema", "TestSupport"]),
         .testTarget(

@@ -1,0 +1,2 @@
+// A program that applies migrations names the client and the errors, too.
+@_exported public import KindredPostgres
