@@ -6,7 +6,8 @@ PEERS = Benchmarks/.build/peers
 # Optimized, where millions of values are made.
 RELEASE = --configuration release -Xswiftc -enable-testing --scratch-path .build/release-tests
 
-.PHONY: all demo test test-integration lint format random bench bench-peers bench-counts long round-trips fuzz sbom api-breakage
+.PHONY: all demo test test-integration lint format random bench bench-peers bench-counts long round-trips fuzz sbom docs \
+	api-breakage
 
 all: lint test
 
@@ -54,6 +55,9 @@ $(PEERS)/installed:
 
 bench-counts:
 	swift run --configuration release --package-path Benchmarks Benchmarks --counts
+
+docs:
+	@bin/docs
 
 # Compares the libraries' API with that of the last tag.
 api-breakage:

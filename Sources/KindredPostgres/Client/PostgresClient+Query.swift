@@ -3,8 +3,12 @@ extension PostgresClient {
     ///
     /// Interpolated values are sent as parameters. One round trip.
     ///
-    /// - Parameter timeout: after which the statement is cancelled, counted from the call: the wait for a connection is part of
-    ///   it. nil is the configuration's. A server that does not stop has `cancellationGrace` more.
+    /// - Parameters:
+    ///   - sql: one statement.
+    ///   - timeout: after which the statement is cancelled, counted from the call: the wait for a connection is part of it.
+    ///     nil is the configuration's. A server that does not stop has `cancellationGrace` more.
+    ///   - fileID: the file of the call, for errors and observers.
+    ///   - line: the line of the call.
     /// - Throws: `PostgresError`: `.server` with its SQLSTATE, `.timeout`, `.poolTimeout`, `.connectionLost`;
     ///   `CancellationError` if the task is cancelled, which stops the server's work too.
     @discardableResult

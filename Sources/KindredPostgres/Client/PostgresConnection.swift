@@ -13,7 +13,11 @@ public struct PostgresConnection: Sendable {
 
     /// Runs a statement on this connection.
     ///
-    /// - Parameter timeout: after which the statement is cancelled, counted from the call; nil is the configuration's.
+    /// - Parameters:
+    ///   - sql: one statement.
+    ///   - timeout: after which the statement is cancelled, counted from the call; nil is the configuration's.
+    ///   - fileID: the file of the call, for errors and observers.
+    ///   - line: the line of the call.
     @discardableResult
     public func query(_ sql: SQL, timeout: Duration? = nil, fileID: String = #fileID, line: Int = #line) async throws
         -> QueryResult

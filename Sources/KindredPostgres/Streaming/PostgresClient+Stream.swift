@@ -13,7 +13,9 @@ extension PostgresClient {
     /// One round trip for each portion of some hundred kilobytes. The text must be a query (SELECT, VALUES, TABLE, or WITH
     /// without changes); the server runs it in one process.
     ///
-    /// - Parameter timeout: how long the server may take for one portion; nil is the configuration's.
+    /// - Parameters:
+    ///   - sql: one query.
+    ///   - timeout: how long the server may take for one portion; nil is the configuration's.
     public func stream(_ sql: SQL, timeout: Duration? = nil) throws -> RowStream {
         try stream(try sql.statement(types: types), timeout: timeout)
     }

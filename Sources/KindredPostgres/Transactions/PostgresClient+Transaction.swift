@@ -2,7 +2,8 @@ extension PostgresClient {
     /// Runs `body` in a transaction: everything that it and its child tasks send over this client goes through it.
     ///
     /// A call inside another is a savepoint. When `body` throws, the transaction or savepoint is rolled back and the error
-    /// is thrown unchanged. BEGIN travels with the first statement; if there is none, nothing is sent at all.
+    /// is thrown unchanged. BEGIN travels with the first statement; if there is none, nothing is sent at all. Statements that
+    /// begin or end transactions and savepoints are refused inside with `.invalidParameter`, before they are sent.
     ///
     /// - Parameters:
     ///   - isolation: the isolation level; nil is the server's default. Ignored by savepoints.
@@ -12,8 +13,9 @@ extension PostgresClient {
     ///     `resolveCommit` can find out what became of it if the answer is lost. One statement more, no round trip more.
     ///     Ignored by savepoints.
     ///   - retry: whether `body` runs again after a serialization failure or a deadlock. Ignored by savepoints.
-    /// Statements that begin or end transactions and savepoints are refused inside with `.invalidParameter`, before they are sent.
-    ///
+    ///   - fileID: the file of the call, for errors and observers.
+    ///   - line: the line of the call.
+    ///   - body: what runs inside, once for each attempt.
     /// - Throws: `PostgresError`: `.commitUnknown` if the answer to COMMIT was lost, `.transactionAborted` if `body` swallowed
     ///   an error that had failed the transaction, `.transactionBroken` if the server says that the transaction has ended
     ///   before `body` did; that takes the place of the error that `body` throws.

@@ -13,6 +13,8 @@ extension Database {
     ///   - overrides: annotations given in code: names, keys, delete rules.
     ///   - logger: where statements are logged, at trace level, without values. Mistakes of the program that nothing can be
     ///     thrown for, such as reading by a wrong key, are logged as errors: without a logger by one labelled `kindred`.
+    ///   - fileID: the file of the call, for errors and observers.
+    ///   - line: the line of the call.
     /// - Throws: `PostgresError`: `.invalidConfiguration` before anything is sent, `.connectionFailed` naming each address
     ///   tried; `SchemaError` for an annotation that names nothing; `KindredError` `.classMismatch` with everything in
     ///   which the classes and the database differ.

@@ -12,8 +12,10 @@ extension Database {
     /// one of them. The end of the scope lets go of them, as ``DatabaseContext/rollback()`` does: a request that fails
     /// between staging and saving leaves nothing in memory. Sends nothing of its own.
     ///
-    /// - Parameter faulting: what the first access to a relationship does; by default it loads it for all objects that were
-    ///   read together.
+    /// - Parameters:
+    ///   - faulting: what the first access to a relationship does; by default it loads it for all objects that were read
+    ///     together.
+    ///   - body: what uses the context.
     public func withContext<T>(
         faulting: FaultingMode = .batch,
         _ body: (DatabaseContext) async throws -> T

@@ -22,8 +22,10 @@ extension DatabaseContext {
     ///   - deferrable: for serializable read-only transactions: wait for a moment at which nothing can fail.
     ///   - tracksCommit: whether `PostgresClient.resolveCommit` can find out what became of the transaction if the answer
     ///     to COMMIT is lost; one statement more, no round trip more. Ignored by savepoints.
-    ///   - retry: whether the closure runs again, on objects put back as they were, after a serialization failure or a
-    ///     deadlock.
+    ///   - retry: whether `body` runs again, on objects put back as they were, after a serialization failure or a deadlock.
+    ///   - fileID: the file of the call, for errors and observers.
+    ///   - line: the line of the call.
+    ///   - body: what runs inside, once for each attempt.
     /// - Throws: `PostgresError` `.commitUnknown` if the answer to COMMIT was lost, `.transactionAborted` if `body` swallowed
     ///   an error that had failed the transaction, `.transactionBroken` if the transaction ended before `body` did;
     ///   `KindredError` `.countOutOfRange` if a set with a declared count has fewer or more members at the end.

@@ -13,7 +13,7 @@ extension DatabaseObject {
     /// stored value again unstages it. A setter cannot throw, so a wrong key or a value that does not fit is kept as a
     /// problem that `save()` reports, and the attribute keeps the value it had. `setValue(_:forKey:)` writes at once.
     ///
-    /// Use ``value(forKey:)`` to follow relationships. Should the server have sent
+    /// Use `value(forKey:)` to follow relationships. Should the server have sent
     /// bytes that are no value of the column's type, the bytes are given as they are, in `PostgresValue.other`.
     public subscript(key: String, fileID fileID: String = #fileID, line line: Int = #line) -> PostgresValue? {
         get {

@@ -6,7 +6,7 @@ extension DatabaseObject {
     /// - An attribute, or a to-one relationship whose foreign key the object holds: one UPDATE … RETURNING.
     /// - A one-to-one relationship: the old partner's key becomes NULL and the new one's is set, two statements in one
     ///   round trip; nil is one UPDATE.
-    /// - A to-many relationship takes a collection, which becomes its members as with ``ToMany/set(_:)``; nil removes
+    /// - A to-many relationship takes a collection, which becomes its members as with `ToMany.set(_:)`; nil removes
     ///   all members.
     ///
     /// While the object or the one it is given is new, the change is staged and saved with it. An ``ObjectID`` is taken for
@@ -40,7 +40,7 @@ extension DatabaseObject {
 
     /// Sets several attributes, and to-one relationships whose foreign keys the object holds, by one UPDATE … RETURNING.
     ///
-    /// Throws as ``setValue(_:forKey:)`` does, and `.wrongType` for a relationship that is kept in other rows.
+    /// Throws as `setValue(_:forKey:)` does, and `.wrongType` for a relationship that is kept in other rows.
     public func setValues(_ values: [String: (any PropertyValue)?], fileID: String = #fileID, line: Int = #line)
         async throws
     {

@@ -6,7 +6,7 @@ extension ToMany {
     /// One-to-many: one UPDATE of the member's foreign key. Many-to-many: one INSERT into the helper table, which does
     /// nothing if the pair is there. Throws `KindredError` `.objectDeleted` if the member's row is gone, `.wrongType`
     /// or `.foreignContext` for what cannot be a member, `.missingValue` if the helper has required columns of its own.
-    /// Where the members have an order, the object becomes the last one, as by ``append(_:)``.
+    /// Where the members have an order, the object becomes the last one, as by `append(_:)`.
     public func insert(_ member: Member, fileID: String = #fileID, line: Int = #line) async throws {
         try await context.client.called(at: fileID, line) {
             try await context.join(CollectionOfOne(member as DatabaseObject), to: owner, relationship)
@@ -60,7 +60,7 @@ extension ToMany {
     /// Makes the objects the only members: who is not among them leaves, who is missing joins, in one atomic change.
     ///
     /// Two statements in one round trip, whatever the numbers. Where the members have an order, it becomes the one given,
-    /// at the cost of ``insert(contentsOf:at:)`` and one statement for those who leave. Throws `.requiredRelationship` if
+    /// at the cost of `insert(contentsOf:at:)` and one statement for those who leave. Throws `.requiredRelationship` if
     /// somebody would have to leave a required relationship; nothing is written then.
     public func set(_ members: some Sequence<Member>, fileID: String = #fileID, line: Int = #line) async throws {
         try await context.client.called(at: fileID, line) {

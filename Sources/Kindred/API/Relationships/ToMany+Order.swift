@@ -10,7 +10,7 @@ extension ToMany {
     ///
     /// A transaction of three statements in two round trips: the owner is locked, the end of its order is read, the
     /// member gets its owner and position (or its pair and position). Throws `KindredError` `.invalidRequest` if the
-    /// relationship has no order, and as ``insert(_:)`` does.
+    /// relationship has no order, and as `insert(_:)` does.
     public func append(_ member: Member, fileID: String = #fileID, line: Int = #line) async throws {
         try await context.client.called(at: fileID, line) {
             try await append(contentsOf: CollectionOfOne(member))
@@ -31,7 +31,7 @@ extension ToMany {
 
     /// Makes an object the member at a place; one that is a member already moves there.
     ///
-    /// As ``insert(contentsOf:at:)`` with one object.
+    /// As `insert(contentsOf:at:)` with one object.
     public func insert(_ member: Member, at index: Int, fileID: String = #fileID, line: Int = #line) async throws {
         try await context.client.called(at: fileID, line) {
             try await insert(contentsOf: CollectionOfOne(member), at: index)
@@ -45,7 +45,7 @@ extension ToMany {
     /// positions that have to change, as few as can be, those of the joining members included; many-to-many pairs that
     /// join are one INSERT more, and positions that are exchanged under a unique key that is not deferrable one UPDATE
     /// more. Members that are not loaded are read first. Throws `KindredError` `.indexOutOfRange` before anything is sent,
-    /// `.notStored` for new objects in the set of a stored one, and as ``insert(_:)`` does.
+    /// `.notStored` for new objects in the set of a stored one, and as `insert(_:)` does.
     public func insert(
         contentsOf members: some Sequence<Member>, at index: Int, fileID: String = #fileID, line: Int = #line
     ) async throws {
@@ -57,7 +57,7 @@ extension ToMany {
 
     /// Moves the member at a place to another, which is its place afterwards.
     ///
-    /// Costs what ``insert(contentsOf:at:)`` costs. Throws `KindredError` `.indexOutOfRange` before anything is sent,
+    /// Costs what `insert(contentsOf:at:)` costs. Throws `KindredError` `.indexOutOfRange` before anything is sent,
     /// `.notFound` if somebody else has taken the member out.
     public func move(from index: Int, to destination: Int, fileID: String = #fileID, line: Int = #line) async throws {
         try await context.client.called(at: fileID, line) {
@@ -65,7 +65,7 @@ extension ToMany {
         }
     }
 
-    /// Takes the member at a place out, as ``remove(_:)`` does; the others keep their positions.
+    /// Takes the member at a place out, as `remove(_:)` does; the others keep their positions.
     @discardableResult
     public func remove(at index: Int, fileID: String = #fileID, line: Int = #line) async throws -> Member {
         return try await context.client.called(at: fileID, line) {

@@ -62,7 +62,7 @@ public struct ToOne<Target: ToOneTarget>: Sendable {
     /// Makes an object, or none, the other end, and writes it at once.
     ///
     /// One UPDATE of the foreign key; for a one-to-one relationship the old partner leaves in the same round trip.
-    /// Throws as ``DatabaseObject/setValue(_:forKey:)`` does.
+    /// Throws as `DatabaseObject.setValue(_:forKey:)` does.
     public func set(_ target: Target, fileID: String = #fileID, line: Int = #line) async throws {
         try await owner.context.client.called(at: fileID, line) {
             try await owner.setValue(target.databaseObject, forKey: relationship.model.name)

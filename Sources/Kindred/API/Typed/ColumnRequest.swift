@@ -1,6 +1,6 @@
 import KindredPostgres
 
-/// A request for some columns of a typed class, as tuples of their own types; made by ``FetchRequest/select(_:)``.
+/// A request for some columns of a typed class, as tuples of their own types; made by `FetchRequest.select(_:)`.
 ///
 /// ```swift
 /// let rows = try await context.fetch(Book.self).sorted { $0.title }.select(\.title, \.price).all()

@@ -6,9 +6,9 @@ extension DatabaseContext {
     ///
     /// From memory, else by one SELECT by key. While every connection has such a look-up under way, or some of them where many
     /// tasks look up, those that come wait for the next answer and share a statement; in a transaction, and inside
-    /// ``recordingStatements(_:)`` and ``withStatementLimit(_:_:)``, each is its own. The values are those of the key's columns, in their order. Throws
-    /// `KindredError`: `.readOnly` for an entity without a key, `.invalidRequest` for another number of values,
-    /// `.wrongType` for a value that does not fit its column, `.classMismatch` for a class that is not registered.
+    /// `recordingStatements(_:)` and `withStatementLimit(_:_:)`, each is its own. The values are those of the key's columns, in
+    /// their order. Throws `KindredError`: `.readOnly` for an entity without a key, `.invalidRequest` for another number of
+    /// values, `.wrongType` for a value that does not fit its column, `.classMismatch` for a class that is not registered.
     @_disfavoredOverload  // An array is many keys, not one.
     public func find<Object: TypedObject>(
         _ type: Object.Type, _ key: any PropertyValue..., fileID: String = #fileID, line: Int = #line
@@ -22,7 +22,7 @@ extension DatabaseContext {
 
     /// The object of an entity that has a key, or nil: `find("person", 5)`.
     ///
-    /// As ``find(_:_:)-(Object.Type,_)``; throws `.unknownEntity` with the nearest names too.
+    /// As the look-up of a typed class; throws `.unknownEntity` with the nearest names too.
     @_disfavoredOverload
     public func find(
         _ entityName: String, _ key: any PropertyValue..., fileID: String = #fileID, line: Int = #line
@@ -36,7 +36,8 @@ extension DatabaseContext {
     ///
     /// In the order of the keys, each object once; a key that no row has is left out. Those that are not in memory are read by
     /// one SELECT, whatever their number, and stay together as objects of one request do. A key of several columns is an
-    /// array of its values: `find(Stock.self, [[store, book], [store, other]])`. Throws as ``find(_:_:)-(Object.Type,_)``.
+    /// array of its values: `find(Stock.self, [[store, book], [store, other]])`. Throws as
+    /// the look-up of one object.
     public func find<Object: TypedObject, Key: PropertyValue>(
         _ type: Object.Type, _ keys: [Key], fileID: String = #fileID, line: Int = #line
     ) async throws -> [Object] {
@@ -48,7 +49,7 @@ extension DatabaseContext {
 
     /// The objects of a typed class that have some keys of several columns, whose values are of different types.
     ///
-    /// As ``find(_:_:)-(Object.Type,[Key])``.
+    /// As with keys of one type.
     public func find<Object: TypedObject>(
         _ type: Object.Type, _ keys: [[any PropertyValue]], fileID: String = #fileID, line: Int = #line
     ) async throws -> [Object] {
@@ -60,7 +61,7 @@ extension DatabaseContext {
 
     /// The objects of an entity that have some keys: `find("person", [5, 7])`.
     ///
-    /// As ``find(_:_:)-(Object.Type,[Key])``; throws `.unknownEntity` with the nearest names too.
+    /// As those of a typed class; throws `.unknownEntity` with the nearest names too.
     public func find<Key: PropertyValue>(
         _ entityName: String, _ keys: [Key], fileID: String = #fileID, line: Int = #line
     ) async throws -> [DatabaseObject] {
@@ -72,7 +73,7 @@ extension DatabaseContext {
 
     /// The objects of an entity that have some keys of several columns, whose values are of different types.
     ///
-    /// As ``find(_:_:)-(Object.Type,[Key])``; throws `.unknownEntity` with the nearest names too.
+    /// As those of a typed class; throws `.unknownEntity` with the nearest names too.
     public func find(
         _ entityName: String, _ keys: [[any PropertyValue]], fileID: String = #fileID, line: Int = #line
     ) async throws -> [DatabaseObject] {

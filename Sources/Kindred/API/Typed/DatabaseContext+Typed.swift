@@ -8,7 +8,7 @@ extension DatabaseContext {
 
     /// Stores a new row of a typed class and returns its object: `create(Person.self, [\.surname: "Smith"])`.
     ///
-    /// One INSERT … RETURNING. Throws as ``create(_:_:)-(String,_)`` does, and `.classMismatch` for a class that is not
+    /// One INSERT … RETURNING. Throws as for an entity by name, and `.classMismatch` for a class that is not
     /// registered.
     @discardableResult
     public func create<Object: TypedObject>(
@@ -23,7 +23,7 @@ extension DatabaseContext {
 
     /// Stores a new row of a typed class, or does what `onConflict` says if another row has its key already.
     ///
-    /// As ``create(_:_:onConflict:)-(String,[String:(any PropertyValue)?],_)``.
+    /// As for an entity by name.
     @discardableResult
     public func create<Object: TypedObject>(
         _ type: Object.Type,
@@ -35,7 +35,7 @@ extension DatabaseContext {
 
     /// Stores rows of a typed class by one statement, or does what `onConflict` says to those whose key others have.
     ///
-    /// As ``create(_:_:onConflict:)-(String,[[String:(any PropertyValue)?]],_)``.
+    /// As for an entity by name.
     @discardableResult
     public func create<Object: TypedObject>(
         _ type: Object.Type,
@@ -49,7 +49,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Makes a new object of a typed class in memory, to be stored by ``save()``.
+    /// Makes a new object of a typed class in memory, to be stored by `save()`.
     ///
     /// Sends nothing. Throws as ``insert(_:_:)-(String,_)`` does, and `.classMismatch` for a class that is not
     /// registered.

@@ -8,9 +8,9 @@ extension DatabaseObject {
     /// The loaded value of a property that may not be NULL; for generated code.
     ///
     /// Sends nothing. A stored object always has one: the class was checked against the catalog when it was registered, and
-    /// rows that do not fit it any more are errors when they come. Where nil is staged, which ``DatabaseContext/save()``
+    /// rows that do not fit it any more are errors when they come. Where nil is staged, which `DatabaseContext.save()`
     /// will refuse, the stored value is what there is. A new object that was not given a value, and one that was given up,
-    /// shows the type's ``NeutralValue/neutralValue``: zero, an empty text, the first label; `object["column"]` is nil then.
+    /// shows the type's `neutralValue`: zero, an empty text, the first label; `object["column"]` is nil then.
     public func readProperty<Value: PostgresDecodable & NeutralValue>(
         _ number: Int, as type: Value.Type = Value.self
     ) -> Value {

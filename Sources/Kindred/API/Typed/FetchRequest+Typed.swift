@@ -34,8 +34,8 @@ extension FetchRequest where Object: TypedObject {
 extension FetchRequest where Object: TypedObject {
     /// Gives the rows that the request selects new values: `update { [\.stock: $0.stock - 1, \.note: nil] }`.
     ///
-    /// One UPDATE. A value may be calculated from the row's columns. As ``update(_:)-([String:(any PropertyValue)?])`` in
-    /// everything else.
+    /// One UPDATE. A value may be calculated from the row's columns. As with a dictionary of values in everything
+    /// else.
     @discardableResult
     public func update(
         _ values: (Columns<Object>) throws -> [PartialKeyPath<Object>: (any PropertyValue)?], fileID: String = #fileID,

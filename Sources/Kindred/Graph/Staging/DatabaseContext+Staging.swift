@@ -16,7 +16,7 @@ extension DatabaseContext {
         for object in core.staged.withLock({ $0.objects }) { takeBack(object) }
     }
 
-    /// Stages the deletion of an object: ``save()`` deletes it after everything else, with its delete rules.
+    /// Stages the deletion of an object: `save()` deletes it after everything else, with its delete rules.
     ///
     /// Until then the object and the sets that it is in show it as it is; `isDeletionStaged` tells, and `rollback()` takes it
     /// back. A new object is given up at once. Sends nothing; `delete(_:)` deletes at once. Throws `KindredError`

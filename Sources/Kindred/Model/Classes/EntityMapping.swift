@@ -21,7 +21,11 @@ public final class EntityMapping: Sendable {
 
     /// Creates the mapping of a class to an entity.
     ///
-    /// - Parameter isQualified: whether the search path has no say; generated where it did not lead to the entity.
+    /// - Parameters:
+    ///   - schema: the schema that the class was generated from.
+    ///   - name: the entity's name.
+    ///   - isQualified: whether the search path has no say; generated where it did not lead to the entity.
+    ///   - properties: the properties, in the order in which generated code numbers them.
     public init(schema: String, name: String, isQualified: Bool = false, _ properties: [PropertyMapping]) {
         entity = QualifiedName(schema: schema, name: name)
         self.isQualified = isQualified

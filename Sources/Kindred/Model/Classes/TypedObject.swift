@@ -1,6 +1,6 @@
 /// A class for the objects of one entity, as `kindred generate` writes it.
 ///
-/// A class is registered with a database, by ``Database/connect(_:classes:overrides:logger:)`` or
+/// A class is registered with a database, by `Database.connect(_:classes:overrides:logger:)` or
 /// ``Database/register(_:)``; every object of its entity is then made as that class, however it is reached.
 ///
 /// ```swift

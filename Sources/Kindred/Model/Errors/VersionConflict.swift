@@ -2,7 +2,7 @@ public import KindredPostgres
 
 /// An object that was not written because somebody else has changed its row since it was read.
 ///
-/// ``DatabaseObject/refresh()`` takes the database's values over and keeps what is staged; a save after that is no conflict
+/// `DatabaseObject.refresh()` takes the database's values over and keeps what is staged; a save after that is no conflict
 /// any more.
 public struct VersionConflict: Sendable {
     /// The object whose write was refused.

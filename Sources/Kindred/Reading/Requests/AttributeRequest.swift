@@ -1,7 +1,7 @@
 public import KindredPostgres
 import KindredSchema
 
-/// A request for attributes of an entity's rows, which makes no objects; made by ``FetchRequest/select(_:)``.
+/// A request for attributes of an entity's rows, which makes no objects; made by ``FetchRequest/select(_:)->AttributeRequest``.
 ///
 /// ```swift
 /// let rows = try await context.fetch("book").sorted("title").select("title", "author.name").all()

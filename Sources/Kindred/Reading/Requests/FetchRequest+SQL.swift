@@ -1,7 +1,7 @@
 import KindredPostgres
 
 extension FetchRequest {
-    /// What ``all()`` would send, with `$1`, `$2`, … for values; of the relationships to be prefetched nothing is shown.
+    /// What `all()` would send, with `$1`, `$2`, … for values; of the relationships to be prefetched nothing is shown.
     public var sql: String {
         get throws { try query.statement(in: context.schema).text.text }
     }

@@ -101,7 +101,7 @@ extension FetchRequest {
 
     /// The first object, or nil.
     ///
-    /// One query with LIMIT 1. Throws as ``all()`` does.
+    /// One query with LIMIT 1. Throws as `all()` does.
     public func first(fileID: String = #fileID, line: Int = #line) async throws -> Object? {
         try await limited(to: 1).all(fileID: fileID, line: line).first
     }
@@ -109,7 +109,7 @@ extension FetchRequest {
     /// The one object there is.
     ///
     /// One query with LIMIT 2. Throws `KindredError` `.notFound` if there is none, `.notUnique` if there are more,
-    /// and as ``all()`` does.
+    /// and as `all()` does.
     public func one(fileID: String = #fileID, line: Int = #line) async throws -> Object {
         let objects = try await limited(to: 2).all(fileID: fileID, line: line)
         guard let object = objects.first else {

@@ -1,6 +1,6 @@
 import KindredPostgres
 
-/// The objects of a request, read in portions as they are asked for; made by ``FetchRequest/stream()``.
+/// The objects of a request, read in portions as they are asked for; made by `FetchRequest.stream()`.
 ///
 /// Each loop over it runs the query anew.
 public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
@@ -32,7 +32,7 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
 
         /// The next object, nil after the last.
         ///
-        /// Throws as ``FetchRequest/all()`` does.
+        /// Throws as `FetchRequest.all()` does.
         public mutating func next() async throws -> Object? {
             let context = request.context
             if cursor == nil {
@@ -81,7 +81,7 @@ extension FetchRequest {
     /// One statement for each portion of some hundred kilobytes, in the task's transaction or in one that the loop has to
     /// itself. The rows are those of the moment when the first was asked for: objects that were changed since keep what they
     /// show, and objects of the context that were deleted since are left out. Errors come from the loop, as those of
-    /// ``FetchRequest/all()``.
+    /// `FetchRequest.all()`.
     public func stream(fileID: String = #fileID, line: Int = #line) -> ObjectStream<Object> {
         ObjectStream(request: self, place: SourcePlace(fileID: fileID, line: line))
     }

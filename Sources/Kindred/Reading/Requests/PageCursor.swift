@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// Where a page ends: the values that the last object was sorted by; given back to ``FetchRequest/page(size:after:)``.
+/// Where a page ends: the values that the last object was sorted by; given back to `FetchRequest.page(size:after:)`.
 ///
 /// It fits requests with the same order only.
 public struct PageCursor: Sendable, Hashable {

@@ -20,7 +20,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Deletes objects as ``delete(_:)-(DatabaseObject)`` does, all of them or none, as if at once.
+    /// Deletes objects with their delete rules, all of them or none, as if at once.
     ///
     /// The objects may be of several entities. The number of statements does not depend on the number of objects.
     public func delete(_ objects: some Sequence<DatabaseObject>, fileID: String = #fileID, line: Int = #line)

@@ -7,7 +7,7 @@ extension DatabaseContext {
     ///
     /// One `INSERT … ON CONFLICT … RETURNING`; with ``ConflictResolution/keep(_:)`` and a row that was there, a second
     /// statement reads it. Of two callers at the same time neither fails. The objects in memory follow. Throws as
-    /// ``create(_:_:)-(String,_)`` does, and before anything is sent `KindredError` `.invalidRequest` if the key is not
+    /// `create(_:_:)` does, and before anything is sent `KindredError` `.invalidRequest` if the key is not
     /// unique in the database, `.missingValue` if it has no value.
     @discardableResult
     public func create(
@@ -20,8 +20,8 @@ extension DatabaseContext {
         }
     }
 
-    /// Stores rows as ``create(_:_:onConflict:)-(String,[String:(any PropertyValue)?],_)`` does, all of them by one
-    /// statement; returns their objects in the order of the values.
+    /// Stores rows by one statement, or does what `onConflict` says to those whose key others have; returns their objects in
+    /// the order of the values.
     ///
     /// All rows have to be given the same keys. With ``ConflictResolution/update(_:)`` no two rows may have the same key:
     /// `.invalidRequest`, before anything is sent unless the server alone holds the keys equal.

@@ -5,7 +5,7 @@ extension FetchRequest {
     /// Deletes the objects that the request selects, with their delete rules, all of them or none.
     ///
     /// One DELETE where the database's own foreign-key actions do all that the rules ask for and no hook is registered;
-    /// otherwise as ``DatabaseContext/delete(_:)-(DatabaseObject)``. Order, limit and offset are honoured, and with
+    /// otherwise as `DatabaseContext.delete(_:)`. Order, limit and offset are honoured, and with
     /// ``lock(_:_:)`` rows that others work on can be left out; a row that somebody changes meanwhile stays if it fits no
     /// longer. The objects in memory follow. Returns how many the request selected. Throws what that method throws.
     @discardableResult

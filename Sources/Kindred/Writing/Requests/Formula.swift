@@ -1,6 +1,6 @@
 import KindredPostgres
 
-/// A value that the database calculates from a row's own columns, for ``FetchRequest/update(_:)``.
+/// A value that the database calculates from a row's own columns, for `FetchRequest.update(_:)`.
 ///
 /// ```swift
 /// try await context.fetch("product").where("stock > 0").update(["stock": Formula("stock - %@", 1)])

@@ -208,7 +208,7 @@ extension DatabaseContext {
 extension DatabaseObject {
     /// Writes what is staged on this object, and stores the new objects that it points to; nothing if nothing is staged.
     ///
-    /// A transaction with one statement for each entity concerned. Throws as ``DatabaseContext/save()`` does.
+    /// A transaction with one statement for each entity concerned. Throws as `DatabaseContext.save()` does.
     public func save(fileID: String = #fileID, line: Int = #line) async throws {
         try await context.client.called(at: fileID, line) { try await context.save(self) }
     }

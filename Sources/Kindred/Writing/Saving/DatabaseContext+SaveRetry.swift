@@ -21,7 +21,10 @@ extension DatabaseContext {
     /// - Parameters:
     ///   - isolation: the transaction's isolation level; nil is the server's default.
     ///   - retry: how often `body` runs at most; growing random pauses come in between.
-    /// - Throws: what `body` throws, and what ``save()`` throws; of the last attempt. What `body` staged is taken back then.
+    ///   - fileID: the file of the call, for errors and observers.
+    ///   - line: the line of the call.
+    ///   - body: what changes the objects, once for each attempt.
+    /// - Throws: what `body` throws, and what `save()` throws; of the last attempt. What `body` staged is taken back then.
     public func save<T>(
         isolation: IsolationLevel? = nil,
         retry: RetryPolicy,

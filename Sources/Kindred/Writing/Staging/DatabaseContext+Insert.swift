@@ -3,7 +3,7 @@ import KindredSchema
 import Synchronization
 
 extension DatabaseContext {
-    /// Makes a new object in memory, to be stored by ``save()``; ``create(_:_:)`` stores at once.
+    /// Makes a new object in memory, to be stored by `save()`; `create(_:_:)` stores at once.
     ///
     /// Until it is saved it has a temporary ID, shows the values that it was given, and NULL for what the database will
     /// decide. `values` may hold attributes, to-one relationships, and arrays of objects for to-many ones; objects that are

@@ -11,7 +11,9 @@ public struct PostgresInet: Sendable, Hashable {
 
     /// An address of 4 or 16 bytes; nil for any other number of bytes, or a prefix longer than the address.
     ///
-    /// - Parameter prefixLength: the bits that name the network; nil is all of them.
+    /// - Parameters:
+    ///   - address: the bytes of the address, the most significant first.
+    ///   - prefixLength: the bits that name the network; nil is all of them.
     public init?(address: some Collection<UInt8>, prefixLength: Int? = nil) {
         let bits = address.count * 8
         guard bits == 32 || bits == 128, (0...bits).contains(prefixLength ?? bits) else { return nil }
