@@ -54,7 +54,7 @@ $(PEERS)/installed:
 	touch $@
 
 bench-counts:
-	swift run --configuration release --package-path Benchmarks Benchmarks --counts
+	swift run --configuration release --package-path Benchmarks Benchmarks --counts $(ARGS)
 
 docs:
 	@bin/docs

@@ -16,6 +16,8 @@ let usage = """
                        packages sqlalchemy, psycopg[binary] and asyncpg
 
         --counts       counts statements, allocations and instructions instead, and fails if one has grown
+        --without-instructions
+                       with --counts: leaves out what callgrind takes minutes to count
         --growth       counts what an object costs while other things grow
         --update       with --counts: saves them as those that the next are compared with
     """
@@ -38,6 +40,7 @@ while let argument = arguments.popFirst() {
     case "--rounds": rounds = arguments.popFirst().flatMap { Int($0) } ?? rounds
     case "--only": only = arguments.popFirst() ?? ""
     case "--counts": counts = true
+    case "--without-instructions": break  // Callgrind reads it
     case "--growth": growth = true
     case "--update": updates = true
     default:

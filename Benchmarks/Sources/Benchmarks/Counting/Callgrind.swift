@@ -8,9 +8,10 @@ enum Callgrind {
         return folders.map { "\($0)/valgrind" }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// The least instructions of each part of the works, by the part's name; empty without valgrind.
+    /// The least instructions of each part of the works, by the part's name; empty without valgrind, and where the
+    /// program's arguments say so.
     static func count(_ arguments: [String], on serverURI: String) async throws -> [String: Double] {
-        guard let path else { return [:] }
+        guard let path, !arguments.contains("--without-instructions") else { return [:] }
         let folder = FileManager.default.temporaryDirectory.appending(path: "kindred-counts-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -85,7 +85,7 @@ struct CountSuite: Sendable {
         }
         writeColumns(lines)
         print("Statements are those of one run, with transaction control; the rest is of one object, row or table.")
-        if !counted.contains(where: { $0.counts.instructions != nil }) {
+        if Callgrind.path == nil {
             print("Instructions were not counted: that needs valgrind, and its headers where this was built.")
         }
         if let bytes {
