@@ -149,6 +149,32 @@ struct ContextLifeTests {
         }
     }
 
+    /// Each value would otherwise take up and let go of all that are staged.
+    @Test func valuesThatAreStagedWithoutAContextAreSavedTogether() async throws {
+        try await withLog { database, log in
+            let items = try await database.makeContext().fetch("item").sorted("id").all()
+            for item in items { item["name"] = "first" }
+            for item in items { item["name"] = .string("name \(item["id"], default: "")") }
+            items[0]["name"] = nil
+            items[1].rollback()
+            // A foreign key, and a link that a foreign key replaces.
+            items[2]["unit_id"] = 2
+            try await items[3].setValue(try items[3].context.insert("unit", ["name": "gone"]), forKey: "unit")
+            items[3]["unit_id"] = 2
+            #expect(items[0].context.hasChanges)
+            let (_, recorder) = try await recordingStatements { try await items[0].context.save() }
+            #expect(recorder.statements.count { $0.hasPrefix("UPDATE") } <= 2)
+            for item in items.dropFirst(2) {
+                let id = try #require(item["id"])
+                #expect(item["name"] == .string("name \(id)"))
+                let stored = try await database.client.query(
+                    "SELECT 1 FROM item WHERE id = \(id) AND name = \(item["name"]) AND NOT unit_id IS DISTINCT FROM \(item["unit_id"])")
+                #expect(stored.count == 1)
+            }
+            #expect(items[2]["unit_id"] == 2 && items[3]["unit_id"] == 2)
+        }
+    }
+
     @Test func aLinkToANewObjectThatWasGivenUpIsGone() async throws {
         try await withLog { database, log in
             let item = try #require(await database.makeContext().find("item", 1))

@@ -27,21 +27,30 @@ extension ContextCore {
         }
     }
 
+    /// A context to stage values of an object with, that are in no foreign key.
+    ///
+    /// Where the program holds no context, this one lasts for one value and takes nothing up. With a whole context each of
+    /// many values would cost as much as all of them.
+    var contextForValue: DatabaseContext {
+        life.withLock { $0.context ?? DatabaseContext(self, takesUp: false) }
+    }
+
     /// Says that a context goes away: with the last one, what is staged is held no longer.
-    func letGo() {
+    func letGo(takesUp: Bool) {
         // Released behind the lock: whatever goes out of memory then may do as it likes.
         var released: StagedChanges? = life.withLock { life in
-            life.count -= 1
+            if takesUp { life.count -= 1 }
             guard life.count == 0, staged.withLock({ !$0.isEmpty }) else { return nil }
             let released = staged.withLock { staged in
                 defer { staged = StagedChanges() }
                 return staged
             }
-            life.loose = loosen(released)
+            loosen(released, into: &life.loose)
             return released
         }
         guard released != nil else { return }
         released = nil
+        guard takesUp else { return }
         let isPairLost = life.withLock { $0.loose.pairs.contains { !$0.isWhole } }
         if isPairLost { tellLoss(of: "a pair of a many-to-many relationship") }
     }
@@ -57,8 +66,7 @@ extension ContextCore {
     }
 
     /// Makes what is staged hold no object any more.
-    private func loosen(_ changes: StagedChanges) -> LooseChanges {
-        var loose = LooseChanges()
+    private func loosen(_ changes: StagedChanges, into loose: inout LooseChanges) {
         for object in changes.objects {
             let (links, number) = object.withState { state -> ([Int: DatabaseObject], Int64?) in
                 guard var staging = state.stagingBox?.staging else { return ([:], nil) }
@@ -80,7 +88,6 @@ extension ContextCore {
                     source: pair.source, relationship: pair.relationship, destination: pair.destination,
                     payload: payload))
         }
-        return loose
     }
 
     /// Holds again what is staged on objects that are still there.

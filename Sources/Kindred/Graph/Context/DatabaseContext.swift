@@ -12,10 +12,13 @@ import Synchronization
 public final class DatabaseContext: Sendable {
     let core: ContextCore
 
-    /// Made by the core, which knows of each.
-    init(_ core: ContextCore) { self.core = core }
+    /// Whether it has what was staged while the program held no context.
+    private let takesUp: Bool
 
-    deinit { core.letGo() }
+    /// Made by the core, which knows of each.
+    init(_ core: ContextCore, takesUp: Bool = true) { (self.core, self.takesUp) = (core, takesUp) }
+
+    deinit { core.letGo(takesUp: takesUp) }
 
     /// The database that the context works on.
     public var database: Database { core.database }

@@ -79,12 +79,14 @@ extension DatabaseObject {
         try runtime.requireWritable(attribute, key: attribute.name)
         if !isInserted { try runtime.requireNoVersion(position, key: attribute.name) }
         var cells = RowCells()
-        try cells.set(value, at: position, of: runtime, context.types)
+        try cells.set(value, at: position, of: runtime, core.database.types)
         return cells
     }
 
     /// Stages encoded values together; they are of columns that can be written.
     func stage(_ cells: RowCells) {
+        let isInForeignKey = cells.columns.contains { !runtime.movedSlots[$0].isEmpty }
+        let context = isInForeignKey ? context : core.contextForValue
         context.changeStaging(of: self) { state in
             var staging = state.stagingToChange
             if !staging.problems.isEmpty {
