@@ -1,9 +1,9 @@
 import DequeModule
 import Synchronization
 
-/// Keeps apart what several tasks do at once with the connection that they were lent: a transaction has it for itself.
+/// Serializes the uses of a lent connection: one transaction at a time, and no other statements beside it.
 final class LeaseGate: Sendable {
-    /// What somebody does with the connection.
+    /// One use of the connection.
     enum Use {
         case statement, transaction
     }
@@ -16,14 +16,14 @@ final class LeaseGate: Sendable {
 
     private struct State {
         var isOver = false
-        /// Statements that are under way outside of a transaction.
+        /// Statements in flight outside of a transaction.
         var statements = 0
         var hasTransaction = false
         var scope: PostgresTransaction?
-        /// Whether the transaction's COMMIT or ROLLBACK is under way.
+        /// Whether the transaction's COMMIT or ROLLBACK is in flight.
         var isEnding = false
         var waiting: Deque<Waiter> = []
-        /// Waits for that.
+        /// `close()`, which waits for the transaction to end.
         var end: CheckedContinuation<Void, Never>?
 
         func admits(_ use: Use) -> Bool { !hasTransaction && (use == .statement || statements == 0) }
@@ -43,7 +43,7 @@ final class LeaseGate: Sendable {
             .transactionEnded, "The connection was given back; a task that outlives withConnection cannot use it")
     }
 
-    /// Waits until the connection is free for a use, which ends with `leave`.
+    /// Waits for the connection; `leave` ends the use.
     ///
     /// Throws `.transactionEnded` once the connection was given back, `.timeout` at the deadline, and `CancellationError`.
     func enter(_ use: Use, by deadline: MonotonicTime = .never) async throws {
@@ -60,13 +60,13 @@ final class LeaseGate: Sendable {
         let id = Request.nextID()
         let alarm = Alarm(at: deadline) { [weak self] in
             self?.refuse(
-                id, PostgresError(.timeout, "Another task's transaction had the connection for longer than allowed"))
+                id, PostgresError(.timeout, "Timed out waiting for another task's transaction"))
         }
         defer { alarm?.callOff() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { turn in
                 state.withLock { $0.waiting.append(Waiter(id: id, use: use, turn: turn)) }
-                // What it waits for may have ended in the meantime, and the handler may have looked just before.
+                // The connection may have become free, or the task been cancelled, before the waiter was in the queue.
                 admitWaiting()
                 if Task.isCancelled { refuse(id, CancellationError()) }
                 alarm?.set()
@@ -98,7 +98,7 @@ final class LeaseGate: Sendable {
         admitWaiting()
     }
 
-    /// Lets those in whose turn it is, in their order.
+    /// Admits the waiters at the head of the queue.
     private func admitWaiting() {
         let (admitted, refused) = state.withLock { state in
             var admitted: [Waiter] = []
@@ -116,7 +116,7 @@ final class LeaseGate: Sendable {
         for waiter in refused { waiter.turn.resume(throwing: Self.over) }
     }
 
-    /// Does something before the connection is given back; false if it has been.
+    /// Runs `body` unless the connection was given back; returns whether it ran.
     func whileOpen(_ body: () -> Void) -> Bool {
         state.withLock { state in
             if !state.isOver { body() }
@@ -124,7 +124,7 @@ final class LeaseGate: Sendable {
         }
     }
 
-    /// Notes the transaction that runs now.
+    /// Records the running transaction.
     func began(_ scope: PostgresTransaction) {
         let isOver = state.withLock { state in
             state.scope = scope
@@ -133,7 +133,7 @@ final class LeaseGate: Sendable {
         if isOver { _ = scope.end() }
     }
 
-    /// Whether the transaction may still be ended by its own task; the connection is not given back meanwhile.
+    /// Whether its task may still end the transaction; `close()` then waits for the end.
     func beginEnding() -> Bool {
         state.withLock { state in
             if !state.isOver { state.isEnding = true }
@@ -141,7 +141,7 @@ final class LeaseGate: Sendable {
         }
     }
 
-    /// Refuses everything from now on, and takes the connection from a transaction that has outlived it.
+    /// Refuses every later use, and ends a transaction that is still open.
     func close() async {
         let scope = state.withLock { state in
             state.isOver = true

@@ -1,12 +1,12 @@
 extension PostgresClient {
-    /// Runs a statement: in the task's transaction if there is one, else on a connection that others may share.
+    /// Runs a statement: in the task's transaction if there is one, else on a shared connection.
     ///
     /// Interpolated values are sent as parameters. One round trip.
     ///
     /// - Parameters:
     ///   - sql: one statement.
-    ///   - timeout: after which the statement is cancelled, counted from the call: the wait for a connection is part of it.
-    ///     nil is the configuration's. A server that does not stop has `cancellationGrace` more.
+    ///   - timeout: after which the statement is cancelled, counted from the call, so that it includes the wait for a
+    ///     connection. nil takes the configuration's. A server that does not stop gets `cancellationGrace` more.
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
     /// - Throws: `PostgresError`: `.server` with its SQLSTATE, `.timeout`, `.poolTimeout`, `.connectionLost`;
@@ -27,18 +27,18 @@ extension PostgresClient {
         return result
     }
 
-    /// Runs a statement that others tell about; see ``observingShared(_:_:rowCount:)``.
+    /// Runs a statement that its caller reports to observers; see ``observingShared(_:_:rowCount:)``.
     package func executeUnobserved(_ statement: Statement, timeout: Duration?) async throws -> QueryResult {
         guard let result = try await run([statement], by: deadline(timeout)).first else { throw Self.noResult }
         return result
     }
 
-    /// When the time of a statement is up that begins now.
+    /// The deadline of a statement that begins now.
     func deadline(_ timeout: Duration?) -> MonotonicTime {
         (timeout ?? configuration.statementTimeout).map { MonotonicTime.now + $0 } ?? .never
     }
 
-    /// Whether the task's statements have to be its own: it has a connection to itself, or somebody counts them.
+    /// Whether the task may not share statements: it has a connection of its own, or its statements are counted.
     package var isBound: Bool {
         currentTransaction != nil || currentLease != nil || StatementRecorder.current != nil
     }
@@ -64,10 +64,10 @@ extension PostgresClient {
         }
     }
 
-    /// Runs batches of statements in the task's transaction, which keeps them in their order, each under its own Sync, and
-    /// hands out the answers of each while the server works on those behind it.
+    /// Runs batches of statements in order in the task's transaction, each under its own Sync, and passes on the
+    /// answers of each while the server works on the next.
     ///
-    /// Throws the first error, once all of them have been answered.
+    /// Throws the first error, after all batches are answered.
     package func executeInTurn(
         _ batches: [[Statement]], _ take: (_ batch: Int, [QueryResult]) throws -> Void
     ) async throws {
@@ -77,7 +77,7 @@ extension PostgresClient {
         }
         let failure: (any Error)? = await withTaskGroup(of: (Int, Result<[QueryResult], any Error>).self) { group in
             for (batch, statements) in batches.enumerated() {
-                // At once, so that they are sent in this order.
+                // Immediate, so that the batches are sent in this order.
                 group.addImmediateTask {
                     do {
                         return (batch, .success(try await self.executeBatch(statements)))
@@ -86,7 +86,7 @@ extension PostgresClient {
                     }
                 }
             }
-            // Tasks may end in another order than their answers came in.
+            // Tasks may finish in another order.
             var answers: [Int: Result<[QueryResult], any Error>] = [:]
             var taken = 0
             var failure: (any Error)?
@@ -102,7 +102,7 @@ extension PostgresClient {
         if let failure { throw failure }
     }
 
-    /// Runs statements where the task is: in its transaction, on the connection it was lent, or on one that it shares.
+    /// Runs statements in the task's transaction, on its lease, or on a shared connection.
     private func run(
         _ statements: [Statement], by deadline: MonotonicTime, isDescription: Bool = false
     ) async throws -> [QueryResult] {
@@ -110,7 +110,8 @@ extension PostgresClient {
         let traits = Request.Traits(mayRepeat: mayRepeat, isDescription: isDescription)
         if let transaction = currentTransaction { return try await transaction.run(statements, traits, by: deadline) }
         if let lease = currentLease { return try await lease.run(statements, traits, by: deadline) }
-        // A late request to cancel another's statement may hit what is behind it, and only what is plain is repeated.
+        // A late cancel request may hit the next statement on a shared connection; only repeatable statements may risk
+        // that.
         guard mayRepeat else { return try await runAlone(statements, by: deadline) }
         return try await runShared(statements, traits, by: deadline)
     }
@@ -125,12 +126,12 @@ extension PostgresClient {
 
     /// Runs a script of several statements in the simple protocol, on a connection of its own.
     ///
-    /// Nothing can be bound in it; for fixtures and installers, never with text that anybody else chose. One message, without
-    /// a time limit. Its statements take effect together, unless it has COMMIT or the like in it. The connection is cleaned
-    /// afterwards.
+    /// For fixtures and installers. It takes no parameters, so never put text from outside into it. One message,
+    /// without a time limit. Its statements take effect together unless the script has COMMIT or the like. The
+    /// connection is reset afterwards.
     ///
-    /// Throws `PostgresError` `.server` for the first statement that fails, `.invalidParameter` for a transaction that the
-    /// script begins and does not end, which is rolled back, and for a COPY from or to the client; else as a query does.
+    /// Throws `PostgresError` `.server` for the first statement that fails; `.invalidParameter` for a COPY from or to
+    /// the client, and for a transaction that the script leaves open, which is rolled back; else as a query does.
     package func runScript(_ text: String) async throws {
         guard !text.utf8.contains(0) else {
             throw PostgresError(.invalidParameter, "A statement cannot hold a NUL character")
@@ -139,7 +140,7 @@ extension PostgresClient {
             _ = try await lease.connection.run([], script: text, by: .never)
             guard lease.connection.condition != .inTransaction else {
                 throw PostgresError(
-                    .invalidParameter, "The script begins a transaction that it does not end; it was rolled back")
+                    .invalidParameter, "The script left a transaction open; it was rolled back")
             }
         }
     }
@@ -155,21 +156,21 @@ extension PostgresClient {
         }
     }
 
-    /// Runs statements that may leave traces, on a connection that nobody shares and that is cleaned afterwards.
+    /// Runs statements that may change the session, on an exclusive connection that is reset afterwards.
     private func runAlone(_ statements: [Statement], by deadline: MonotonicTime) async throws -> [QueryResult] {
         try await withExclusive(by: deadline) { lease in
             let results = try await lease.connection.run(statements, by: deadline)
             guard lease.connection.condition != .inTransaction else {
                 throw PostgresError(
                     .invalidParameter,
-                    "A transaction was begun and not ended; use withTransaction, or withConnection",
+                    "The statement left a transaction open; use withTransaction or withConnection",
                     statement: statements.first?.text.text)
             }
             return results
         }
     }
 
-    /// Lends a connection for exclusive use, and cleans it afterwards.
+    /// Lends a connection for exclusive use, and resets it afterwards.
     func withExclusive<T>(
         by deadline: MonotonicTime = .never, _ body: (ConnectionPool.Lease) async throws -> T
     ) async throws -> T {
@@ -186,7 +187,7 @@ extension PostgresClient {
         }
     }
 
-    /// Takes a connection for exclusive use, which its user gives back with the pool's `releaseExclusive`.
+    /// Takes a connection for exclusive use; the caller gives it back with the pool's `releaseExclusive`.
     func acquireExclusive(by deadline: MonotonicTime) async throws -> ConnectionPool.Lease {
         let isNested = currentTransaction != nil || currentLease != nil
         for _ in 0...configuration.pool.maximumConnections {
@@ -194,17 +195,17 @@ extension PostgresClient {
             if lease.connection.isAlive { return lease }
             pool.release(lease)
         }
-        throw PostgresError(.connectionLost, "Connections end as fast as they are opened")
+        throw PostgresError(.connectionLost, "Every new connection ended before it could be used")
     }
 
-    /// Tries again with another connection as long as the one lent turns out to have ended before anything was sent.
+    /// Retries with another connection while the lent one had ended before anything was sent.
     private func withFreshConnection<T>(
         _ use: PoolStateMachine.Use, isNested: Bool, by deadline: MonotonicTime,
         _ body: (ConnectionPool.Lease) async throws -> T
     ) async throws -> T {
         for _ in 0...configuration.pool.maximumConnections {
             let lease = try await pool.acquire(use, isNested: isNested, by: deadline)
-            // What is lent for longer has to be alive before its user begins.
+            // An exclusive connection has to be alive before its user begins.
             if use == .exclusive, !lease.connection.isAlive {
                 pool.release(lease)
                 continue
@@ -215,6 +216,6 @@ extension PostgresClient {
                 continue
             }
         }
-        throw PostgresError(.connectionLost, "Connections end as fast as they are opened")
+        throw PostgresError(.connectionLost, "Every new connection ended before it could be used")
     }
 }

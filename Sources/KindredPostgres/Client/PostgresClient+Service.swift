@@ -1,10 +1,10 @@
 import Synchronization
 
 extension PostgresClient {
-    /// Waits until the client is closed or the task is cancelled, and then closes it.
+    /// Waits until the client is closed or the task is cancelled, then closes the client.
     ///
-    /// For a task of the program's own. In a `ServiceGroup` use `DatabaseService` of `KindredService`, which also ends when the
-    /// group shuts down gracefully; this would wait for ever then. The client can be used without either.
+    /// Optional; for a task of the program's own. In a `ServiceGroup` use `DatabaseService` of `KindredService`: this
+    /// method does not notice a graceful shutdown.
     public func run() async throws {
         await closing.wait()
         await close()
@@ -16,7 +16,7 @@ extension PostgresClient {
     }
 }
 
-/// Tells the tasks that wait that a client closes.
+/// Wakes the waiters when a client closes.
 final class ClosingSignal: Sendable {
     private struct State {
         var isOver = false
@@ -35,7 +35,7 @@ final class ClosingSignal: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Waits for the signal or for the task's cancellation.
+    /// Waits for the signal or the task's cancellation.
     func wait() async {
         let id = state.withLock { state in
             state.lastID += 1

@@ -1,20 +1,20 @@
 extension PostgresClient {
     /// Learns the database's own types: enums, domains, composite types, ranges, their arrays, and those of extensions.
     ///
-    /// Without it their values come as text, which ``PostgresValue/other(_:)`` holds. Reading a schema does the same; call
-    /// it where no schema is read, and again after types were made or altered. Sends one query.
+    /// Until then their values come as text, in ``PostgresValue/other(_:)``. Reading a schema loads the types too; call
+    /// this where no schema is read, and again after types were created or altered. Sends one query.
     public func loadTypes() async throws {
         try register(try await execute(Self.typeCatalog))
     }
 
-    /// Reads and writes the values of a type by code of one's own, and those of its arrays.
+    /// Reads and writes the values of a type, and of its arrays, with a custom codec.
     ///
     /// - Parameters:
     ///   - codec: how values are read and written.
-    ///   - name: the type's name, as it is written in SQL: `color`, `paint.color`. A built-in type that the library knows
-    ///     keeps the library's own codec.
-    /// - Throws: `PostgresError` `.invalidParameter` if the database has no such type, `.server` for a text that is no
-    ///   name of a type, or as a query does. Sends one query.
+    ///   - name: the type's name as written in SQL: `color`, `paint.color`. A built-in type that the library knows keeps
+    ///   the library's codec.
+    /// - Throws: `PostgresError` `.invalidParameter` if the database has no such type, `.server` if the text is not a
+    ///   type's name, or as a query does. Sends one query.
     public func register(_ codec: PostgresCodec, forTypeNamed name: String) async throws {
         let rows = try await query(
             """
@@ -22,30 +22,30 @@ extension PostgresClient {
             WHERE oid OPERATOR(pg_catalog.=) pg_catalog.to_regtype(\(name)::pg_catalog.text)
             """)
         guard let row = rows.first, let type = try row.decode(0, as: UInt32.self) else {
-            throw PostgresError(.invalidParameter, "The database has no type of the name given for a codec")
+            throw PostgresError(.invalidParameter, "The database has no type with the codec's name")
         }
         let array = try row.decode(1, as: UInt32.self) ?? 0
         register(codec, for: PostgresDataType(rawValue: type), arrays: PostgresDataType(rawValue: array))
     }
 
-    /// Reads and writes the values of a type by code of one's own; sends nothing.
+    /// Reads and writes the values of a type with a custom codec; sends nothing.
     ///
-    /// A built-in type that the library knows keeps the library's own codec.
+    /// A built-in type that the library knows keeps the library's codec.
     ///
     /// - Parameters:
     ///   - codec: how values are read and written.
     ///   - type: the type.
-    ///   - arrayType: the type of its arrays, if they are to be read and written too.
+    ///   - arrayType: the type of its arrays, to read and write them too.
     public func register(
         _ codec: PostgresCodec, for type: PostgresDataType, arrays arrayType: PostgresDataType = .unspecified
     ) {
         types.register(type, as: .custom(codec))
         if arrayType != .unspecified { types.register(arrayType, as: .array(element: type)) }
-        // Statements whose columns were read as text until now are looked at again.
+        // Statements whose columns were read as text may have a binary format now.
         formats.forget()
     }
 
-    /// What the types of a database are; the types of tables' rows are left out.
+    /// Reads the types of a database, without the row types of tables.
     package static let typeCatalog = Statement(
         text: StatementText(
             catalog: """
@@ -75,13 +75,13 @@ extension PostgresClient {
                 """
         ))
 
-    /// Remembers the types of a result of `typeCatalog`.
+    /// Registers the types in a result of `typeCatalog`.
     package func register(_ catalog: QueryResult) throws {
         try Self.register(catalog, in: types)
         formats.forget()
     }
 
-    /// What the client would know with the types of a result of `typeCatalog`, which it does not learn by this.
+    /// The client's types together with those in a result of `typeCatalog`, without registering them.
     package func types(with catalog: QueryResult) throws -> TypeRegistry {
         let types = types.copy()
         try Self.register(catalog, in: types)
@@ -120,7 +120,7 @@ extension PostgresClient {
             case ("hstore", "hstore"): return .hstore
             case ("vector", "vector"): return .vector
             case ("ltree", "ltree"), ("ltree", "lquery"), ("ltree", "ltxtquery"): return .versionedText
-            // Others, such as semver, are no text on the wire, or have no binary form at all.
+            // Other extension types, such as semver, are not text on the wire, or have no binary format.
             default:
                 let send = try row.decode("send", as: String.self) ?? ""
                 let receive = try row.decode("receive", as: String.self) ?? ""

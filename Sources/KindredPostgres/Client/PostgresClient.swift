@@ -2,17 +2,17 @@ public import Logging
 
 /// A pool of connections to a PostgreSQL database.
 ///
-/// Statements of many tasks share connections: each is sent by the task that makes it, answered in turn, and has its own
-/// fate. A transaction has a connection of its own and is bound to its task.
+/// Statements of many tasks share connections; each is sent by its own task and succeeds or fails alone. A transaction
+/// has a connection to itself and is bound to its task.
 ///
 /// ```swift
 /// let client = try await PostgresClient.connect(try PostgresConfiguration(uri: "postgres://localhost/shop"))
 /// let rows = try await client.query("SELECT name FROM person WHERE id = \(id)")
 /// ```
 public final class PostgresClient: Sendable {
-    /// What the client was made with.
+    /// The configuration that the client was made with.
     public let configuration: PostgresConfiguration
-    /// What is known of the database's own types.
+    /// The database's own types, as far as they were loaded.
     package let types = TypeRegistry()
     let pool: ConnectionPool
     let formats = ResultFormats()
@@ -34,13 +34,13 @@ public final class PostgresClient: Sendable {
         pool.abandon()
     }
 
-    /// Opens a first connection, so that a wrong address or password is found out here.
+    /// Connects once, so that a wrong address or password fails here.
     ///
     /// Throws `PostgresError` `.invalidConfiguration` before anything is sent, `.connectionFailed` with a reason for each
     /// address tried, `.passwordUnavailable` if the configuration's provider gives no password.
     ///
     /// - Parameters:
-    ///   - configuration: where the database is, and as whom to connect.
+    ///   - configuration: the servers, the role and the options.
     ///   - logger: where connections and statements are logged, without values; nil logs nothing.
     public static func connect(
         _ configuration: PostgresConfiguration,
@@ -51,18 +51,19 @@ public final class PostgresClient: Sendable {
         return client
     }
 
-    /// What the pool holds now, and what it has done so far.
+    /// The pool's gauges and counters.
     public var metrics: PoolMetrics { pool.metrics }
 
-    /// Replaces every connection that is open now: idle ones at once, others when they come back.
+    /// Replaces every open connection: idle ones at once, others when they are given back.
     ///
-    /// For a password or a role's settings that have changed, and for a server that has moved. Nobody is interrupted;
-    /// transactions and leases go on with the connection they have. Returns at once and sends nothing of its own.
+    /// For a changed password, changed settings of a role, or a server that has moved. Open transactions and leases
+    /// keep their connection. Returns at once and sends nothing.
     public func renewConnections() { pool.renew() }
 
-    /// Takes no more work, lets running statements and transactions finish until the timeout, and closes every connection.
+    /// Refuses new work, lets running statements and transactions finish until the timeout, and closes every
+    /// connection.
     ///
-    /// What is asked of the client afterwards fails with `PostgresError` `.closed`.
+    /// Later calls fail with `PostgresError` `.closed`.
     public func close(timeout: Duration = .seconds(5)) async {
         closing.send()
         listener.close()

@@ -1,11 +1,11 @@
-/// A connection of one's own, lent by ``PostgresClient/withConnection(_:)``.
+/// An exclusive connection, lent by ``PostgresClient/withConnection(_:)``.
 ///
-/// It is only good inside of the closure; used afterwards it throws `PostgresError` `.transactionEnded`.
+/// Valid inside the closure only; later use throws `PostgresError` `.transactionEnded`.
 public struct PostgresConnection: Sendable {
     let client: PostgresClient
     let owner: Owner
 
-    /// Whom the connection belongs to: the closure, or the transaction around it.
+    /// What the connection belongs to: the lease of the closure, or the transaction around it.
     enum Owner {
         case lease(ConnectionLease)
         case transaction(PostgresTransaction)
@@ -15,7 +15,7 @@ public struct PostgresConnection: Sendable {
     ///
     /// - Parameters:
     ///   - sql: one statement.
-    ///   - timeout: after which the statement is cancelled, counted from the call; nil is the configuration's.
+    ///   - timeout: after which the statement is cancelled, counted from the call; nil takes the configuration's.
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
     @discardableResult
@@ -23,7 +23,7 @@ public struct PostgresConnection: Sendable {
         -> QueryResult
     {
         return try await client.called(at: fileID, line) {
-            // What counts is whom the connection belongs to, not where the task is that uses it.
+            // The owner decides, not the calling task.
             switch owner {
             case .lease(let lease):
                 if let transaction = client.currentTransaction, transaction.connection === lease.lent.connection {
@@ -41,13 +41,13 @@ public struct PostgresConnection: Sendable {
     }
 }
 
-/// The time for which a connection is lent outside of transactions; bound to the task.
+/// One lease of a connection outside of transactions; bound to the task.
 final class ConnectionLease: RequestScope {
     @TaskLocal static var current: ConnectionLease?
 
     let client: PostgresClient
     let lent: ConnectionPool.Lease
-    /// The lease around this one, of another client.
+    /// The enclosing lease, of another client.
     let outer: ConnectionLease?
     let gate = LeaseGate()
 
@@ -66,7 +66,7 @@ final class ConnectionLease: RequestScope {
     func run(
         _ statements: [Statement], _ traits: Request.Traits, by deadline: MonotonicTime
     ) async throws -> [QueryResult] {
-        // What is inside does not wait for the end, such as a cursor that was opened before.
+        // Work inside the transaction, such as an earlier cursor's, must not wait for its end.
         if client.currentTransaction?.connection === lent.connection {
             return try await send(statements, traits, by: deadline)
         }
@@ -75,7 +75,7 @@ final class ConnectionLease: RequestScope {
         return try await send(statements, traits, by: deadline)
     }
 
-    /// Sends a request, unless the connection was given back after its task was let in.
+    /// Sends a request, unless the connection has been given back in the meantime.
     func send(_ request: Request, by deadline: MonotonicTime) {
         if gate.whileOpen({ lent.connection.enqueue(request, by: deadline) }) {
             lent.connection.sendEnqueued()
@@ -84,7 +84,7 @@ final class ConnectionLease: RequestScope {
         }
     }
 
-    /// None waits: a task does so before it makes its request.
+    /// Requests never wait here: the gate is passed before the request is made.
     func cancel(_: Request.ID) -> Bool { false }
 
     private func send(
@@ -100,12 +100,12 @@ final class ConnectionLease: RequestScope {
 }
 
 extension PostgresClient {
-    /// Lends a connection for the time of `body`; everything its task sends over this client goes there.
+    /// Lends a connection for the time of `body`; every statement of its task over this client goes there.
     ///
     /// For settings, temporary tables and advisory locks. Child tasks share the connection; while one of them has a
-    /// transaction open, the statements and transactions of the others wait for its end. A connection that comes back
-    /// with an open transaction is rolled back; after SET, LISTEN, temporary tables and their like it is reset by
-    /// DISCARD ALL. Inside a transaction, and inside another call, it is the connection the task has already.
+    /// transaction open, the others' statements and transactions wait for its end. When the connection is given back,
+    /// an open transaction is rolled back, and DISCARD ALL resets it after SET, LISTEN, temporary tables and their
+    /// like. Inside a transaction or another lease `body` gets the connection that the task already has.
     @discardableResult
     public func withConnection<T>(_ body: (PostgresConnection) async throws -> T) async throws -> T {
         if let transaction = currentTransaction {
@@ -129,7 +129,7 @@ extension PostgresClient {
         }
     }
 
-    /// The connection that the task was lent by this client.
+    /// The connection that this client has lent to the task.
     var currentLease: ConnectionLease? {
         var lease = ConnectionLease.current
         while let found = lease, found.client !== self { lease = found.outer }

@@ -1,16 +1,16 @@
 extension PostgresConfiguration {
-    /// How a line is found out that is dead without a word; has no effect on unix sockets.
+    /// How a dead connection is detected that was never closed; has no effect on unix sockets.
     ///
-    /// By default within ten seconds, whether the client waits for the server or the server's system for an answer. Times
-    /// are whole seconds, except `userTimeout`. `keepalives` and its like in a URI count more than these.
+    /// By default within ten seconds, with TCP keep-alives while idle and a user timeout while sending. Times are whole
+    /// seconds, except `userTimeout`. `keepalives` and its like in a URI override these.
     public struct KeepAlive: Sendable, Hashable {
-        /// After so long without a word the other side is asked for a sign of life; nil never asks.
+        /// The idle time before the first probe; nil sends none.
         public var idle: Duration? = .seconds(4)
-        /// The time between two questions.
+        /// The time between two probes.
         public var interval: Duration = .seconds(2)
-        /// After so many unanswered questions the connection has ended.
+        /// The connection is dead after this many unanswered probes.
         public var count = 3
-        /// How long something that was sent may stay unacknowledged by the other side's system; nil is the system's choice.
+        /// How long sent data may stay unacknowledged (TCP_USER_TIMEOUT); nil is the system's choice.
         public var userTimeout: Duration? = .seconds(10)
 
         /// The defaults.

@@ -5,7 +5,7 @@
 #endif
 
 extension PostgresConfiguration {
-    /// Keep-alives and their like, which libpq understands and Kindred does not look into.
+    /// Parameters that Kindred passes to libpq unread, such as keep-alives.
     private static let passedOnKeywords: Set<String> = [
         "keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout",
         "channel_binding", "ssl_min_protocol_version", "ssl_max_protocol_version", "sslsni", "require_auth",
@@ -13,9 +13,9 @@ extension PostgresConfiguration {
 
     /// A configuration from libpq's keywords, such as `["host": "localhost", "dbname": "shop"]`.
     ///
-    /// One keyword is no libpq's: `statementCacheCapacity`, such as 0 behind a pooler that lends sessions by transaction.
-    /// Takes nothing from the environment. Throws `PostgresError` `.invalidConfiguration` for an unknown keyword or a
-    /// value out of range.
+    /// One keyword is Kindred's own: `statementCacheCapacity`, such as 0 behind a transaction pooler. Takes nothing
+    /// from the environment. Throws `PostgresError` `.invalidConfiguration` for an unknown keyword or a value out of
+    /// range.
     public init(keywords: [String: String]) throws {
         self.init(endpoints: [])
         var rest = keywords
@@ -31,17 +31,17 @@ extension PostgresConfiguration {
     /// A configuration from the environment: `DATABASE_URL`, else the variables `PGHOST`, `PGPORT`, `PGUSER`,
     /// `PGPASSWORD`, `PGDATABASE` and those of TLS, as libpq knows them; what they leave open is libpq's default.
     ///
-    /// Except that without `PGSSLMODE` a server on another machine is verified. Service files are not read. Throws
-    /// `PostgresError` `.invalidConfiguration`, also where `PGSERVICE` names a service.
+    /// One default differs: without `PGSSLMODE` a server on another machine is verified. Service files are not read:
+    /// throws `PostgresError` `.invalidConfiguration` where `PGSERVICE` is set.
     public static func fromEnvironment(
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> PostgresConfiguration {
         if let uri = environment["DATABASE_URL"], !uri.isEmpty { return try PostgresConfiguration(uri: uri) }
-        // libpq would take the role and the database from it, but not the server, which is always given.
+        // libpq would take the role and the database from the service, but not the server, which is always given.
         guard environment["PGSERVICE", default: ""].isEmpty else {
             throw PostgresError(
                 .invalidConfiguration,
-                "PGSERVICE is set, and service files are not read: unset it, and set PGHOST and its like or DATABASE_URL"
+                "PGSERVICE is set, but service files are not read; set DATABASE_URL or PGHOST and its like instead"
             )
         }
         let variables = [
@@ -66,7 +66,7 @@ extension PostgresConfiguration {
         "statementCacheCapacity",
     ])
 
-    /// A number of plain digits, which Swift's own parsing would let have a sign.
+    /// A number of digits only; `Int.init` would accept a sign.
     static func number(_ text: String) -> Int? {
         text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int(text) : nil
     }
@@ -88,7 +88,7 @@ extension PostgresConfiguration {
         }
         return try (0..<count).map { index in
             let portText = ports.isEmpty ? "" : ports.count == 1 ? ports[0] : ports[index]
-            // What stands in its place may be part of a password that was not encoded: it is never repeated.
+            // The error never repeats the port's text: it may be part of a password that was not percent-encoded.
             guard let port = portText.isEmpty ? 5432 : number(portText).flatMap(UInt16.init(exactly:)), port > 0 else {
                 throw PostgresError(.invalidConfiguration, "A port is not a number from 1 to 65535")
             }
@@ -101,7 +101,7 @@ extension PostgresConfiguration {
         }
     }
 
-    /// Where Debian's and the project's own servers listen.
+    /// The socket folder of Debian's packages and of PostgreSQL's own.
     private static var defaultSocketFolder: String {
         FileManager.default.fileExists(atPath: "/var/run/postgresql") ? "/var/run/postgresql" : "/tmp"
     }

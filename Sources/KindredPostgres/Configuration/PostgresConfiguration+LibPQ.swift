@@ -5,17 +5,18 @@
 #endif
 
 extension PostgresConfiguration {
-    /// Where the system keeps the certificates it trusts, for libpq versions that cannot ask it.
+    /// The system's trusted certificates, for libpq versions that cannot find them.
     private static let systemCertificates = [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem",
     ]
 
-    /// Every parameter for libpq, given explicitly so that variables, service and password files have no say.
+    /// The parameters for libpq, all explicit, so that environment variables, service files and password files are
+    /// ignored.
     ///
-    /// The password of a provider is still to be added.
+    /// A provider's password is added later.
     ///
-    /// Throws `PostgresError` `.invalidConfiguration` where the environment would redirect a connection that was configured
-    /// without it, or where this libpq cannot keep a password from going out in clear text.
+    /// Throws `PostgresError` `.invalidConfiguration` where the environment would redirect an explicitly configured
+    /// connection, or where this libpq cannot prevent sending the password in clear text.
     package func libpqParameters(
         libpqVersion: Int32,
         environment: [String: String]
@@ -48,7 +49,7 @@ extension PostgresConfiguration {
         parameters["host"] = hosts.joined(separator: ",")
         if addresses.contains(where: { !$0.isEmpty }) { parameters["hostaddr"] = addresses.joined(separator: ",") }
         parameters["port"] = ports.joined(separator: ",")
-        // libpq asks the system for the user's name, unless a variable says something else.
+        // libpq takes the operating system's user, unless a variable names another.
         let isMisled = !usesEnvironment && (environment["PGUSER"] != nil || environment["PGDATABASE"] != nil)
         let user = user ?? (isMisled ? environment["LOGNAME"] ?? environment["USER"] ?? "postgres" : nil)
         parameters["user"] = user
@@ -56,7 +57,7 @@ extension PostgresConfiguration {
         if let password, !password.text.isEmpty {
             parameters["password"] = password.text
         } else if !usesEnvironment && passwordProvider == nil && environment["PGPASSWORD"] != nil {
-            // libpq takes no empty password as an answer and would send the environment's; this one is nobody's.
+            // libpq takes an empty password for none and would send the environment's; this one is a placeholder.
             parameters["password"] = "no password was configured"
         }
         if !usesEnvironment { parameters["passfile"] = "/nonexistent/pgpass" }
@@ -93,7 +94,7 @@ extension PostgresConfiguration {
         parameters["sslcert"] = try checkedCertificate()
         parameters["sslkey"] = try checkedKey()
         parameters["sslcrl"] = try checkedRevocationList(root: parameters["sslrootcert"])
-        // A server may ask for the password in clear text; on an unencrypted connection everybody on the way reads it.
+        // A server may ask for the password in clear text, readable on an unencrypted connection.
         guard password != nil || passwordProvider != nil, !mode.isAlwaysEncrypted, !endpoints.allSatisfy(\.isLocal)
         else { return }
         if libpqVersion >= 160_000 {
@@ -109,13 +110,13 @@ extension PostgresConfiguration {
         }
     }
 
-    /// Settings that answers are read by, pinned against what a role or database may have set.
+    /// Settings that decoding depends on, pinned against settings of the role or database.
     static let pinnedSettings = [
         "DateStyle": "ISO", "IntervalStyle": "postgres", "TimeZone": "UTC", "extra_float_digits": "3",
         "bytea_output": "hex", "standard_conforming_strings": "on",
     ]
 
-    /// What is pinned; then the user's own settings.
+    /// The pinned settings, then the user's own.
     private var sessionOptions: String {
         var pinned = Self.pinnedSettings
         pinned["search_path"] = searchPathSetting
@@ -125,17 +126,17 @@ extension PostgresConfiguration {
         return words.joined(separator: " ")
     }
 
-    /// The path as the server is told it.
+    /// The search path as sent to the server.
     ///
-    /// `pg_catalog` comes first because it is not named; where it is, unqualified CREATE statements would go there. Temporary
-    /// objects would come even before it.
+    /// `pg_catalog` is not named, so it comes first; naming it would make it the target of unqualified CREATE
+    /// statements. `pg_temp` is named last; temporary objects would come first otherwise.
     var searchPathSetting: String? {
         searchPath.map { schemas in
             (schemas.map { (try? SQLIdentifier.quote($0)) ?? "" } + ["pg_temp"]).joined(separator: ", ")
         }
     }
 
-    /// The server splits options at spaces; a backslash takes the next character as it is.
+    /// Escapes spaces and backslashes; the server splits options at spaces.
     private static func escaped(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { result, scalar in
             if scalar == "\\" || scalar == " " || (9...13).contains(scalar.value) { result.unicodeScalars.append("\\") }

@@ -12,9 +12,9 @@
     import Darwin
 #endif
 
-/// Files that libpq would ignore without a word, or refuse at each attempt.
+/// Checks files that libpq would ignore silently, or reject at each attempt.
 extension PostgresConfiguration {
-    /// The file of revoked certificates, which libpq would ignore without a word where it cannot be used.
+    /// The revocation list; libpq silently ignores one that it cannot use.
     func checkedRevocationList(root: String?) throws -> String? {
         guard let file = tls.revocationList else { return nil }
         guard let root, root != "system" else {
@@ -29,39 +29,39 @@ extension PostgresConfiguration {
         guard let text = try? Data(contentsOf: URL(fileURLWithPath: file)), text.firstRange(of: mark) != nil else {
             throw PostgresError(
                 .invalidConfiguration,
-                "The file of revoked certificates (sslcrl) cannot be read, or is no list in PEM form")
+                "The certificate revocation list (sslcrl) cannot be read, or is not in PEM form")
         }
         return file
     }
 
-    /// The file of the client's certificate; without one that it can read, libpq would show the server none.
+    /// The client's certificate; libpq sends none if it cannot read the file.
     func checkedCertificate() throws -> String? {
         guard let file = tls.certificate else { return nil }
         guard access(file, R_OK) == 0 else {
             throw PostgresError(
                 .invalidConfiguration,
-                "The client's certificate (sslcert) cannot be read: check the file's name and owner")
+                "The client's certificate (sslcert) cannot be read; check the file's name and owner")
         }
         return file
     }
 
-    /// The file of the client's private key, which nobody else may read.
+    /// The client's private key, which only its owner may read.
     ///
-    /// The rule is libpq's: a key of root's may be readable for its group.
+    /// As in libpq, root's key may be readable by its group.
     func checkedKey() throws -> String? {
-        // A name with a colon is that of a key in hardware.
+        // A name with a colon refers to a hardware key.
         guard let file = tls.key, !file.contains(":") else { return tls.key }
         var info = stat()
         guard stat(file, &info) == 0, info.st_mode & S_IFMT == S_IFREG, access(file, R_OK) == 0 else {
             throw PostgresError(
                 .invalidConfiguration,
-                "The client's private key (sslkey) cannot be read: check the file's name and owner")
+                "The client's private key (sslkey) cannot be read; check the file's name and owner")
         }
         let others = info.st_uid == 0 ? S_IWGRP | S_IXGRP | S_IRWXO : S_IRWXG | S_IRWXO
         guard info.st_mode & others == 0 else {
             throw PostgresError(
                 .invalidConfiguration,
-                "The client's private key (sslkey) may be read by others: take their rights away, chmod 600")
+                "The client's private key (sslkey) is accessible to other users; use chmod 600")
         }
         return file
     }

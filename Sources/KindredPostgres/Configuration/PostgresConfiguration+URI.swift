@@ -10,11 +10,10 @@ extension PostgresConfiguration {
     /// A configuration from a connection URI, in libpq's form:
     /// `postgresql://user:password@host:port,host:port/database?parameter=value`.
     ///
-    /// A unix socket is given as the parameter `host=/folder` or as a percent-encoded host. Of Kindred's own, the parameter
-    /// `statementCacheCapacity=0` is for poolers that lend sessions by transaction. Nothing is taken from the
-    /// environment. Throws `PostgresError` `.invalidConfiguration`, never repeating the URI, which may hold a password:
-    /// for an unknown or doubled parameter, a bad percent-encoding, a port out of range, and everything that libpq would
-    /// only find out later.
+    /// A unix socket is given as the parameter `host=/folder` or as a percent-encoded host. Kindred adds one parameter:
+    /// `statementCacheCapacity=0` for transaction poolers. Takes nothing from the environment. Throws `PostgresError`
+    /// `.invalidConfiguration` for an unknown or repeated parameter, a bad percent-encoding, a port out of range, and
+    /// what libpq would reject later; the message never repeats the URI, which may hold a password.
     public init(uri: String) throws {
         func invalid(_ reason: String) -> PostgresError {
             PostgresError(.invalidConfiguration, "The connection URI is invalid: \(reason)")
@@ -28,11 +27,11 @@ extension PostgresConfiguration {
             throw invalid("it does not begin with postgres:// or postgresql://")
         }
         let rest = uri.dropFirst(scheme.count)
-        guard !rest.utf8.contains(UInt8(ascii: "#")) else { throw invalid("it holds a #, which has to be written %23") }
+        guard !rest.utf8.contains(UInt8(ascii: "#")) else { throw invalid("# has to be written %23") }
         let halves = rest.split(at: "?", maxSplits: 1)
         let path = halves[0].split(at: "/", maxSplits: 1)
         let authority = path[0].split(at: "@")
-        guard authority.count <= 2 else { throw invalid("it holds several @; write %40 inside names and passwords") }
+        guard authority.count <= 2 else { throw invalid("it has several @; write %40 inside names and passwords") }
         var parameters: [String: String] = [:]
         func add(_ name: String, _ encoded: Substring) throws {
             guard let value = PercentCoding.decode(encoded) else {
@@ -45,7 +44,7 @@ extension PostgresConfiguration {
             try add("user", credentials[0])
             if credentials.count == 2 {
                 guard !credentials[1].utf8.contains(UInt8(ascii: ":")) else {
-                    throw invalid("the password holds a :, which has to be written %3A")
+                    throw invalid(": in the password has to be written %3A")
                 }
                 try add("password", credentials[1])
             }
@@ -55,7 +54,7 @@ extension PostgresConfiguration {
         if !hosts.ports.allSatisfy(\.isEmpty) { parameters["port"] = hosts.ports.joined(separator: ",") }
         if path.count == 2, !path[1].isEmpty {
             guard !path[1].utf8.contains(UInt8(ascii: "/")) else {
-                throw invalid("the database's name holds a /, which has to be written %2F")
+                throw invalid("/ in the database's name has to be written %2F")
             }
             try add("dbname", path[1])
         }
@@ -63,7 +62,7 @@ extension PostgresConfiguration {
             for pair in halves[1].split(at: "&") {
                 let parts = pair.split(at: "=")
                 guard parts.count == 2, let name = PercentCoding.decode(parts[0]), !name.isEmpty else {
-                    throw invalid("a part after the question mark is not parameter=value")
+                    throw invalid("a part after ? is not parameter=value")
                 }
                 try add(name, parts[1])
             }
@@ -86,17 +85,17 @@ extension PostgresConfiguration {
             var name = part
             var port = Substring()
             if part.hasPrefix("[") {
-                guard let end = part.firstIndex(of: "]") else { throw invalid("an address in brackets does not end") }
+                guard let end = part.firstIndex(of: "]") else { throw invalid("a bracket is not closed") }
                 name = part[part.index(after: part.startIndex)..<end]
                 port = part[part.index(after: end)...]
                 guard port.isEmpty || port.hasPrefix(":"), isIPv6(name) else {
-                    throw invalid("what stands in brackets is no IPv6 address")
+                    throw invalid("the brackets do not hold an IPv6 address")
                 }
                 port = port.dropFirst()
             } else if let colon = part.firstIndex(of: ":") {
                 name = part[..<colon]
                 port = part[part.index(after: colon)...]
-                guard !port.contains(":") else { throw invalid("an IPv6 address has to stand in brackets") }
+                guard !port.contains(":") else { throw invalid("an IPv6 address needs brackets") }
             }
             guard let decoded = PercentCoding.decode(name) else {
                 throw invalid("a host is not percent-encoded correctly")
@@ -108,7 +107,7 @@ extension PostgresConfiguration {
         return (names, ports)
     }
 
-    /// Whether a text is an IPv6 address, with a zone or without.
+    /// Whether a text is an IPv6 address, with or without a zone.
     private static func isIPv6(_ text: Substring) -> Bool {
         let address = text.split(at: "%", maxSplits: 1)[0]
         var bytes = in6_addr()
@@ -117,7 +116,7 @@ extension PostgresConfiguration {
 }
 
 extension Substring {
-    /// The parts between separators, byte by byte: a combining mark after a separator does not hide it.
+    /// Splits at unicode scalars: a combining mark after a separator does not hide it.
     fileprivate func split(at separator: Unicode.Scalar, maxSplits: Int = .max) -> [Substring] {
         utf8.split(separator: UInt8(ascii: separator), maxSplits: maxSplits, omittingEmptySubsequences: false)
             .map(Substring.init)

@@ -1,96 +1,94 @@
-/// Where a database is, as whom to connect, and how connections are kept.
+/// Where the database is, which role to connect as, and how connections are kept.
 ///
 /// ```swift
 /// var configuration = try PostgresConfiguration(uri: "postgres://app@db.example.org/shop")
 /// configuration.pool.maximumConnections = 20
 /// ```
 public struct PostgresConfiguration: Sendable {
-    /// The servers to try, in this order; the first that answers and fits is used.
+    /// The servers to try, in order; the first that answers and fits is used.
     public var endpoints: [Endpoint]
     /// The role; nil is the operating system's user.
     public var user: String?
     /// The password, if one is needed.
     public var password: Password?
-    /// Gives the password of each new connection, where it changes with time: tokens of a cloud, leases of a vault.
+    /// Gives the password of each new connection, for passwords that change: cloud tokens, vault leases.
     ///
     /// ```swift
     /// configuration.passwordProvider = { .init(try await vault.databasePassword()) }
     /// ```
     ///
-    /// It is called once for each attempt to connect, whoever makes it, also several times at once, and its answer is
-    /// used for that attempt only: keeping a token as long as it is good is its own concern. Connections that are open go on
-    /// with the password they were made with; `pool.maximumLifetime` says for how long. It has `connectTimeout`, of which
-    /// the server gets the rest; then its task is cancelled, and the attempt fails whether or not it heeds that. It must
-    /// not block its thread. What it throws becomes `PostgresError` `.passwordUnavailable`, and the pool tries again as
-    /// it does for servers that do not answer. Not together with `password`.
+    /// Called once for each attempt to connect, possibly several times at once; its answer is used for that attempt
+    /// only, so it should cache its own token. Open connections stay; `pool.maximumLifetime` bounds their age. The time
+    /// it takes counts towards `connectTimeout`; then its task is cancelled and the attempt fails. It must not block
+    /// its thread. An error that it throws becomes `PostgresError` `.passwordUnavailable`, and the pool retries as it
+    /// does for an unreachable server. Cannot be set together with `password`.
     public var passwordProvider: PasswordProvider?
     /// The database; nil is the role's name.
     public var database: String?
-    /// What the server calls the client, as in `pg_stat_activity`.
+    /// The name shown in `pg_stat_activity`.
     public var applicationName = "kindred"
     /// How connections are encrypted and the server is verified.
     public var tls = TLS()
-    /// Which servers fit, where there are several.
+    /// Which servers fit, if there are several.
     public var targetSession = TargetSession.any
-    /// The schemas in which names without a schema are looked for, in each session; nil leaves it to the server.
+    /// The search path of each session; nil leaves it to the server.
     ///
     /// ```swift
     /// configuration.searchPath = ["shop", "extensions"]
     /// ```
     ///
-    /// PostgreSQL's own functions and operators come first, then these schemas in this order, and temporary objects last.
-    /// Name only schemas in which nobody creates objects whom you do not trust: a function or operator there that fits its
-    /// arguments better than PostgreSQL's own takes its place, also in the statements that Kindred makes. Without a path of
-    /// its own a database that lets everybody create objects on the way is warned of when its catalog is read. The schemas of
-    /// extensions have to be among them for their operators to be found.
+    /// PostgreSQL's own functions and operators come first, then these schemas in order, then temporary objects. Name
+    /// only schemas in which no untrusted role can create objects: a function or operator there with a closer match of
+    /// argument types replaces PostgreSQL's own, also in Kindred's statements. Without a path a warning is logged when
+    /// the catalog is read, if every role may create objects in a schema on the database's path. Include the schemas of
+    /// extensions, or their operators are not found.
     ///
-    /// A pooler may drop such a request: a new connection that does not report the path is asked for it by a statement, and
-    /// refused with `PostgresError` `.connectionFailed` if it has another one.
+    /// A pooler may drop the setting: a new connection that does not report its path is queried for it, and one with
+    /// another path is refused with `PostgresError` `.connectionFailed`.
     public var searchPath: [String]?
     /// Settings for each session, such as `["lock_timeout": "2s"]`.
     ///
-    /// A pooler may drop such a request: each new connection is asked for them, in one round trip, and refused with
-    /// `PostgresError` `.connectionFailed` where one has another value.
+    /// A pooler may drop them: each new connection is checked, in one round trip, and refused with `PostgresError`
+    /// `.connectionFailed` if a value differs.
     public var settings: [String: String] = [:]
     /// Further command-line options for each session, as libpq's `options`.
     public var options: String?
-    /// Parameters that are passed on to libpq as they are: keep-alives and their like.
+    /// Parameters passed to libpq unread, such as keep-alives.
     var passedOn: [String: String] = [:]
-    /// How long connecting may take, over all endpoints together.
+    /// How long connecting may take, over all endpoints.
     public var connectTimeout: Duration = .seconds(10)
-    /// How long a statement may take before it is cancelled, the wait for a connection included; nil is without limit.
+    /// How long a statement may take, including the wait for a connection, before it is cancelled; nil is no limit.
     public var statementTimeout: Duration? = .seconds(30)
-    /// How long the caller of a statement that is stopped waits for the server to say so.
+    /// How long the caller of a cancelled statement waits for the server's confirmation.
     ///
-    /// Where a timeout has passed or the task was cancelled, the server is asked to stop, and mostly does in a millisecond;
-    /// the connection is as good as before then. If it does not answer in this time the caller goes on all the same, and the
-    /// connection is closed behind its back. Zero is never to wait. A server that is far away or very busy needs more, or
-    /// each statement that is stopped costs a connection.
+    /// After a timeout or the task's cancellation the server is asked to stop, which it mostly does within a
+    /// millisecond; the connection stays usable. Past this time the caller continues and the connection is closed. Zero
+    /// never waits. Raise it for a distant or busy server: each statement that it stops too late costs a connection.
     public var cancellationGrace: Duration = .milliseconds(150)
-    /// How many statements a connection keeps prepared; 0 behind poolers that lend connections by transaction.
+    /// How many prepared statements a connection keeps; 0 behind transaction poolers.
     public var statementCacheCapacity = 256
-    /// How much memory one result may take up, in bytes; a statement that gives more fails with `.resultTooLarge`.
+    /// The largest result in memory, in bytes; a larger one fails with `.resultTooLarge`.
     ///
-    /// Also the limit of a single row, of what is streamed and copied too, and of whatever else a server sends: its
-    /// statement is stopped, and if more than 16 MiB come after that, its connection is closed. Streams and COPY hold less
-    /// than a megabyte at a time, unless a row has more, and have no other limit. A gibibyte by default.
+    /// Also the limit of a single row, streamed and copied ones included, and of any other message of the server: the
+    /// statement is cancelled, and if 16 MiB more arrive the connection is closed. Streams and COPY hold less than a
+    /// megabyte at a time, unless a row is larger, and have no other limit. A gibibyte by default.
     public var maximumResultSize = 1 << 30
-    /// How much may be on its way to the server over one connection, in bytes, before further statements wait their turn.
+    /// How many bytes of requests may be in flight on one connection; further statements wait.
     ///
-    /// A single statement may be larger; it then goes alone. Four mebibytes by default.
+    /// A larger statement is sent alone. Four mebibytes by default.
     public var maximumBytesInFlight = 4 << 20
-    /// How long the thread that waits for answers looks for the next one without falling asleep; zero, the default, is never.
+    /// How long the thread that waits for answers polls before it sleeps; zero, the default, sleeps at once.
     ///
-    /// It is done only where the answers of one connection, and of no other, follow each other within twice that time, as those
-    /// of a loop of look-ups on the same machine: to be woken takes longer there than the look-up. It takes a processor's time
-    /// while the server works, and stops where another thread takes the processor for more than 100 microseconds. A good limit
-    /// is that of Linux's `haltpoll`, 200 microseconds.
+    /// On the same machine waking a thread takes longer than a look-up. The thread polls only while one connection, and no
+    /// other, answers at intervals below twice this time, as in a loop of look-ups. Polling occupies a processor while
+    /// the server works; it stops where another thread takes the processor for more than 100 microseconds. 200
+    /// microseconds, the limit of Linux's `haltpoll`, is a good value.
     public var busyPollingLimit: Duration = .zero
-    /// How a line is found out that is dead without a word.
+    /// How a dead connection is detected.
     public var keepAlive = KeepAlive()
     /// How connections are kept.
     public var pool = PoolOptions()
-    /// Whether libpq may read its environment variables, because the configuration itself came from there.
+    /// Whether libpq may read its environment variables: the configuration itself came from there.
     var usesEnvironment = false
 
     /// A configuration for the given servers.
@@ -103,11 +101,11 @@ public struct PostgresConfiguration: Sendable {
 }
 
 extension PostgresConfiguration {
-    /// A place where a server listens.
+    /// The address of a server.
     public enum Endpoint: Sendable, Hashable {
-        /// A host by name or address; `address` skips the look-up of the name, which then only serves to verify.
+        /// A host by name or address; `address` skips the name's look-up, and the name then only serves to verify.
         case tcp(host: String, port: UInt16 = 5432, address: String? = nil)
-        /// A unix socket in a folder.
+        /// The folder of a unix socket.
         case socket(folder: String, port: UInt16 = 5432)
 
         var port: UInt16 {
@@ -116,7 +114,7 @@ extension PostgresConfiguration {
             }
         }
 
-        /// Whether nothing that is sent there leaves the machine.
+        /// Whether the connection stays on this machine.
         public var isLocal: Bool {
             switch self {
             case .socket: true
@@ -126,7 +124,7 @@ extension PostgresConfiguration {
         }
     }
 
-    /// Gives a password that is good now.
+    /// Returns a password that is valid now.
     public typealias PasswordProvider = @Sendable () async throws -> Password
 
     /// A password that prints as stars.
@@ -135,15 +133,15 @@ extension PostgresConfiguration {
     {
         let text: String
 
-        /// A password.
+        /// Wraps a password.
         public init(_ text: String) { self.text = text }
-        /// A password.
+        /// Wraps a password.
         public init(stringLiteral text: String) { self.text = text }
         /// Stars.
         public var description: String { "***" }
         /// Stars.
         public var debugDescription: String { "***" }
-        /// Shows nothing.
+        /// Hides the text.
         public var customMirror: Mirror { Mirror(self, children: []) }
     }
 
@@ -173,12 +171,12 @@ extension PostgresConfiguration {
         public var rootCertificate: String?
         /// The client's certificate file; one that cannot be read is `PostgresError` `.invalidConfiguration`.
         public var certificate: String?
-        /// The client's private key file, which nobody else may read: else it is `PostgresError` `.invalidConfiguration`.
+        /// The client's private key file; it is `PostgresError` `.invalidConfiguration` if other users may read it.
         public var key: String?
         /// The file of revoked certificates, in PEM form; needs `rootCertificate` where libpq has a store of its own.
         ///
-        /// A file that cannot be read, or is none, is `PostgresError` `.invalidConfiguration`; libpq itself would connect
-        /// without it.
+        /// A file that cannot be read, or is not in PEM form, is `PostgresError` `.invalidConfiguration`; libpq itself
+        /// would connect without it.
         public var revocationList: String?
 
         /// The defaults.
@@ -189,11 +187,11 @@ extension PostgresConfiguration {
     public enum TargetSession: String, Sendable, Hashable, CaseIterable {
         /// Every server.
         case any
-        /// One that takes writes; a connection whose server ceases to is replaced after the first write that it refuses.
+        /// Accepts writes; a connection whose server stops doing so is replaced after the first write that it refuses.
         case readWrite = "read-write"
-        /// One that takes none.
+        /// Read-only.
         case readOnly = "read-only"
-        /// No standby; a connection whose server has become one is replaced after the first write that it refuses.
+        /// Not a standby; a connection whose server becomes one is replaced after the first write that it refuses.
         case primary
         /// A standby.
         case standby
@@ -203,25 +201,25 @@ extension PostgresConfiguration {
 
     /// How connections are kept.
     public struct PoolOptions: Sendable, Hashable {
-        /// At most this many connections.
+        /// The largest number of connections.
         public var maximumConnections = 10
-        /// At least this many are kept open.
+        /// The number of connections kept open.
         public var minimumConnections = 0
-        /// At most this many requests share a connection.
+        /// The largest number of requests that share a connection.
         public var pipelineDepth = 16
-        /// How long to wait for a connection.
+        /// How long a request waits for a connection.
         public var acquireTimeout: Duration = .seconds(5)
-        /// A connection that was idle for so long is closed.
+        /// A connection idle for this long is closed.
         public var idleTimeout: Duration = .seconds(300)
-        /// A connection is closed after so long, give or take a tenth.
+        /// The largest age of a connection, with 10 % jitter.
         public var maximumLifetime: Duration = .seconds(1800)
-        /// A connection that was idle for so long is tested before it is used; zero is always.
+        /// A connection idle for this long is tested before use; zero always tests.
         public var idleTestThreshold: Duration = .seconds(30)
-        /// A lease or transaction that takes longer is logged and counted once; nil is never.
+        /// A lease or transaction that takes longer is logged and counted once; nil never.
         public var leaseWarning: Duration? = .seconds(30)
-        /// At most this many connections are being opened at once.
+        /// The largest number of connections being opened at once.
         public var connectConcurrency = 4
-        /// At most this many tasks wait; the next is refused.
+        /// The largest number of waiters; further requests are refused.
         public var maximumWaiters = 10_000
 
         /// The defaults.
@@ -235,7 +233,7 @@ extension PostgresConfiguration {
         tls.mode ?? (endpoints.allSatisfy(\.isLocal) ? .prefer : .verifyFull)
     }
 
-    /// Checks what the types do not.
+    /// Validates the configuration as a whole.
     ///
     /// Throws `PostgresError` `.invalidConfiguration`.
     package func validate() throws {
@@ -247,16 +245,16 @@ extension PostgresConfiguration {
             case .socket(let folder, _):
                 if folder.utf8.count > 90 {
                     throw invalid(
-                        "The socket's folder has \(folder.utf8.count) bytes; its path may have at most 107 in all")
+                        "The socket's folder has \(folder.utf8.count) bytes; a socket's path has at most 107")
                 }
                 guard folder.isPlain, folder.hasPrefix("/") || folder.hasPrefix("@") else {
-                    throw invalid("A socket's folder is no absolute path, or holds a comma or a control character")
+                    throw invalid("A socket's folder is not an absolute path, or has a comma or control character")
                 }
             case .tcp(let host, _, let address):
                 for name in [host, address ?? host] {
                     guard name.isPlain, !name.isEmpty, !name.utf8.contains(UInt8(ascii: " ")), !name.hasPrefix("/")
                     else {
-                        throw invalid("A host's name is empty, or holds a comma, a space or a control character")
+                        throw invalid("A host's name is empty, or has a comma, space or control character")
                     }
                 }
             }
@@ -269,7 +267,7 @@ extension PostgresConfiguration {
         let texts = own + settings.keys + settings.values + passedOn.values
         if texts.contains(where: { $0.utf8.contains(0) }) { throw invalid("A parameter holds a NUL character") }
         if searchPath != nil, settings.keys.contains(where: { $0.lowercased() == "search_path" }) {
-            throw invalid("There is a searchPath, and a search_path among the settings: leave one of them out")
+            throw invalid("Set `searchPath` or `search_path` in the settings, not both")
         }
         for schema in searchPath ?? [] {
             guard let name = try? SQLIdentifier.quote(schema), !name.hasPrefix("\"pg_") else {
@@ -284,11 +282,11 @@ extension PostgresConfiguration {
             throw invalid("A role or database name has \(name.utf8.count) bytes; PostgreSQL cuts names at 63")
         }
         if password != nil, passwordProvider != nil {
-            throw invalid("There is a password, and somebody who gives passwords: leave one of them out")
+            throw invalid("Set `password` or `passwordProvider`, not both")
         }
         if pool.maximumConnections < 1 { throw invalid("The pool needs at least one connection") }
         if pool.minimumConnections < 0 || pool.minimumConnections > pool.maximumConnections {
-            throw invalid("The pool's minimum lies outside of 0 to \(pool.maximumConnections)")
+            throw invalid("The pool's minimum is not within 0 to \(pool.maximumConnections)")
         }
         if keepAlive.count < 1 || pool.pipelineDepth < 1 || pool.connectConcurrency < 1 || pool.maximumWaiters < 0
             || statementCacheCapacity < 0 || maximumResultSize < 1 || maximumBytesInFlight < 1
@@ -309,7 +307,7 @@ extension PostgresConfiguration {
 }
 
 extension PostgresConfiguration: CustomStringConvertible {
-    /// The address in a URI's form, without the password: for people, as nothing in it is percent-encoded.
+    /// The address in a URI's form without the password; for messages, as it is not percent-encoded.
     public var description: String {
         let hosts = endpoints.map { endpoint in
             switch endpoint {
@@ -328,7 +326,7 @@ extension String {
             && parts.allSatisfy { PostgresConfiguration.number(String($0)).flatMap(UInt8.init(exactly:)) != nil }
     }
 
-    /// Whether libpq takes the text as one name: its lists are divided by commas.
+    /// Whether libpq takes the text as one name; it splits lists at commas.
     fileprivate var isPlain: Bool {
         utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ",") }
     }

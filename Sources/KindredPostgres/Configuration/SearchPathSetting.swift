@@ -1,6 +1,6 @@
-/// A search path as the server writes it: names with quotes where they need them, divided by commas.
+/// Parses a search path as the server writes it: comma-separated, with quotes where needed.
 enum SearchPathSetting {
-    /// The names of a path, as a server reads it.
+    /// The schema names of a path.
     static func names(_ text: String) -> [String] {
         var names: [String] = []
         var name = String.UnicodeScalarView()
@@ -12,7 +12,7 @@ enum SearchPathSetting {
         for scalar in text.unicodeScalars {
             switch scalar {
             case "\"":
-                // A second quote right after one is a quote in the name.
+                // A doubled quote is a quote in the name.
                 if !isQuoted && wasQuoted { name.append(scalar) }
                 isQuoted.toggle()
                 wasQuoted = true

@@ -1,13 +1,13 @@
 import CLibPQ
 import Synchronization
 
-/// One attempt to connect: whoever comes first, the thread, the deadline or a cancellation, ends it.
+/// One attempt to connect, ended by the connecting thread, the deadline or a cancellation, whichever comes first.
 final class ConnectionAttempt: PolledSource {
     typealias Opened = Connector.Opened
 
     private struct State {
         var waiting: CheckedContinuation<Opened, any Error>?
-        /// Asks for the password, where that is somebody else's to know.
+        /// The call of the password provider.
         var asking: Task<Void, Never>?
         var isAsking = false
         var isOver = false
@@ -30,11 +30,11 @@ final class ConnectionAttempt: PolledSource {
         if isOver { waiting.resume(throwing: CancellationError()) }
     }
 
-    /// A provider that neither answers nor heeds its cancellation keeps its task; so many may.
+    /// The limit on provider calls that hang: each keeps its task.
     private static let maximumAsking = 1_000
     private static let askingCount = Atomic(0)
 
-    /// Asks for the password, in a task of its own, which may be slow or never end; then goes on with `next`.
+    /// Calls the provider in a task of its own, as it may be slow or hang; then continues with `next`.
     func ask(
         _ provider: @escaping PostgresConfiguration.PasswordProvider,
         then next: @escaping @Sendable (PostgresConfiguration.Password) throws(PostgresError) -> Void
@@ -44,7 +44,7 @@ final class ConnectionAttempt: PolledSource {
             return fail(
                 PostgresError(
                     .passwordUnavailable,
-                    "\(Self.maximumAsking) calls of password providers hang; no further one is made"))
+                    "\(Self.maximumAsking) calls of password providers are hanging; none is added"))
         }
         state.withLock { $0.isAsking = true }
         let asking = Task.detached { [self] in
@@ -76,13 +76,13 @@ final class ConnectionAttempt: PolledSource {
         } catch {
             throw PostgresError(
                 .passwordUnavailable,
-                "The password provider failed with \(type(of: error)); the server was not asked for a connection",
+                "The password provider failed with \(type(of: error)); no connection was attempted",
                 underlying: ["\(error)"])
         }
-        // libpq would take a variable's password for an empty one, and cut one at a NUL.
+        // libpq would replace an empty password by the environment's, and truncate one at a NUL.
         guard !password.text.isEmpty, !password.text.utf8.contains(0) else {
             throw PostgresError(
-                .passwordUnavailable, "The password provider gave a password that is empty or holds a NUL character")
+                .passwordUnavailable, "The password provider returned a password that is empty or has a NUL character")
         }
         return password
     }
@@ -99,7 +99,7 @@ final class ConnectionAttempt: PolledSource {
         take()?.resume(throwing: error)
     }
 
-    /// Whether nobody waits for the connection any more.
+    /// Whether the attempt has ended, so that its result is discarded.
     var isOver: Bool { state.withLock { $0.isOver } }
 
     private func take() -> CheckedContinuation<Opened, any Error>? {
@@ -108,15 +108,15 @@ final class ConnectionAttempt: PolledSource {
             defer { state = State(isAsking: state.isAsking, isOver: true) }
             return (state.waiting, state.asking)
         }
-        // This may be a handler of a cancellation, which must not run another's.
+        // Deferred: this may run in a cancellation handler, which must not run another one.
         if let asking { Poller.shared.later { asking.cancel() } }
         return waiting
     }
 
-    /// The error of an attempt for which the time is up.
+    /// The error for a missed deadline.
     var timedOut: PostgresError {
         state.withLock { $0.isAsking }
-            ? PostgresError(.passwordUnavailable, "The password provider gave nothing within the connect timeout")
+            ? PostgresError(.passwordUnavailable, "The password provider did not answer within the connect timeout")
             : PostgresError(.connectionFailed, "\(address) did not answer within the connect timeout")
     }
 

@@ -1,6 +1,6 @@
 import Logging
 
-/// What the connections of a client share.
+/// State shared by a client's connections.
 final class ConnectionContext: Sendable {
     let configuration: PostgresConfiguration
     let types: TypeRegistry

@@ -2,28 +2,29 @@ import CLibPQ
 import DequeModule
 
 extension ConnectionState {
-    /// A request to the server to stop what it does, which knows the session but not the statement.
+    /// A cancel request; it names the session, not the statement.
     ///
-    /// The server may have gone on to the next statement when the request gets there. So nothing new is sent while it is
-    /// under way, and what was sent before and is hit by mistake is repeated.
+    /// The server may have gone on to the next statement when it arrives. So nothing is sent while it is in flight, and
+    /// a later statement that it hits by mistake is repeated.
     struct Cancellation {
         let target: Request.ID
-        /// Whether the thread that talks to the server has not come back yet.
+        /// Whether the sending thread is still at work.
         var isSending = true
-        /// The request is repeated then, in case it reached the server before the statement did.
+        /// When to send it again, in case it overtook the statement.
         var repeatAt = MonotonicTime.never
-        /// The connection is given up then.
+        /// When to give the connection up.
         let giveUpAt: MonotonicTime
     }
 
-    /// How long the server may take to stop a statement while others wait for it, or nobody is in a hurry.
+    /// How long the server may take to stop a statement if other requests need the connection, or no deadline has
+    /// passed.
     static let patience = Duration.seconds(5)
 
     private static var unstopped: PostgresError {
         PostgresError(.timeout, "The server did not stop a statement in time; the connection was closed")
     }
 
-    /// Stops a request whose caller no longer wants the answer, or may no longer wait for it.
+    /// Stops a request that was cancelled, timed out, or has too large a result.
     mutating func stop(_ id: Request.ID, _ stop: Request.Stop, _ effects: inout Effects) {
         if let index = held.firstIndex(where: { $0.request.id == id }) {
             let pending = held.remove(at: index)
@@ -35,7 +36,7 @@ extension ConnectionState {
         let pending = inFlight[index]
         pending.stop = stop
         pending.deadline = .never
-        // It is cancelled when its turn comes, and keeps its share of the connection until then.
+        // Cancelled when its turn comes; it keeps its share of the connection until then.
         if index > 0, pending.request.traits.mayLeave { return leave(pending, &effects) }
         pending.leaveAt = .now + grace(for: pending.request, stop)
         effects.deadline = min(effects.deadline, pending.leaveAt)
@@ -44,14 +45,14 @@ extension ConnectionState {
         stopCopy(&effects)
     }
 
-    /// How long the caller of a stopped request waits for the server's word.
+    /// How long the caller of a stopped request waits for the server's confirmation.
     private func grace(for request: Request, _ stop: Request.Stop) -> Duration {
-        // Nobody's time is up, and the server is in the middle of its answer.
+        // No deadline has passed, and the server is in the middle of its answer.
         if case .tooLarge = stop { return Self.patience }
         return request.traits.isUndoing ? .zero : context.configuration.cancellationGrace
     }
 
-    /// Lets a stopped request's caller go on; the answer is still taken in.
+    /// Resumes a stopped request's caller; the answer is still read.
     private func leave(_ pending: PendingRequest, _ effects: inout Effects) {
         guard let stop = pending.stop else { return }
         pending.leaveAt = .never
@@ -61,8 +62,8 @@ extension ConnectionState {
                 request: pending.request, result: .failure(pending.request.stopped(stop, nil)), parties: .caller))
     }
 
-    /// Lets those go on whose statements the server has not stopped in time, and gives the connection up: it is closed at
-    /// once, unless others wait for their answers, who share the connection and get some more time.
+    /// Resumes the callers whose statements the server has not stopped in time, and gives the connection up: it is
+    /// closed at once, or later if other requests in flight await their answers.
     private mutating func letGo(_ now: MonotonicTime, _ effects: inout Effects) {
         let leaving = inFlight.filter { $0.leaveAt <= now }
         guard let handle, !leaving.isEmpty else { return }
@@ -73,13 +74,13 @@ extension ConnectionState {
         for pending in leaving { leave(pending, &effects) }
         isGivenUp = true
         effects.isRetired = true
-        // To where they are answered.
+        // Moves the held requests to another connection.
         sendHeld(&effects)
     }
 
-    /// Begins a cancellation of the first request; returns what the thread needs that sends it.
+    /// Begins to cancel the first request; returns the key that the sending thread needs.
     mutating func beginCancel(_ now: MonotonicTime, _ effects: inout Effects) -> CancelKey? {
-        // The request that was to be stopped may have been answered in the meantime.
+        // The request may have been answered in the meantime.
         guard let handle, let first = inFlight.first, cancellation?.isSending != true,
             first.stop != nil || (first.request.copy != nil && first.error != nil)
         else {
@@ -99,7 +100,7 @@ extension ConnectionState {
         return key
     }
 
-    /// The server has taken the request: what is sent from now on cannot be hit.
+    /// The server has taken the cancel request: statements sent from now on are safe from it.
     mutating func cancelWasSent(_ now: MonotonicTime, _ effects: inout Effects) {
         guard handle != nil, var current = cancellation else { return }
         resumeReading()
@@ -116,7 +117,7 @@ extension ConnectionState {
         sendHeld(&effects)
     }
 
-    /// Stops requests whose time is up; returns the next time to look.
+    /// Stops requests past their deadline; returns the next deadline.
     mutating func deadlinePassed(_ now: MonotonicTime, _ effects: inout Effects) -> MonotonicTime {
         guard handle != nil else { return .never }
         let late = (inFlight + held).filter { $0.deadline <= now }

@@ -9,15 +9,16 @@ import DequeModule
     import Darwin
 #endif
 
-/// COPY: between its beginning and its end the connection belongs to one request, out of pipeline mode.
+/// COPY: from its beginning to its end the connection serves one request, out of pipeline mode.
 extension ConnectionState {
-    /// Takes in that the server has begun to copy; false if it does so unasked, and the connection is of no use.
+    /// Handles the server's beginning of a COPY; false if the COPY was not requested, which makes the connection
+    /// unusable.
     mutating func beginCopy(_ status: ExecStatusType, _ effects: inout Effects) -> Bool {
         let pending = inFlight[0]
         guard let copy = pending.request.copy, status != PGRES_COPY_BOTH else { return false }
         let isInput = status == PGRES_COPY_IN
         pending.copyPhase = isInput ? .input : .output
-        // What else is sent in the transaction is refused from here on, instead of waiting for the end of this.
+        // From here on other statements of the transaction are refused; waiting for this one could deadlock.
         effects.opened = pending.request.scope.map { ($0, pending.request.hiddenCount) }
         pending.parties.remove(.scope)
         let isAsked = isInput == (copy.direction == .input)
@@ -36,7 +37,7 @@ extension ConnectionState {
         return true
     }
 
-    /// Hands over what the server copies; false if there is more to come.
+    /// Passes on copied data; false if there is more to come.
     mutating func passCopyData(_ handle: OpaquePointer) -> Bool {
         let pending = inFlight[0]
         while true {
@@ -61,11 +62,11 @@ extension ConnectionState {
         }
     }
 
-    /// Writes data to be copied, as much as there is room for.
+    /// Writes data to be copied, as far as the socket has room.
     ///
-    /// Only then does libpq not begin to read by itself, where the encryption hides from the meter what it reads.
+    /// Within that limit libpq does not read while it writes; under TLS the meter would miss those bytes.
     ///
-    /// - Returns: how many bytes were taken; nil if the server takes no more.
+    /// - Returns: the number of bytes taken; nil if the server accepts no more.
     mutating func writeCopyData(_ id: Request.ID, _ bytes: UnsafeRawBufferPointer, _ effects: inout Effects) -> Int? {
         guard let handle, let pending = inFlight.first, pending.request.id == id, pending.copyPhase == .input,
             let copy = pending.request.copy
@@ -96,11 +97,11 @@ extension ConnectionState {
 
     private var hasRoomToWrite: Bool {
         var polled = pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)
-        // An error is for libpq to find out.
+        // libpq reports the errors.
         return poll(&polled, 1, 0) != 0
     }
 
-    /// Ends the data to be copied; with a reason, the server undoes what it has copied.
+    /// Ends the data to be copied; with a failure the server rolls the COPY back.
     mutating func endCopyData(_ id: Request.ID, failure: String?, _ effects: inout Effects) {
         guard let handle, let pending = inFlight.first, pending.request.id == id, pending.copyPhase == .input
         else { return }
@@ -113,7 +114,7 @@ extension ConnectionState {
         receive(&effects)
     }
 
-    /// Stops copying: what still comes is thrown away, what was sent is undone.
+    /// Stops copying: further output is discarded, input is rolled back.
     mutating func stopCopy(_ effects: inout Effects) {
         guard let pending = inFlight.first else { return }
         switch pending.copyPhase {
@@ -123,19 +124,19 @@ extension ConnectionState {
         }
     }
 
-    /// Reads on after a pause.
+    /// Resumes reading after a pause.
     mutating func resumeCopy(_ id: Request.ID, _ effects: inout Effects) {
         guard handle != nil, inFlight.first?.request.id == id else { return }
         setReads(true)
         socketIsReady(&effects)
     }
 
-    /// Ends the time that the server has: from here on it is the task that is waited for.
+    /// Stops the server's deadline: from here on the server waits for the task.
     func serverHasAnswered() {
         inFlight.first?.deadline = .never
     }
 
-    /// How long the task that copies waits for the server from now on.
+    /// Sets how long the copying task waits for the server from now on.
     mutating func setDeadline(_ id: Request.ID, _ deadline: MonotonicTime, _ effects: inout Effects) {
         guard let pending = inFlight.first(where: { $0.request.id == id }), pending.stop == nil else { return }
         pending.deadline = deadline

@@ -3,10 +3,10 @@ import DequeModule
 import Logging
 
 extension ConnectionState {
-    /// libpq's number for the encoding.
+    /// libpq's id of the encoding.
     private static let utf8 = pg_char_to_encoding("UTF8")
 
-    /// Takes in what the server sent and hands out complete answers.
+    /// Reads what the server sent and hands out complete answers.
     mutating func socketIsReady(_ effects: inout Effects) {
         guard let handle else { return }
         let completeCount = arriving.completeCount
@@ -20,15 +20,15 @@ extension ConnectionState {
         if !isAlive || PQstatus(handle) != CONNECTION_OK {
             return end(notices.lastWords ?? LibPQ.connectionLost(LibPQ.message(of: handle)), &effects)
         }
-        // What the server said on its own, which libpq shows when it is asked.
+        // Makes libpq process notices and notifications that arrived on an idle connection.
         if inFlight.isEmpty { _ = PQisBusy(handle) }
-        // They must not pile up.
+        // Notifications must not pile up.
         notices.takeNotifications(of: handle)
         limitArriving(completeBefore: completeCount, &effects)
         guard self.handle != nil else { return }
         if inFlight.isEmpty {
-            // Takes in what the server said on its own. libpq shows the end of an idle connection only at the second
-            // look after the server's last words, which it takes for a notice.
+            // libpq takes the server's last words on an idle connection for a notice, and shows the connection's end
+            // only at the second look.
             _ = PQisBusy(handle)
             if let lastWords = notices.lastWords { return end(lastWords, &effects) }
             tellParameterChanges()
@@ -37,7 +37,7 @@ extension ConnectionState {
         if wantsWrite { flush(&effects) }
     }
 
-    /// Hands out the answers that are complete in libpq's memory.
+    /// Hands out the answers that libpq has complete.
     mutating func receive(_ effects: inout Effects) {
         guard let handle else { return }
         while let first = inFlight.first, self.handle != nil, PQisBusy(handle) == 0 {
@@ -47,7 +47,7 @@ extension ConnectionState {
             }
             guard let result = PQgetResult(handle) else {
                 if isInScript { return finishScript(handle, &effects) }
-                // The end of a step's answer; libpq also says so when it has nothing at all.
+                // The end of a step's answer; libpq returns nil as well while it has nothing.
                 guard first.hasAnswer else { return }
                 first.hasAnswer = false
                 first.step += 1
@@ -84,19 +84,19 @@ extension ConnectionState {
                 first.hasAnswer = true
                 fail(result, of: first)
                 PQclear(result)
-                // After the connection's end libpq repeats the error for ever.
+                // libpq repeats the error for ever after the connection's end.
                 if PQstatus(handle) != CONNECTION_OK { return }
             }
         }
     }
 
-    /// Whether rows came without the server's word that these were all.
+    /// Whether rows arrived without the server's end of the result.
     private func isUnfinished(_ result: OpaquePointer, of pending: PendingRequest) -> Bool {
         guard case .execute? = pending.currentStep else { return false }
         return PQcmdStatus(result).map { $0.pointee == 0 } ?? true
     }
 
-    /// Takes over the result of a step.
+    /// Takes the result of a step.
     private mutating func accept(_ result: OpaquePointer, for pending: PendingRequest) {
         switch pending.currentStep {
         case .prepare?, .discard?:
@@ -121,11 +121,11 @@ extension ConnectionState {
             PQclear(result)
         case nil:
             PQclear(result)
-            pending.fail(PostgresError(.protocolViolation, "The server sent an answer too many"), at: nil)
+            pending.fail(PostgresError(.protocolViolation, "The server sent an unexpected answer"), at: nil)
         }
     }
 
-    /// Notes the error of a step.
+    /// Records the error of a step.
     private mutating func fail(_ result: OpaquePointer, of pending: PendingRequest) {
         let error = LibPQ.error(result)
         var failed: Int?
@@ -144,7 +144,7 @@ extension ConnectionState {
         pending.fail(error, at: failed)
     }
 
-    /// Forgets a statement that no longer fits the schema, or is gone, so that it is prepared anew.
+    /// Evicts a prepared statement that is stale or unknown to the server, so that it is prepared again.
     private mutating func forgetIfStale(
         _ entry: StatementCache.Entry, _ error: PostgresError, _ result: OpaquePointer, of pending: PendingRequest
     ) {
@@ -161,12 +161,12 @@ extension ConnectionState {
         if pending.error == nil { pending.isStale = true }
     }
 
-    /// Forgets the statement whose preparation failed or was skipped.
+    /// Evicts a statement whose preparation failed or was skipped.
     private mutating func refused(_ pending: PendingRequest) {
         if case .prepare(let entry)? = pending.currentStep { cache.remove(entry, wasRefused: true) }
     }
 
-    /// Whether an error says that a prepared statement no longer fits the schema, or is gone.
+    /// Whether the error means that a prepared statement is stale or unknown to the server.
     private static func isStale(_ error: PostgresError, _ result: OpaquePointer) -> Bool {
         switch error.sqlState {
         case .invalidStatementName?: true
@@ -177,33 +177,33 @@ extension ConnectionState {
         }
     }
 
-    /// Says what a statement has changed about the session that others rely on, if it has.
+    /// A session setting that a statement changed and decoding depends on, if any.
     private func objection(to handle: OpaquePointer) -> String? {
-        // Of a connection that has ended libpq does not tell the encoding; its last answers are as good as any.
+        // libpq does not tell the encoding of a connection that has ended; its last answers are still valid.
         if PQstatus(handle) == CONNECTION_OK, PQclientEncoding(handle) != Self.utf8 {
             return "client_encoding has to stay UTF8"
         }
-        // Only such statements change it that leave traces in any case.
+        // Only statements that taint the session can change it.
         if isTainted, let value = PQparameterStatus(handle, "standard_conforming_strings"), value[1] != 0x6E {
             return "standard_conforming_strings has to stay on"
         }
         return nil
     }
 
-    /// Gives the first request's caller the answer, now that its Sync is confirmed.
+    /// Gives the first request's caller its answer, now that its Sync is confirmed.
     private mutating func finishFirst(_ effects: inout Effects) {
         if let handle, let objection = objection(to: handle) {
-            // From here on text would be read wrongly.
+            // Later texts would be decoded wrongly.
             inFlight.first?.fail(
                 PostgresError(.invalidParameter, "The \(objection); the connection was closed"), at: nil)
             return end(
                 PostgresError(.connectionLost, "The session's settings changed: \(objection)"), &effects)
         }
         if let first = inFlight.first, first.request.traits.end != nil, isInTransaction == true {
-            // Whose transaction it is nobody knows.
+            // The open transaction belongs to no known task.
             if first.request.traits.end == .commit { first.leftTransaction() }
             return end(
-                PostgresError(.connectionLost, "The session is in a transaction after the end of the one it had"),
+                PostgresError(.connectionLost, "The session is still in a transaction after COMMIT or ROLLBACK"),
                 &effects)
         }
         tellParameterChanges()
@@ -237,7 +237,7 @@ extension ConnectionState {
         finishFirst(&effects)
     }
 
-    /// Whether a failure was not the request's own: a stale plan, or a cancellation that was meant for another one.
+    /// Whether the failure is not the request's own: a stale plan, or a cancel request meant for another statement.
     private func mayRepeat(_ pending: PendingRequest) -> Bool {
         let request = pending.request
         guard let error = pending.error, pending.stop == nil, pending.attempts < 3, request.hiddenCount == 0,

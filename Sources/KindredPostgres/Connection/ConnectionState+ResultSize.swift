@@ -1,29 +1,29 @@
 import CLibPQ
 
-/// The ceiling on what a connection takes up in memory.
+/// Limits the memory of a connection.
 ///
-/// libpq gathers the rows of a result, and each message of the server, in memory of its own until they are complete, and
-/// reads by itself while it writes. So the bytes that it has read and not yet shown are counted. A statement whose answer
-/// is too large is stopped; nothing is read while that is on its way, so that only the rest of the row comes which the
-/// server was about to send. If more than that comes, the connection is given up.
+/// libpq buffers a result, and each message of the server, until it is complete, and also reads while it writes. So the
+/// bytes that it has read and not yet returned are counted. A statement with too large an answer is cancelled; reading
+/// pauses while the cancel request is in flight, so that at most the rest of the current row follows. If more follows,
+/// the connection is closed.
 extension ConnectionState {
-    /// What libpq has read and not shown.
+    /// The bytes that libpq has read and not yet returned.
     struct ArrivingResult {
-        /// nil as long as each reading completes something; counting costs system calls.
+        /// nil while each read completes something; counting costs system calls.
         private var meter: InputMeter?
         private var shownBefore = 0
-        /// Since the last result, or since shortly after it.
+        /// Bytes since the last result, or since shortly after it.
         private(set) var bytes = 0
-        /// How many results have been complete so far.
+        /// The number of complete results.
         private(set) var completeCount = 0
-        /// Whether nothing is read until the server has been told to stop.
+        /// Whether reading pauses until the cancel request is sent.
         var isPaused = false
-        /// Whether libpq may have the beginning of a message, and reads on until it has all of it.
+        /// Whether libpq may hold a partial message, and reads until it is complete.
         var mayBeUnfinished = true
-        /// Whether the connection was cut off in the middle of a reading.
+        /// Whether the connection was cut off within a read.
         private(set) var isCut = false
 
-        /// Lets libpq read, about `limit` bytes at most.
+        /// Lets libpq read about `limit` bytes at most.
         mutating func read(_ socket: Int32, limit: Int, _ body: () -> Bool) -> Bool {
             guard mayBeUnfinished else { return body() }
             meter?.willRead()
@@ -33,7 +33,7 @@ extension ConnectionState {
             return isAlive
         }
 
-        /// Counts after a reading that has completed nothing.
+        /// Counts after a read that completed nothing.
         mutating func count(_ notices: NoticeSink, socket: Int32) {
             guard let meter else {
                 meter = InputMeter(socket: socket)
@@ -43,7 +43,7 @@ extension ConnectionState {
             bytes = meter.bytesRead - (notices.byteCount - shownBefore)
         }
 
-        /// Notes that something was complete, and has left libpq's memory or counts by itself.
+        /// Records that a result was complete and has left libpq's memory, or is counted elsewhere.
         mutating func end() {
             meter = nil
             bytes = 0
@@ -51,17 +51,17 @@ extension ConnectionState {
         }
     }
 
-    /// So much may come beyond the limit from a server that has been told to stop: the rest of a row.
+    /// How much may follow beyond the limit after the cancel request: the rest of a row.
     private static let rest = 16 << 20
 
-    /// Reads what has come from the server; false if the connection has ended.
+    /// Reads the server's input; false if the connection has ended.
     mutating func consumeInput(_ handle: OpaquePointer) -> Bool {
-        // Twice as much: the buffer that libpq fills may hold complete results besides the one that is not.
+        // Doubled: libpq's buffer may hold complete results besides the partial one.
         let limit = min(context.configuration.maximumResultSize, .max / 8) + Self.rest
         return arriving.read(socket, limit: 2 * limit) { PQconsumeInput(handle) == 1 }
     }
 
-    /// Ends a connection that was cut off because too much arrived in one reading.
+    /// Ends a connection that was cut off because too much arrived in one read.
     mutating func endIfCut(_ effects: inout Effects) {
         guard arriving.isCut else { return }
         let limit = context.configuration.maximumResultSize
@@ -74,7 +74,8 @@ extension ConnectionState {
             .connectionLost, "The server sent more than \(limit) bytes and did not stop; the connection was closed")
     }
 
-    /// Looks whether too much has arrived since something was complete; stops the server then, and at last the connection.
+    /// Checks the bytes since the last complete result: past the limit it cancels the statement, further on it ends the
+    /// connection.
     mutating func limitArriving(completeBefore: Int, _ effects: inout Effects) {
         let hasCompleted = completeBefore != arriving.completeCount
         arriving.mayBeUnfinished = !hasCompleted || !inFlight.isEmpty
@@ -92,14 +93,14 @@ extension ConnectionState {
         }
     }
 
-    /// Reads on, if the server was to be told to stop first.
+    /// Resumes reading if it was paused for a cancel request.
     mutating func resumeReading() {
         guard arriving.isPaused else { return }
         arriving.isPaused = false
         setReads(true)
     }
 
-    /// What is wrong with a complete result, if it is too large.
+    /// The error of a complete result that is too large.
     func objection(toSizeOf result: OpaquePointer) -> PostgresError? {
         let limit = context.configuration.maximumResultSize
         guard PQresultMemorySize(result) > limit else { return nil }
@@ -108,7 +109,7 @@ extension ConnectionState {
 }
 
 extension Request {
-    /// The error of a statement whose result is larger than allowed.
+    /// The error of a statement whose result is too large.
     static func tooLarge(limit: Int, isExecuted: Bool) -> PostgresError {
         let fate = isExecuted ? "the statement was executed" : "the statement was stopped"
         return PostgresError(

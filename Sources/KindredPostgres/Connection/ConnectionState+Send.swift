@@ -11,7 +11,7 @@ extension ConnectionState {
         for (position, statement) in request.statements.enumerated() {
             guard append(statement, at: position, to: pending, handle) else {
                 guard PQstatus(handle) == CONNECTION_OK else { break }
-                // The Sync still goes out, so that the answers of others stay in order.
+                // The Sync still goes out, so that answers and requests stay aligned.
                 pending.fail(
                     PostgresError(
                         .invalidParameter, "libpq could not send the statement",
@@ -31,7 +31,7 @@ extension ConnectionState {
         }
     }
 
-    /// Deallocates what left the cache, outside of any transaction because it fails in one that has failed.
+    /// Deallocates evicted statements; outside of transactions only, as DEALLOCATE fails in a failed one.
     mutating func discardOld(for request: Request? = nil, _ handle: OpaquePointer) {
         if cache.isFull, !cache.isOff, let request,
             request.statements.contains(where: { !$0.text.isOneTime && cache.find($0) == nil })
@@ -48,7 +48,7 @@ extension ConnectionState {
         inFlight.append(cleaning)
     }
 
-    /// Sends a script in the simple protocol, for which the connection leaves pipeline mode until it is answered.
+    /// Sends a script in the simple protocol; the connection leaves pipeline mode until the answer.
     private mutating func send(script: String, _ pending: PendingRequest, _ effects: inout Effects) {
         guard let handle else { return }
         let request = pending.request
@@ -63,16 +63,16 @@ extension ConnectionState {
         }
     }
 
-    /// Writes a statement, after its preparation if it has none.
+    /// Writes a statement, preceded by its preparation if it is not prepared.
     private mutating func append(
         _ statement: Statement, at position: Int, to pending: PendingRequest, _ handle: OpaquePointer
     ) -> Bool {
-        // At most `Bindings.maximumCount`.
+        // Fits: at most `Bindings.maximumCount`.
         let count = Int32(statement.bindings.count)
         if statement.text.effect == .session { isTainted = true }
         let format: Int32 = statement.resultFormat == .binary ? 1 : 0
         let isDescription = pending.request.traits.isDescription && position >= pending.request.hiddenCount
-        // What is repeated because of a statement that was prepared does not rely on another one.
+        // A request repeated because of a stale prepared statement does not use a prepared one.
         let isNamed = !cache.isOff && pending.attempts == 0
         if !isNamed || statement.text.isOneTime, !isDescription {
             pending.steps.append(.execute(nil, position: position))
@@ -108,7 +108,7 @@ extension ConnectionState {
         return isSent
     }
 
-    /// Writes what waits to be written, as far as the socket takes it.
+    /// Writes pending output, as far as the socket takes it.
     mutating func flush(_ effects: inout Effects) {
         guard let handle else { return }
         let status = PQflush(handle)
@@ -121,11 +121,11 @@ extension ConnectionState {
                 inFlight.first?.request.copy?.change { $0.isFlushed = true }
             }
         }
-        // A connection that takes nothing any more may still have said why; reading finds its end.
+        // The server may have sent the reason before it closed; reading finds it.
         if status < 0 { socketIsReady(&effects) }
     }
 
-    /// Tells the poller what the connection waits for.
+    /// Tells the poller which events the connection waits for.
     func watchSocket() {
         guard handle != nil else { return }
         Poller.shared.setInterest(reads: wantsRead, writes: wantsWrite, socket: socket)

@@ -1,57 +1,58 @@
 import CLibPQ
 import DequeModule
 
-/// A libpq connection in pipeline mode with the requests on their way; guarded by the mutex of its `PooledConnection`.
+/// A libpq connection in pipeline mode and its requests in flight; guarded by the mutex of its `PooledConnection`.
 ///
-/// Methods collect what is to be done once the mutex is free in an `Effects` value.
+/// Methods collect their effects outside of the mutex in an `Effects` value.
 struct ConnectionState: @unchecked Sendable {
-    // Unchecked: libpq's pointer and the cache's entries never leave the mutex that the only copy of this value is in;
-    // the pointer comes out once, in `Effects.death`, when nothing else uses it any more.
+    // Unchecked: libpq's pointer and the cache's entries never leave the mutex around the only copy of this value; the
+    // pointer comes out once, in `Effects.death`, when nothing else uses it any more.
 
     /// What to do after the mutex is released.
     struct Effects {
         var completions = [Completion]()
-        /// The scope whose openings took effect, and how many, though their request is not answered yet.
+        /// The scope whose openings took effect, and how many, before their request is answered.
         var opened: (scope: PostgresTransaction, count: Int)?
         /// Ask the server to cancel the first request.
         var sendsCancel = false
-        /// The connection has ended: free it and tell why.
+        /// The connection has ended: free it and report the reason.
         var death: (handle: OpaquePointer, reason: PostgresError)?
         var deadline = MonotonicTime.never
-        /// Asks the server to stop what it still does for the connection that has ended.
+        /// Asks the server to stop its work for the connection that has ended.
         var farewell: CancelKey?
-        /// Nothing new should be sent over the connection.
+        /// Nothing new may be sent over the connection.
         var isRetired = false
     }
 
     /// nil once the connection has ended.
     var handle: OpaquePointer?
-    /// Why it has ended.
+    /// Why the connection has ended.
     var endReason: PostgresError?
     let socket: Int32
     let context: ConnectionContext
     let notices: NoticeSink
-    /// What was set by a statement when the session began.
+    /// Settings made by statements when the session began.
     let pins: [(name: String, value: String)]
     var cache: StatementCache
-    /// Requests that were sent, in the order in which their answers come.
+    /// Requests sent, in the order of their answers.
     var inFlight: Deque<PendingRequest> = []
-    /// Requests that wait until no cancellation can hit them, or until less is on its way.
+    /// Requests that wait until no cancel request can hit them, or until there is room.
     var held: Deque<PendingRequest> = []
-    /// The size of the requests on their way.
+    /// The size of the requests in flight.
     var bytesInFlight = 0
     var cancellation: Cancellation?
-    /// Whether callers have gone on without the server's word; others still wait for theirs.
+    /// Whether the connection closes after the remaining answers: some callers went on without the server's
+    /// confirmation.
     var isGivenUp = false
     var wantsWrite = false
     var wantsRead = true
-    /// Watches for an answer while data is copied from here.
+    /// Watches for an answer during COPY FROM.
     var copyAnswer: CopyAnswer?
     var arriving = ArrivingResult()
     var parameters: ReportedParameters
     /// When the server last sent something.
     var heardAt = MonotonicTime.now
-    /// Whether statements have left traces in the session that the next user should not find.
+    /// Whether statements have changed the session, so that it is reset before its next use.
     var isTainted = false
 
     init(_ opened: Connector.Opened, context: ConnectionContext) {
@@ -64,23 +65,23 @@ struct ConnectionState: @unchecked Sendable {
         cache = StatementCache(capacity: context.configuration.statementCacheCapacity)
     }
 
-    /// How long a connection may have been idle without anybody looking at what the server said meanwhile.
+    /// How long a connection may have been idle before its input is checked ahead of a request.
     private static let quietness = Duration.milliseconds(1)
 
     var isQuiet: Bool { inFlight.isEmpty && held.isEmpty && cancellation == nil }
 
-    /// Sends a request, or holds it back while a cancellation is under way.
+    /// Sends a request, or holds it while a cancel request is in flight.
     mutating func submit(_ pending: PendingRequest, _ effects: inout Effects) {
         guard self.handle != nil else {
             effects.completions.append(pending.completion(ConnectionGone(reason: endReason)))
             return
         }
-        // Only what others share is given up and not ended, and they go to another connection.
+        // Only shared connections are given up before they end; their requests go to another connection.
         if isGivenUp { return effects.completions.append(pending.completion(ConnectionGone())) }
         let request = pending.request
         effects.deadline = min(effects.deadline, pending.deadline)
         if let first = inFlight.first, first.request.copy != nil, first.stop == nil {
-            // It could wait for ever: for a COPY that goes on when the task has the answer.
+            // Waiting could deadlock: the COPY may go on only after this answer.
             let error = PostgresError(
                 .copyInProgress, "A COPY has the connection to itself; run other statements before or after it",
                 statement: request.text())
@@ -93,13 +94,13 @@ struct ConnectionState: @unchecked Sendable {
             held.append(pending)
             return
         }
-        // What the server said while the connection was idle comes first: it may have ended the session. Between two
-        // statements that follow each other closely the look costs more than it is worth.
+        // The server may have ended the idle session: read its input first. Not between statements in quick succession,
+        // where the check costs more than it saves.
         if inFlight.isEmpty, MonotonicTime.now > heardAt + Self.quietness { socketIsReady(&effects) }
         if self.handle == nil {
             submit(pending, &effects)
         } else if request.continuesTransaction, inFlight.isEmpty, isInTransaction == false {
-            // It would take effect by itself.
+            // Outside of its transaction the request would take effect alone.
             effects.completions.append(
                 pending.completion(PostgresError.transactionBroken().of(statement: request.text())))
         } else {
@@ -110,9 +111,9 @@ struct ConnectionState: @unchecked Sendable {
     /// Whether the connection is out of pipeline mode; nothing else can be sent then.
     var isInScript: Bool { inFlight.first?.request.script != nil }
 
-    /// Whether the server takes no writes where one that does is wanted: it became a standby, or stands in for one.
+    /// Whether the server became read-only although a writable one is required.
     ///
-    /// A server or pooler that does not say so is believed to be one: to connect once more costs little.
+    /// An unreported setting counts as a mismatch: reconnecting once is cheap.
     func isMisfit(_ error: PostgresError) -> Bool {
         guard error.sqlState == .readOnlyTransaction, let handle else { return false }
         func isOn(_ name: String) -> Bool? {
@@ -125,7 +126,7 @@ struct ConnectionState: @unchecked Sendable {
         }
     }
 
-    /// Whether a transaction is open or failed; nil while something is on its way.
+    /// Whether a transaction is open or failed; nil while a statement is in flight.
     var isInTransaction: Bool? {
         guard let handle else { return false }
         switch PQtransactionStatus(handle) {
@@ -135,25 +136,25 @@ struct ConnectionState: @unchecked Sendable {
         }
     }
 
-    /// Whether a request goes on its way without too much being there already.
+    /// Whether a request fits within the bytes allowed in flight.
     func hasRoom(for request: Request) -> Bool {
         bytesInFlight + request.size <= context.configuration.maximumBytesInFlight
     }
 
-    /// Sends what was held back, as far as it may go now.
+    /// Sends the held requests, as far as possible now.
     mutating func sendHeld(_ effects: inout Effects) {
         let waiting = held
         held = []
         for pending in waiting { submit(pending, &effects) }
     }
 
-    /// Ends the connection: nobody gets an answer any more.
+    /// Ends the connection; every request still in flight or held fails.
     mutating func end(_ reason: PostgresError, _ effects: inout Effects) {
         guard let handle else { return }
         self.handle = nil
         endReason = reason
         effects.death = (handle, reason)
-        // The server was idle: nothing that was on its way has been begun.
+        // The server was idle: it has not begun any request in flight.
         let isUntouched = (inFlight.first?.error ?? reason).sqlState == .idleSessionTimeout
         for (position, pending) in inFlight.enumerated() {
             let request = pending.request
@@ -161,7 +162,7 @@ struct ConnectionState: @unchecked Sendable {
                 effects.completions.append(pending.completion(ConnectionGone()))
                 continue
             }
-            // What the server said last belongs to the request that it was working on.
+            // The server's last error belongs to the first request in flight.
             let failure = position == 0 ? pending.error ?? reason : reason
             let error =
                 pending.stop.map { request.stopped($0, failure) }
@@ -175,7 +176,7 @@ struct ConnectionState: @unchecked Sendable {
 }
 
 extension PostgresError {
-    /// The error of a transaction that something inside has ended.
+    /// The error of a transaction that a statement inside has ended.
     static func transactionBroken(_ cause: PostgresError? = nil) -> PostgresError {
         PostgresError(
             .transactionBroken,
@@ -187,12 +188,12 @@ extension PostgresError {
     }
 }
 
-/// A request was not sent because its connection had ended before; it can be made on another one.
+/// The connection had ended before the request was sent; another connection can take it.
 struct ConnectionGone: Error {
-    /// Why, if that is known.
+    /// The reason, if known.
     var reason: PostgresError?
 
-    /// What a caller gets to whom another connection is of no use.
+    /// The error for a caller that cannot use another connection.
     func lost(_ statement: String?) -> PostgresError {
         if reason?.code == .closed { return PostgresError(.closed, "The client was closed", statement: statement) }
         guard let reason, reason.code == .connectionLost, reason.server != nil else {

@@ -9,25 +9,25 @@ import CLibPQ
 #endif
 
 extension Connector {
-    /// What the server has to report of a session so that values are read, and texts are taken, as they are meant.
+    /// Parameters that decoding and quoting depend on.
     ///
-    /// They are asked for when connecting; a pooler may drop such requests, and a server may be none.
+    /// Requested at connection; a pooler or another server may ignore the request.
     private static let expected = [
         ("client_encoding", "UTF8"), ("standard_conforming_strings", "on"), ("integer_datetimes", "on"),
         ("DateStyle", "ISO"), ("IntervalStyle", "postgres"),
     ]
 
-    /// Says what is wrong with a new session, if something is; a parameter that a pooler does not report passes, with the
-    /// exception of what was configured: others may rely on the search path not to have their statements changed.
+    /// Returns what makes a new session unusable, if anything; a parameter that a pooler does not report passes, except
+    /// the search path: a wrong one could change which functions and tables statements use.
     ///
-    /// The session is in pipeline mode and does not block; this does, until the attempt's deadline.
+    /// The session is in pipeline mode and does not block; this method does, until the attempt's deadline.
     static func objection(
         to handle: OpaquePointer, _ wish: SessionWish, _ attempt: ConnectionAttempt
     ) throws(PostgresError) -> String? {
         var reportedPath = PQparameterStatus(handle, "search_path").map { String(cString: $0) }
         let asksForPath = wish.searchPath != nil && reportedPath == nil
         let needs = wish.needs
-        // In this order: what is set comes first.
+        // In this order: settings are made before they are checked.
         var questions = wish.pins.map { Question.setting($0.name, to: $0.value) }
         let pinCount = questions.count
         questions += needs.map { Question.current($0.name) }
@@ -53,12 +53,13 @@ extension Connector {
             return notInForce(setting.name, "the configured one")
         }
         guard let searchPath = wish.searchPath else { return nil }
-        // A role's or database's own setting is written with as few quotes as it needs.
+        // The server quotes only where needed.
         guard SearchPathSetting.names(reportedPath ?? "") != SearchPathSetting.names(searchPath) else { return nil }
         return notInForce("search_path", "the configured one (\(searchPath))")
     }
 
-    /// Whether a setting is what it would be after being set; one that can only be set when a session begins is not known.
+    /// Whether a setting has the configured value; one that can be set only at the session's beginning (55P02) is not
+    /// checked.
     private static func isInForce(_ answer: Result<[String?], PostgresError>) -> Bool {
         switch answer {
         case .success(let values): values.count == 2 && values[0] == values[1]
@@ -73,7 +74,7 @@ extension Connector {
         """
     }
 
-    /// A statement whose answer is one row at most.
+    /// A statement with at most one row of answer.
     struct Question {
         let text: String
         let values: [String]
@@ -89,8 +90,8 @@ extension Connector {
             Question("SELECT pg_catalog.set_config($1, $2, false)", [name, value])
         }
 
-        /// Asks for a setting and, in the server's own words, for what it would be if it was set, which it is for no longer
-        /// than the question takes.
+        /// Returns the current value and the configured one in the server's notation; `set_config` formats it, for this
+        /// statement only.
         static func comparing(_ name: String, with value: String) -> Question {
             Question("SELECT pg_catalog.current_setting($1, true), pg_catalog.set_config($1, $2, true)", [name, value])
         }
@@ -104,7 +105,7 @@ extension Connector {
         }
     }
 
-    /// Asks the server before the connection is in anybody's hands, in one round trip; each question is answered by itself.
+    /// Sends the questions in one round trip before the connection is used; each has an answer or error of its own.
     static func ask(
         _ questions: [Question], _ handle: OpaquePointer, _ attempt: ConnectionAttempt
     ) throws(PostgresError) -> [Result<[String?], PostgresError>] {
@@ -117,7 +118,7 @@ extension Connector {
         while true {
             let isWritten = PQflush(handle) == 0
             while PQisBusy(handle) == 0 {
-                // libpq gives nothing at all between an answer and the confirmation of the Sync.
+                // libpq returns nil between an answer and its Sync.
                 guard let result = PQgetResult(handle) else {
                     silences += 1
                     guard silences < 3 else {

@@ -15,32 +15,32 @@ import Synchronization
     import Foundation
 #endif
 
-/// Opens connections, each on a thread of its own: looking up names and computing passwords block inside libpq.
+/// Opens connections, each on a thread of its own: libpq blocks while it resolves names and hashes passwords.
 enum Connector {
-    /// A connection that nobody has taken over yet.
+    /// A new connection without an owner.
     struct Opened: Sendable {
-        // The pointer goes from the connecting thread to one owner, who guards it with a mutex.
+        // Exactly one owner takes the pointer from the connecting thread, and guards it with a mutex.
         nonisolated(unsafe) let handle: OpaquePointer
         let notices: NoticeSink
-        /// What was set by a statement.
+        /// Settings made by statements.
         var pins: [(name: String, value: String)] = []
     }
 
-    /// How connections of a client begin, as far as was found out.
+    /// What a client has learnt about its server's startup.
     final class Manner: Sendable {
-        /// Whether options are refused, as PgBouncer does.
+        /// Whether the server refuses startup options, as PgBouncer does.
         fileprivate let refusesOptions = Atomic(false)
     }
 
-    /// Opens a connection within the time that the configuration allows, over all its endpoints together.
+    /// Opens a connection within `connectTimeout`, over all endpoints.
     ///
-    /// When the time is up the task goes on with an error, and the thread ends the attempt by itself.
+    /// At the deadline the task fails at once; the thread ends the attempt later.
     static func open(
         _ configuration: PostgresConfiguration, _ manner: Manner, logger: Logger?,
         notices: StreamObservers<ServerMessage>? = nil,
         onNotification: (@Sendable (PostgresNotification) -> Void)? = nil
     ) async throws -> Opened {
-        // Also where the password comes later: nobody is asked for one that could not be used.
+        // First, so that an invalid configuration does not call the password provider.
         let parameters = try configuration.libpqParameters(
             libpqVersion: LibPQ.version, environment: ProcessInfo.processInfo.environment)
         let address = configuration.description
@@ -119,8 +119,8 @@ enum Connector {
         let values = parameters.map { strdup($0.value) } + [nil]
         defer { for text in keywords + values { Self.wipe(text) } }
         guard let handle = PQconnectStartParams(keywords.map { UnsafePointer($0) }, values.map { UnsafePointer($0) }, 0)
-        else { throw PostgresError(.connectionFailed, "There is no memory for another connection") }
-        // The long form of messages is the only place where libpq tells the SQLSTATE of a refused connection.
+        else { throw PostgresError(.connectionFailed, "Out of memory for another connection") }
+        // libpq tells the SQLSTATE of a refused connection only in verbose messages.
         PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         notices.install(on: handle)
         var status = PQstatus(handle) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING
@@ -133,13 +133,13 @@ enum Connector {
             let events = Int16(status == PGRES_POLLING_READING ? POLLIN : POLLOUT)
             var polled = pollfd(fd: PQsocket(handle), events: events, revents: 0)
             let milliseconds = (attempt.deadline.nanoseconds - now.nanoseconds) / 1_000_000 + 1
-            // Looks now and then whether anybody still wants the connection.
+            // Wakes at times to see whether the attempt is over.
             poll(&polled, 1, Int32(clamping: min(milliseconds, 100)))
             if polled.revents != 0 { status = PQconnectPoll(handle) }
         }
         guard status == PGRES_POLLING_OK else {
             let failure = failure(LibPQ.message(of: handle), address)
-            // Looked at while libpq still holds what it has opened.
+            // Checked while libpq still holds its descriptors.
             let isOutOfFiles = failure.sqlState == nil && FileDescriptors.areExhausted
             PQfinish(handle)
             throw isOutOfFiles
@@ -148,7 +148,7 @@ enum Connector {
         return Opened(handle: handle, notices: notices)
     }
 
-    /// Makes a session that was opened ready for use, or says why it is of no use.
+    /// Prepares an open session for use, or throws why it is unusable.
     private static func prepare(
         _ opened: Opened, _ wish: SessionWish, _ attempt: ConnectionAttempt
     ) throws(PostgresError) {
@@ -162,7 +162,7 @@ enum Connector {
         }
     }
 
-    /// Frees a text that may be a password, after overwriting it; libpq has a copy of its own.
+    /// Overwrites and frees a text that may be a password; libpq keeps its own copy.
     private static func wipe(_ text: UnsafeMutablePointer<CChar>?) {
         guard let text else { return }
         #if canImport(Darwin)
@@ -173,14 +173,14 @@ enum Connector {
         free(text)
     }
 
-    /// Reads libpq's report of a failed attempt: a paragraph for each address tried, the server's code in it.
+    /// Parses libpq's report of a failed attempt: a paragraph for each address, with the server's SQLSTATE.
     static func failure(_ report: String, _ address: String) -> PostgresError {
         var state: SQLState?
         var reasons: [String] = []
-        // What the last address failed with: its paragraph begins with that.
+        // The last address's failure: its paragraph begins with the mark below.
         var (reason, isRefusal) = ("libpq gave no reason", false)
         for line in report.split(separator: "\n") {
-            // What libpq supposes or asks back stands behind a tab.
+            // libpq indents its suggestions with a tab.
             let isSupposed = line.hasPrefix("\t")
             guard var text = LibPQ.lines(of: String(line)).first, !text.hasPrefix("LOCATION:") else { continue }
             // "connection to server … failed: FATAL:  28P01: password authentication failed for user …"
@@ -196,7 +196,7 @@ enum Connector {
                 }
             }
             reasons.append(text)
-            // Below a refusal are more lines of its message, its detail and its hint.
+            // The lines below a refusal are the rest of its message, detail and hint.
             if mark != nil || text.hasPrefix("connection to server") || !isSupposed && !isRefusal {
                 (reason, isRefusal) = (text, mark != nil)
             }

@@ -1,16 +1,16 @@
-/// A request that a connection has taken on, and how far its answer has come; it never leaves the connection's mutex.
+/// A request that a connection has taken, and its progress; never leaves the connection's mutex.
 ///
-/// What changes with each statement is not checked for overlapping accesses at run time, which takes 100 instructions each
-/// time: methods here call nothing that could come back to the same request.
+/// Fields that change with each statement skip the exclusivity check, which costs 100 instructions each time: no method
+/// here calls back into the same request.
 final class PendingRequest {
-    /// Part of a request that the server answers by itself.
+    /// A part of a request with an answer of its own.
     enum Step {
         case prepare(StatementCache.Entry)
-        /// `position` counts the request's statements.
+        /// `position` is the statement's index.
         case execute(StatementCache.Entry?, position: Int)
-        /// Tells the columns only.
+        /// Returns the columns only.
         case describe(StatementCache.Entry?)
-        /// Something that the connection does for itself.
+        /// An internal statement of the connection.
         case discard
     }
 
@@ -19,14 +19,14 @@ final class PendingRequest {
     let attempts: Int
     /// When the statement is cancelled.
     var deadline: MonotonicTime
-    /// Why nobody wants the answer any more.
+    /// Why the answer is no longer wanted.
     var stop: Request.Stop?
-    /// When its caller goes on without the server's word.
+    /// When the caller goes on without the server's confirmation.
     var leaveAt = MonotonicTime.never
-    /// Who has not been told yet.
+    /// The parties not yet notified.
     var parties = Completion.Parties.all
     @exclusivity(unchecked) var steps = [Step]()
-    /// The step whose answer comes next.
+    /// The step that is answered next.
     @exclusivity(unchecked) var step = 0
     /// Whether that step's answer has begun.
     var hasAnswer = false
@@ -35,13 +35,13 @@ final class PendingRequest {
     var error: PostgresError?
     /// The statement that failed with the first error.
     var failedPosition: Int?
-    /// Whether another request's cancellation may have hit this one.
+    /// Whether a cancel request for another statement may have hit this one.
     var mayBeHit = false
-    /// Whether it failed only because a prepared statement no longer fits the schema or is gone.
+    /// Whether it failed only because of a stale or unknown prepared statement.
     var isStale = false
-    /// In which direction data is copied at the moment.
+    /// The direction of the running COPY.
     var copyPhase: CopyOperation.Direction?
-    /// Whether data was thrown away that the server copied.
+    /// Whether copied data was discarded.
     var isCut = false
 
     init(_ request: Request, deadline: MonotonicTime = .never, attempts: Int = 0) {
@@ -50,7 +50,7 @@ final class PendingRequest {
         self.attempts = attempts
     }
 
-    /// Whether somebody waits for the answer.
+    /// Whether a waiter or callback needs the answer.
     var isAwaited: Bool {
         parties.contains(.caller) && stop == nil
             && (request.waiter != nil || request.onAnswer != nil || request.copy != nil)
@@ -58,34 +58,34 @@ final class PendingRequest {
 
     var currentStep: Step? { step < steps.count ? steps[step] : nil }
 
-    /// The statement that the step after the current one executes.
+    /// The statement that the next step executes.
     var positionAfterStep: Int? {
         guard step + 1 < steps.count, case .execute(_, let position) = steps[step + 1] else { return nil }
         return position
     }
 
-    /// Notes the result of a statement.
+    /// Adds the result of a statement.
     func append(_ result: QueryResult) {
-        // Mostly there is one, and an array made for it takes 200 instructions less than one that grows.
+        // There is mostly one; an array literal takes 200 instructions less than an append.
         if results.isEmpty { results = [result] } else { results.append(result) }
     }
 
-    /// The first error of a request is its error; what follows is a consequence.
+    /// Records an error; the first counts, later ones are consequences.
     func fail(_ error: PostgresError, at position: Int?) {
         guard self.error == nil else { return }
         self.error = error
         failedPosition = position
     }
 
-    /// Takes in that the session is in no transaction any more, though the request is part of one.
+    /// Handles that the session has left the request's transaction.
     func transactionHasEnded() {
-        // Without its BEGIN there was none.
+        // Before its BEGIN took effect there was no transaction.
         guard results.count >= request.hiddenCount else { return }
         error = .transactionBroken(error)
         failedPosition = nil
     }
 
-    /// Takes in that the session is in a transaction after COMMIT, which no server says.
+    /// Handles that the session is in another transaction after COMMIT.
     func leftTransaction() {
         error = PostgresError(
             .commitUnknown,
@@ -94,30 +94,30 @@ final class PendingRequest {
             """)
     }
 
-    /// How many statements were executed; of a script that is no COPY it is not known, and taken to be all.
+    /// The number of executed statements; unknown for a script other than COPY, which counts as all.
     private var executedCount: Int { request.script != nil && request.copy == nil ? .max : results.count }
 
-    /// The end of the request, with a failure that is not its own statements'.
+    /// Completes the request with a failure of the connection.
     func completion(_ error: any Error, executedCount: Int = 0) -> Completion {
         Completion(request: request, result: .failure(error), executedCount: executedCount, parties: parties)
     }
 
-    /// The end of the request, once everything has been answered.
+    /// Completes the answered request.
     var completion: Completion {
         Completion(request: request, result: outcome, executedCount: executedCount, parties: parties)
     }
 
-    /// What the caller gets once everything has been answered.
+    /// The caller's result.
     private var outcome: Result<[QueryResult], any Error> {
         guard let error else {
             if request.traits.end == .commit, stop != nil {
                 return .failure(
                     PostgresError(
                         .commitUnknown,
-                        "COMMIT took longer than allowed: the transaction took effect, but its standbys may not have it",
+                        "COMMIT timed out: the transaction took effect, but its standbys may not have it",
                         statement: request.text()))
             }
-            // The server may have copied all of it before it heard of the stop; what was thrown away is missing.
+            // The server may have finished the COPY before the stop; the discarded data is missing.
             if isCut, let stop { return .failure(request.stopped(stop, nil)) }
             let hidden = request.hiddenCount
             return .success(hidden == 0 ? results : Array(results.dropFirst(hidden)))
@@ -126,7 +126,7 @@ final class PendingRequest {
             return .failure(
                 PostgresError(
                     .commitUnknown,
-                    "The server reported an error after it had confirmed COMMIT: the transaction may have taken effect or not",
+                    "The server reported an error after confirming COMMIT: the transaction may or may not have taken effect",
                     statement: request.text(), underlying: [error.description]))
         }
         if let stop, error.sqlState == .queryCanceled || error.code == .connectionLost {

@@ -2,12 +2,12 @@ import CLibPQ
 import Logging
 import Synchronization
 
-/// One session with the server, shared by the tasks whose requests are on their way through it.
+/// One session with the server, shared by the tasks with requests in flight on it.
 ///
-/// A request is encoded and sent from the calling task; the poller's thread takes the answers in. Neither waits for the
-/// other: what comes while somebody works on the state is left for them to do next.
+/// The calling task encodes and sends a request; the poller's thread reads the answers. Neither waits for the other:
+/// while one works on the state, the other leaves its work in the inbox.
 final class PooledConnection: PolledSource {
-    /// What was left for the thread that works on the state.
+    /// Work left for the thread that holds the state.
     private struct Inbox {
         var requests: [(request: Request, deadline: MonotonicTime)] = []
         var cancelled: [Request.ID] = []
@@ -18,17 +18,17 @@ final class PooledConnection: PolledSource {
     let busyPollingLimit: UInt64
     private let socket: Int32
     private let state: Mutex<ConnectionState>
-    /// Whether a thread works on the state: to try for a mutex that is locked is a system call.
+    /// Whether a thread holds the state: trying a locked mutex is a system call.
     private let isBusy = Atomic(false)
     private let inbox = Mutex(Inbox())
-    /// Whether there is something in the inbox.
+    /// Whether the inbox has work.
     private let hasMail = Atomic(false)
     private let logger: Logger?
     private let onEnd: @Sendable (PostgresError) -> Void
     private let onRetirement: @Sendable () -> Void
 
-    /// Takes over an open connection; `onEnd` is called once when it has ended, whoever ended it, and `onRetirement` when
-    /// nothing new should be sent over it: its server takes no writes, where such a one is wanted, or does not answer.
+    /// Takes an open connection; `onEnd` is called once when it has ended, `onRetirement` when nothing new may be sent
+    /// over it because its server became read-only or does not answer.
     init(
         _ opened: Connector.Opened,
         context: ConnectionContext,
@@ -52,16 +52,16 @@ final class PooledConnection: PolledSource {
 
     // MARK: Requests
 
-    /// Sends statements with one Sync and waits for their results.
+    /// Sends statements under one Sync and waits for their results.
     ///
-    /// Throws `ConnectionGone` if nothing was sent because the connection had ended.
+    /// Throws `ConnectionGone` if the connection had ended and nothing was sent.
     ///
     /// - Parameters:
     ///   - script: a script to run in the simple protocol, instead of statements.
-    ///   - lease: the share of the connection that is given back with the answer, whatever it is.
-    ///   - deadline: when the server is asked to stop.
-    ///   - isShielded: whether the task's cancellation is of no interest, as it is when cleaning up.
-    ///   - scope: what says when the request may be sent, such as a transaction.
+    ///   - lease: the share of the connection that is given back with the answer.
+    ///   - deadline: when the statement is cancelled.
+    ///   - isShielded: whether to ignore the task's cancellation, as in clean-up.
+    ///   - scope: decides when the request is sent, such as a transaction.
     func run(
         _ statements: [Statement],
         script: String? = nil,
@@ -80,7 +80,7 @@ final class PooledConnection: PolledSource {
         }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiter in
-                // A cancellation from here on finds the request; an earlier one shows here.
+                // A later cancellation finds the request; an earlier one shows here.
                 let request = request(waiter)
                 if Task.isCancelled {
                     Completion(request: request, result: .failure(CancellationError())).finish()
@@ -89,7 +89,7 @@ final class PooledConnection: PolledSource {
                 } else {
                     submit(request, by: deadline)
                 }
-                // The handler may have looked for the request just before it was there.
+                // The handler may have run before the request was registered.
                 if Task.isCancelled { cancel(id, scope) }
             }
         } onCancel: {
@@ -102,7 +102,7 @@ final class PooledConnection: PolledSource {
         cancel(id)
     }
 
-    /// Stops a request soon; a handler of a cancellation may call this.
+    /// Stops a request soon; safe in a cancellation handler.
     func cancel(_ id: Request.ID) {
         inbox.withLock { $0.cancelled.append(id) }
         Poller.shared.later { self.empty() }
@@ -117,9 +117,9 @@ final class PooledConnection: PolledSource {
         }
     }
 
-    /// Determines a request's place among others; `sendEnqueued` has to follow.
+    /// Reserves a request's place in the order; `sendEnqueued` has to follow.
     ///
-    /// Whoever works on the connection before that, such as for the COMMIT that the request must not follow, sends it.
+    /// Another thread that takes the state before that, such as for a COMMIT that the request must precede, sends it.
     func enqueue(_ request: Request, by deadline: MonotonicTime) {
         inbox.withLock { $0.requests.append((request, deadline)) }
         hasMail.store(true, ordering: .releasing)
@@ -129,13 +129,13 @@ final class PooledConnection: PolledSource {
 
     // MARK: Leases
 
-    /// In which state a user has left the session.
+    /// The state in which a lease left the session.
     enum Condition {
         case clean
         case inTransaction
-        /// Settings, temporary tables or other traces are left.
+        /// Settings, temporary tables or other changes remain.
         case tainted
-        /// Something is on its way, or the session has ended.
+        /// A statement is in flight, or the session has ended.
         case unusable
     }
 
@@ -148,7 +148,7 @@ final class PooledConnection: PolledSource {
         return condition
     }
 
-    /// Whether the server has not ended the session, as far as has arrived here.
+    /// Whether no end of the session has arrived.
     var isAlive: Bool {
         var isAlive = false
         update { state, effects in
@@ -158,9 +158,9 @@ final class PooledConnection: PolledSource {
         return isAlive
     }
 
-    /// Makes the session what it was when it began; throws if it cannot be.
+    /// Resets the session; throws if that fails.
     func reset() async throws {
-        // A request to cancel may still be on its way to the server; what is sent now waits for it.
+        // A cancel request may still be in flight; the test waits for it.
         if condition == .unusable { try await test() }
         if condition == .inTransaction { try await clean("ROLLBACK") }
         if condition == .tainted {
@@ -180,7 +180,7 @@ final class PooledConnection: PolledSource {
             isShielded: true)
     }
 
-    /// Sets again what was set by a statement when the session began.
+    /// Repeats the settings made by statements when the session began.
     private func pin() async throws {
         var pins: [(name: String, value: String)] = []
         update { state, _ in pins = state.pins }
@@ -192,19 +192,19 @@ final class PooledConnection: PolledSource {
             statements, traits: Request.Traits(isUndoing: true), by: .now + .seconds(2), isShielded: true)
     }
 
-    /// Asks for nothing but an answer.
+    /// Checks that the server answers.
     func test() async throws {
         try await clean("")
     }
 
     // MARK: Poller
 
-    /// Ends the connection at once; callers that wait get the reason.
+    /// Ends the connection at once; waiters get the reason.
     func end(_ reason: PostgresError) {
         update { state, effects in state.end(reason, &effects) }
     }
 
-    /// Ends the connection at once, and asks the server to stop what it is still working on for it.
+    /// Ends the connection at once, and cancels the server's running statement.
     func abort(_ reason: PostgresError) {
         update { state, effects in
             if !state.inFlight.isEmpty { effects.farewell = state.handle.flatMap { CancelKey(for: $0) } }
@@ -216,7 +216,7 @@ final class PooledConnection: PolledSource {
         updateNow { state, effects in
             state.socketIsReady(&effects)
         } orLeave: {
-            // The input stays in the socket until it is read, and the poller would come back at once.
+            // The unread input would wake the poller again at once.
             Poller.shared.rest(self, socket: socket)
             $0.hasInput = true
         }
@@ -228,7 +228,7 @@ final class PooledConnection: PolledSource {
         return next
     }
 
-    /// Changes the state under the mutex, then does what follows from it.
+    /// Changes the state under the mutex, then performs the effects.
     func update(_ body: (inout ConnectionState, inout ConnectionState.Effects) -> Void) {
         var effects = ConnectionState.Effects()
         state.withLock { state in
@@ -241,7 +241,7 @@ final class PooledConnection: PolledSource {
         emptyAgain()
     }
 
-    /// Changes the state as `update` does if nobody else works on it; leaves word in the inbox otherwise.
+    /// Changes the state as `update` does if it is free; else leaves the work in the inbox.
     private func updateNow(
         _ body: (inout ConnectionState, inout ConnectionState.Effects) -> Void, orLeave mail: (inout Inbox) -> Void
     ) {
@@ -258,7 +258,7 @@ final class PooledConnection: PolledSource {
         emptyAgain()
     }
 
-    /// Changes the state if no other thread works on it; false if one does.
+    /// Changes the state if no other thread holds it; false if one does.
     private func tryUpdate(_ body: (inout ConnectionState) -> Void) -> Bool {
         guard !isBusy.load(ordering: .relaxed) else { return false }
         let isDone: Void? = state.withLockIfAvailable { state in
@@ -269,18 +269,18 @@ final class PooledConnection: PolledSource {
         return isDone != nil
     }
 
-    /// Takes in what was left while this thread worked on the state.
+    /// Handles work that arrived while this thread held the state.
     private func emptyAgain() {
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         if hasMail.load(ordering: .relaxed) { empty() }
     }
 
-    /// Sees that the inbox is emptied, here or by the thread that works on the state.
+    /// Handles the inbox here, or leaves it to the thread that holds the state.
     private func empty() {
         hasMail.store(true, ordering: .relaxed)
         repeat {
-            // Of this thread's mark and the other's look after its work, one comes first: the fences forbid that this
-            // thread finds the mutex locked and the other one finds no mark.
+            // Either this thread's mark or the other thread's check after its work comes first: the fences exclude that
+            // this thread finds the mutex locked and the other thread finds no mark.
             atomicMemoryFence(ordering: .sequentiallyConsistent)
             var effects = ConnectionState.Effects()
             guard tryUpdate({ takeMail(&$0, &effects) }) else { return }
@@ -307,9 +307,9 @@ final class PooledConnection: PolledSource {
 
     private func perform(_ effects: ConnectionState.Effects) {
         if effects.deadline != .never { Poller.shared.wake(by: effects.deadline) }
-        // An end comes first, so that nobody who tries again is lent the same connection once more.
+        // The end first, so that a retry does not get the same connection again.
         if let death = effects.death {
-            // In this order: once the socket is closed, a new one may get its number.
+            // In this order: a new socket may reuse the number of a closed one.
             Poller.shared.remove(self, socket: socket)
             PQfinish(death.handle)
             onEnd(death.reason)
@@ -333,10 +333,10 @@ final class PooledConnection: PolledSource {
         guard let key else { return }
         do {
             try DedicatedThread.start {
-                // It is sent again as long as the server may take to stop.
+                // The cancel request is repeated while the server has time to stop.
                 if !key.send(), FileDescriptors.areExhausted {
                     self.logger?.warning(
-                        "could not ask the server to stop a statement: the process has no file descriptor left")
+                        "could not cancel a statement: the process is out of file descriptors")
                 }
                 self.update { state, effects in state.cancelWasSent(.now, &effects) }
             }

@@ -1,60 +1,60 @@
 import Synchronization
 
-/// What a connection does at one time for one caller: statements that share a Sync, and the caller who waits.
+/// One caller's statements under a common Sync, and the caller's continuation.
 ///
-/// A class, as it goes through many hands.
+/// A class: it is passed through many layers.
 final class Request: Sendable {
-    /// Identifies requests of all connections, so that a task's can be told from others' when it is cancelled.
+    /// Identifies a request among those of all connections, to cancel it.
     typealias ID = UInt64
 
-    /// What may be done with a request when something other than its own failure comes in between.
+    /// How a request may be treated when its connection or another request fails.
     struct Traits: Sendable {
-        /// The statements are a transaction of their own, which is undone as a whole if one fails.
+        /// The statements form a transaction of their own, rolled back as a whole if one fails.
         var isAutocommit = false
-        /// The caller may go away before the answer is in.
+        /// The caller may go on before the answer arrives.
         var mayLeave = false
-        /// Sending the statements once more does nothing twice if their transaction was undone.
+        /// Idempotent: may be sent again after its transaction was rolled back.
         var mayRepeat = false
-        /// It belongs to a transaction that was begun before it, or by its hidden statements.
+        /// It belongs to a transaction begun before it, or by its hidden statements.
         var isInTransaction = false
-        /// It ends the transaction.
+        /// How it ends the transaction, if it does.
         var end: TransactionEnd?
-        /// The statements are not executed: their results are empty and tell the columns.
+        /// The statements are only described: their results are empty and have the columns.
         var isDescription = false
-        /// It undoes what was done before, or asks for a sign of life: without an answer in time the connection is closed.
+        /// A rollback or liveness test: the connection is closed if it is not answered in time.
         var isUndoing = false
     }
 
     /// How a transaction is ended; the session is in none afterwards.
     enum TransactionEnd {
-        /// Once the server was asked to stop it, its success is one without the standbys it waited for.
+        /// Its success after a cancel request means that the standbys may not have confirmed.
         case commit
         case rollback
     }
 
-    /// Why the caller no longer wants the answer.
+    /// Why the answer is no longer wanted.
     enum Stop {
         case cancelled, timedOut
-        /// The result is larger than allowed, in bytes.
+        /// The result is larger than this many bytes.
         case tooLarge(limit: Int)
     }
 
     let id: ID
     let statements: [Statement]
-    /// How many statements at the beginning are not the caller's, who does not see their results.
+    /// The number of leading statements that open scopes; the caller does not see their results.
     let hiddenCount: Int
-    /// A script of several statements to send in the simple protocol, instead of statements.
+    /// A script to send in the simple protocol, instead of statements.
     let script: String?
     let traits: Traits
-    /// The data to copy, if the script is a COPY.
+    /// The COPY, if the script is one.
     let copy: CopyOperation?
-    /// The share of a connection to give back with the answer.
+    /// The share of a connection, given back with the answer.
     let lease: ConnectionPool.Lease?
-    /// The scope that the hidden statements open, and perhaps those around it.
+    /// The innermost scope that the hidden statements open.
     let scope: PostgresTransaction?
-    /// Who waits for the answer; nil for what the connection does for itself.
+    /// The caller; nil for internal requests.
     let waiter: CheckedContinuation<[QueryResult], any Error>?
-    /// Is told the answer, before those of the requests behind it; for what nobody waits for.
+    /// Called with the answer, before the requests behind it are answered; for requests without a waiter.
     let onAnswer: (@Sendable (Result<[QueryResult], any Error>) -> Void)?
 
     init(
@@ -79,7 +79,7 @@ final class Request: Sendable {
         self.onAnswer = onAnswer
     }
 
-    /// The same request, with the statements in front that open its scope.
+    /// The request preceded by the statements that open its scope.
     init(_ request: Request, after openings: [Statement], of scope: PostgresTransaction) {
         id = request.id
         statements = openings + request.statements
@@ -95,58 +95,58 @@ final class Request: Sendable {
 
     private static let lastID = Atomic<ID>(0)
 
-    /// An identifier that was never used in this process.
+    /// A new identifier, unique in this process.
     static func nextID() -> ID {
         lastID.add(1, ordering: .relaxed).newValue
     }
 
-    /// The text to name in errors: that of a statement, or of the first that is the caller's.
+    /// The text to show in errors: that of the statement, or of the caller's first.
     func text(at position: Int? = nil) -> String? {
         let position = position ?? hiddenCount
         return statements.indices.contains(position) ? statements[position].text.text : nil
     }
 
-    /// Whether it relies on a transaction that was begun before it.
+    /// Whether it needs a transaction that was begun before it.
     var continuesTransaction: Bool { traits.isInTransaction && hiddenCount == 0 }
 
-    /// How many bytes it takes to send the request, about.
+    /// The approximate size in bytes.
     var size: Int { statements.reduce(script?.utf8.count ?? 0) { $0 + $1.bindings.totalBytes } }
 
-    /// Tells the caller that the request was not sent.
+    /// Fails a request that was not sent.
     func refuse(_ error: any Error) {
         waiter?.resume(throwing: error)
         copy?.finish(.failure(error))
     }
 
-    /// What the caller gets if the request was stopped, because of an error that the server may have given for it.
+    /// The error of a stopped request, given the server's error, if any.
     func stopped(_ stop: Stop, _ error: PostgresError?) -> any Error {
         switch stop {
         case .tooLarge(let limit): Self.tooLarge(limit: limit, isExecuted: false).of(statement: text())
         case .cancelled: CancellationError()
         case .timedOut:
             PostgresError(
-                .timeout, "The statement took longer than allowed and was cancelled",
+                .timeout, "The statement timed out and was cancelled",
                 sqlState: error?.sqlState, server: error?.server, statement: text())
         }
     }
 }
 
-/// Decides when a request is sent, and whether it still is.
+/// Decides when, and whether, a request is sent.
 protocol RequestScope: Sendable {
     func send(_ request: Request, by deadline: MonotonicTime)
 
-    /// Takes a request out that waits for its turn; false if it does not wait.
+    /// Removes a waiting request; false if it is not waiting.
     func cancel(_ id: Request.ID) -> Bool
 }
 
-/// A request and what came of it, collected under the mutex and handed out after it.
+/// A request's result, collected under the mutex and delivered outside of it.
 struct Completion {
-    /// Those who wait for a request's end.
+    /// The parties that await a request's end.
     struct Parties: OptionSet {
         let rawValue: UInt8
-        /// The caller, and the COPY that is the caller's.
+        /// The caller, with its COPY.
         static let caller = Parties(rawValue: 1)
-        /// The pool, for the share of the connection.
+        /// The pool, which takes the share of the connection back.
         static let pool = Parties(rawValue: 2)
         static let scope = Parties(rawValue: 4)
         static let all: Parties = [.caller, .pool, .scope]
@@ -154,11 +154,11 @@ struct Completion {
 
     let request: Request
     let result: Result<[QueryResult], any Error>
-    /// How many of its statements the server has executed.
+    /// The number of statements that the server has executed.
     var executedCount = 0
     var parties = Parties.all
 
-    /// How many statements that open scopes took effect; all of them, as long as that is not known to be otherwise.
+    /// The number of scope openings that took effect; all of them unless known otherwise.
     private var openedCount: Int {
         if case .failure(let error) = result, !(error is ConnectionGone) {
             return min(executedCount, request.hiddenCount)
@@ -166,9 +166,9 @@ struct Completion {
         return request.hiddenCount
     }
 
-    /// Gives the connection back, if the request had only a share of it, and then the answer to the caller.
+    /// Gives a shared connection back, then the caller its answer.
     ///
-    /// In this order and on this thread, so that the next in the queue does not depend on the caller's task.
+    /// On this thread, so that the next waiter does not depend on the caller's task.
     func finish() {
         if let lease = request.lease, parties.contains(.pool) { lease.pool.release(lease) }
         if let scope = request.scope, parties.contains(.scope) {

@@ -1,18 +1,18 @@
-/// What a session has to be set to, because its client was configured so.
+/// The session settings that the client's configuration requires.
 struct SessionWish: Sendable {
-    /// The path as the server is told it.
+    /// The search path as sent to the server.
     let searchPath: String?
-    /// The settings of the user, in the order of their names.
+    /// The user's settings, sorted by name.
     let settings: [(name: String, value: String)]
 
-    /// Whether the session began without options, because a pooler refuses them.
+    /// Whether the session began without startup options, because a pooler refuses them.
     var hasNoOptions = false
 
-    /// What poolers that lend sessions by transaction carry from one session to the next, as the server reports it: only that
-    /// can be set by a statement, and stays so.
+    /// The parameters that transaction poolers carry from one session to the next: only these can be set by a
+    /// statement.
     private static let carried = ["DateStyle", "TimeZone", "standard_conforming_strings"]
 
-    /// What is to be set by a statement when the session has begun, and again after DISCARD ALL.
+    /// The settings to make by statement at the session's beginning, and again after DISCARD ALL.
     var pins: [(name: String, value: String)] {
         guard hasNoOptions else { return [] }
         return Self.carried.compactMap { name in
@@ -21,9 +21,9 @@ struct SessionWish: Sendable {
         }
     }
 
-    /// What the server has to have by itself where it cannot be set, and the values that do.
+    /// The settings that the server must have already, as no statement can make them last, with the accepted values.
     ///
-    /// All digits of a floating-point number are written from 1 on.
+    /// `extra_float_digits` from 1 on gives floating-point numbers in full.
     var needs: [(name: String, values: [String])] {
         guard hasNoOptions else { return [] }
         return [("IntervalStyle", ["postgres"]), ("bytea_output", ["hex"]), ("extra_float_digits", ["1", "2", "3"])]
@@ -32,7 +32,7 @@ struct SessionWish: Sendable {
 
     init(_ configuration: PostgresConfiguration) {
         searchPath = configuration.searchPathSetting
-        // Options may say something else of a setting, and come later.
+        // Options override settings.
         let options = configuration.options?.lowercased() ?? ""
         settings = configuration.settings.sorted { $0.key < $1.key }.filter { !options.contains($0.key.lowercased()) }
             .map { ($0.key, $0.value) }

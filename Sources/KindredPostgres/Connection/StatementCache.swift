@@ -1,11 +1,11 @@
-/// The statements that a connection has prepared; the least recently used goes first.
+/// The prepared statements of a connection; evicts the least recently used.
 struct StatementCache {
-    /// A prepared statement, or one whose preparation is on its way.
+    /// A prepared statement, or one being prepared.
     final class Entry {
         let text: StatementText
         let types: [PostgresDataType]
         let name: String
-        /// The name as libpq takes it.
+        /// The name for libpq.
         let cName: [CChar]
         /// The columns of the statement's last result.
         var columns: RowColumns?
@@ -18,33 +18,33 @@ struct StatementCache {
             cName = Array(name.utf8CString)
         }
 
-        /// Whether it was prepared for parameters of these types.
+        /// Whether it was prepared for these parameter types.
         fileprivate func fits(_ bindings: Bindings) -> Bool {
             guard types.count == bindings.count else { return false }
             for (position, type) in types.enumerated() where bindings.slots[position].type != type { return false }
             return true
         }
 
-        /// The statement without a name, which the next such one replaces.
+        /// The unnamed statement, replaced by the next one.
         static func unnamed(_ statement: Statement) -> Entry {
             Entry(text: statement.text, types: [], name: "")
         }
     }
 
     private var capacity: Int
-    /// No two connections give a statement the same name: behind a pooler they may share a session, where one of them
-    /// would run what the other prepared.
+    /// Unique for each connection: behind a pooler two connections may share a session, and one would run the other's
+    /// statement.
     private let prefix = "kindred_\(String(UInt64.random(in: 0..<1 << 48), radix: 36))_"
-    /// Mostly one for each text; more if it is used with parameters of several types.
+    /// Mostly one for each text; several if it is used with different parameter types.
     private var entries: [StatementText: [Entry]] = [:]
-    /// The one found last: statements come in runs of the same.
+    /// Statements tend to repeat.
     private var lastFound: Entry?
     private var count = 0
     private var clock: UInt64 = 0
     private var lastName: UInt64 = 0
-    /// How often the session did not know a statement that was prepared in it.
+    /// How often the session did not know a prepared statement.
     private var lostCount = 0
-    /// Statements that left the cache and are still prepared on the server.
+    /// Evicted statements still to be deallocated on the server.
     private(set) var discarded: [String] = []
 
     init(capacity: Int) {
@@ -53,7 +53,7 @@ struct StatementCache {
 
     var isOff: Bool { capacity == 0 }
 
-    /// The entry for a statement, if it is prepared.
+    /// The entry of a prepared statement.
     mutating func find(_ statement: Statement) -> Entry? {
         clock += 1
         if let lastFound, lastFound.text === statement.text, lastFound.fits(statement.bindings) {
@@ -68,12 +68,12 @@ struct StatementCache {
 
     var isFull: Bool { count >= capacity }
 
-    /// Forgets the least recently used so that there is room for one more.
+    /// Evicts the least recently used entries to make room for one.
     mutating func makeRoom() {
         if isFull, let oldest = entries.values.joined().min(by: { $0.usedAt < $1.usedAt }) { remove(oldest) }
     }
 
-    /// Makes an entry under a name that was never used before.
+    /// Adds an entry under a new name.
     mutating func insert(_ statement: Statement) -> Entry {
         makeRoom()
         clock += 1
@@ -86,7 +86,7 @@ struct StatementCache {
         return entry
     }
 
-    /// Forgets an entry, whose statement is to be deallocated unless the server never took it.
+    /// Evicts an entry; its statement is deallocated unless its preparation failed.
     mutating func remove(_ entry: Entry, wasRefused: Bool = false) {
         guard var variants = entries[entry.text], let index = variants.firstIndex(where: { $0 === entry }) else {
             return
@@ -98,9 +98,9 @@ struct StatementCache {
         if !wasRefused { discarded.append(entry.name) }
     }
 
-    /// Forgets an entry that the session does not know, though its statement was prepared.
+    /// Evicts an entry whose prepared statement the session does not know.
     ///
-    /// True if that happens so often that sessions seem to change behind the connection's back; then the cache is off.
+    /// Returns true if that happens so often that a pooler seems to switch sessions; the cache is then off.
     mutating func lose(_ entry: Entry) -> Bool {
         guard entries[entry.text]?.contains(where: { $0 === entry }) == true else { return false }
         remove(entry, wasRefused: true)
@@ -111,7 +111,7 @@ struct StatementCache {
         return true
     }
 
-    /// Forgets everything because the server did.
+    /// Empties the cache after the server deallocated all statements.
     mutating func removeAll() {
         entries = [:]
         lastFound = nil

@@ -8,12 +8,12 @@ import CLibPQ
     import Darwin
 #endif
 
-/// Finds out that the server has answered a COPY from here before the end of the data.
+/// Detects that the server answered a COPY FROM before the end of its data.
 ///
-/// During such a COPY libpq shows notices, and keeps an answer to itself until the data has ended. So what it has read is
-/// compared with what it has shown: the rest is an answer, or a notice of which a part is missing.
+/// During such a COPY libpq returns notices, and withholds an answer until the data ends. So the bytes that it read are
+/// compared with those that it returned: the difference is an answer, or a partial notice.
 struct CopyAnswer {
-    /// So long may a notice's last part stay behind its first.
+    /// How long the rest of a partial notice may take.
     private static let patience = Duration.seconds(1)
 
     private var meter: InputMeter?
@@ -21,7 +21,7 @@ struct CopyAnswer {
     private var noticeBytes: Int
     private var answeredAt = MonotonicTime.never
 
-    /// Begins to watch a connection on which nothing is under way.
+    /// Begins to watch an idle connection.
     init(_ handle: OpaquePointer, _ notices: NoticeSink) {
         meter = InputMeter(handle)
         noticeBytes = notices.byteCount
@@ -30,31 +30,31 @@ struct CopyAnswer {
     /// Whether the server has answered.
     var isThere: Bool { answeredAt < .now }
 
-    /// Just before libpq reads.
+    /// Called before libpq reads.
     mutating func willRead() { meter?.willRead() }
 
-    /// When libpq has read.
+    /// Called after libpq has read.
     mutating func didRead() { meter?.didRead() }
 
-    /// Notes what the server said before it took data.
+    /// Counts what the server sent before the COPY began.
     mutating func wasShown(_ result: OpaquePointer) {
         switch PQresultStatus(result) {
         case PGRES_COPY_IN: bytesShown += 8 + 2 * Int(PQnfields(result))
         case PGRES_COMMAND_OK: bytesShown += 6 + (PQcmdStatus(result).map { strlen($0) } ?? 0)
-        // Nothing else precedes a COPY; what it would take up is not known.
+        // Nothing else precedes a COPY; its size is unknown.
         default: meter = nil
         }
     }
 
-    /// Looks for an answer among what libpq has read.
+    /// Checks for an answer in libpq's buffer.
     mutating func look(_ handle: OpaquePointer, _ notices: NoticeSink) {
-        // Shows notices.
+        // Makes libpq process notices.
         _ = PQisBusy(handle)
         notices.takeNotifications(of: handle)
         bytesShown += notices.byteCount - noticeBytes
         noticeBytes = notices.byteCount
         guard let meter else { return }
-        // What was shown was read; the meter may have missed it.
+        // The meter may miss bytes that were read and returned.
         bytesShown = min(bytesShown, meter.bytesRead)
         answeredAt = meter.bytesRead == bytesShown ? .never : min(answeredAt, .now + Self.patience)
     }

@@ -1,28 +1,28 @@
 import Synchronization
 
-/// What a connection and the task that copies over it tell each other.
+/// State shared by a connection and the task that copies over it.
 ///
-/// The connection hands data in while it is locked, so nothing here calls back.
+/// The connection delivers data under its lock, so nothing here calls back.
 final class CopyOperation: Sendable {
     enum Direction: Sendable {
         case input, output
     }
 
     struct State {
-        /// Data that has arrived and nobody has taken.
+        /// Data that was received and not yet taken.
         var chunks: [[UInt8]] = []
         var size = 0
-        /// Whether the server takes data.
+        /// Whether the server accepts data.
         var isOpen = false
-        /// Whether everything written so far has left the process.
+        /// Whether all written data has left the process.
         var isFlushed = true
-        /// The connection stopped reading until somebody takes what has arrived.
+        /// Whether the connection stopped reading until data is taken.
         var isPaused = false
         var result: Result<[QueryResult], any Error>?
         fileprivate var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// So much may have arrived and not be taken.
+    /// The bytes that may be received and not taken.
     static let limit = 512 << 10
 
     let direction: Direction
@@ -32,7 +32,7 @@ final class CopyOperation: Sendable {
         self.direction = direction
     }
 
-    /// Changes what is known and lets everybody look who waits.
+    /// Changes the state and lets the waiters check their condition.
     func change<T: Sendable>(_ body: (inout State) -> T) -> T {
         let (result, waiters) = state.withLock { state in
             let result = body(&state)
@@ -43,7 +43,7 @@ final class CopyOperation: Sendable {
         return result
     }
 
-    /// Takes in data; returns whether the connection should stop reading.
+    /// Adds data; returns whether the connection should pause reading.
     func append(_ chunk: [UInt8]) -> Bool {
         change { state in
             state.chunks.append(chunk)
@@ -53,17 +53,17 @@ final class CopyOperation: Sendable {
         }
     }
 
-    /// What there is to take.
+    /// The result of a read.
     enum Taken: Sendable {
         case data([[UInt8]])
         case nothing
-        /// All data was taken before.
+        /// No data is left.
         case end(Result<[QueryResult], any Error>)
     }
 
-    /// Takes what has arrived; `wasPaused` says that the connection has to be told to read on.
+    /// Takes the received data; `wasPaused` means that the connection has to resume reading.
     ///
-    /// One look for both: data may come right before the end.
+    /// Under one lock: data may arrive right before the end.
     func take() -> (taken: Taken, wasPaused: Bool) {
         state.withLock { state in
             defer { (state.chunks, state.size, state.isPaused) = ([], 0, false) }
@@ -72,17 +72,17 @@ final class CopyOperation: Sendable {
         }
     }
 
-    /// Notes that the server has answered, or that nobody will.
+    /// Records the server's answer, or a failure.
     func finish(_ result: Result<[QueryResult], any Error>) {
         change { state in if state.result == nil { state.result = result } }
     }
 
     var result: Result<[QueryResult], any Error>? { state.withLock { $0.result } }
 
-    /// Whether the server has begun to copy.
+    /// Whether the server has begun the COPY.
     var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    /// Waits until a condition holds; whoever cancels the wait finishes the operation.
+    /// Waits until a condition holds; to cancel the wait, finish the operation.
     func wait(until condition: @Sendable (State) -> Bool) async {
         while true {
             let isMet = state.withLock { condition($0) }

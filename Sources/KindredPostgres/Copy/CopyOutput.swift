@@ -1,20 +1,20 @@
-/// What the server copies to the client: a message for each row, in the format that the statement asks for.
+/// The data of a COPY TO: a message for each row, in the statement's format.
 ///
-/// Made by ``PostgresClient/copyOut(_:timeout:)``. Each loop over it runs the statement anew.
+/// Made by ``PostgresClient/copyOut(_:timeout:)``. Each loop runs the statement again.
 public struct CopyOutput: AsyncSequence, Sendable {
-    /// The bytes of a message; their format is the statement's.
+    /// The bytes of a message.
     public typealias Element = [UInt8]
 
     let client: PostgresClient
     let text: String
     let timeout: Duration?
 
-    /// Sends the statement with the first message that is asked for.
+    /// Makes an iterator, which sends the statement with its first message.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(output: self)
     }
 
-    /// Goes through the messages once.
+    /// Iterates over the messages once.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private enum State {
             case unopened

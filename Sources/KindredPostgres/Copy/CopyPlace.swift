@@ -1,4 +1,4 @@
-/// Over which connection is copied: that of the task's transaction, that which the task was lent, or one of its own.
+/// The connection of a COPY: the transaction's, the lease's, or one of its own.
 enum CopyPlace {
     case transaction(PostgresTransaction)
     case lease(ConnectionLease)
@@ -31,12 +31,12 @@ enum CopyPlace {
         }
     }
 
-    /// Takes a request back that waits for the end of a savepoint; false if it does not.
+    /// Removes a request that waits for the end of a savepoint; false if it does not wait.
     func cancelWaiting(_ id: Request.ID) -> Bool {
         if case .transaction(let transaction) = self { transaction.cancel(id) } else { false }
     }
 
-    /// Notes a failure; returns what the caller gets.
+    /// Records a failure; returns the caller's error.
     func failed(_ error: any Error, _ text: String) -> any Error {
         if case .transaction(let transaction) = self { transaction.failed(error, text) } else { error }
     }
@@ -46,7 +46,7 @@ enum CopyPlace {
         await client.pool.releaseExclusive(lease)
     }
 
-    /// Gives the connection back once the server has stopped, for a task that has gone away.
+    /// Gives the connection back once the server has stopped, for a task that has ended.
     func giveBack(after operation: CopyOperation) {
         guard case .own = self else { return }
         Task.detached {

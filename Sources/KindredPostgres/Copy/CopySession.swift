@@ -1,6 +1,6 @@
-/// One COPY, from the statement to the connection's return.
+/// A COPY, from the statement to the connection's return.
 ///
-/// Not finished when it is dropped, it stops the server and gives its connection back.
+/// Its deinit stops an unfinished COPY and gives the connection back.
 final class CopySession: Sendable {
     private let client: PostgresClient
     private let text: String
@@ -12,7 +12,7 @@ final class CopySession: Sendable {
 
     /// Sends the statement.
     ///
-    /// - Parameter timeout: how long to wait for the server each time; nil is the configuration's.
+    /// - Parameter timeout: how long to wait for the server each time; nil takes the configuration's.
     static func begin(
         _ text: String, _ direction: CopyOperation.Direction, on client: PostgresClient, _ timeout: Duration?
     ) async throws -> CopySession {
@@ -24,7 +24,7 @@ final class CopySession: Sendable {
             try await session.wait(by: deadline) { $0.isOpen }
             guard session.operation.isOpen else {
                 throw PostgresError(
-                    .invalidParameter, "The statement copies no data to or from the client; it lacks STDIN or STDOUT")
+                    .invalidParameter, "The COPY has neither STDIN nor STDOUT, so the client has no part in it")
             }
         } catch {
             throw await session.end(with: error)
@@ -45,7 +45,7 @@ final class CopySession: Sendable {
 
     deinit {
         guard operation.result == nil else { return }
-        // At once, so that whatever the task sends next waits for the end: a later word would find it refused.
+        // At once: the task's next request waits for the end instead of being refused.
         if !place.cancelWaiting(id) {
             place.connection.update { [id] state, effects in state.stop(id, .cancelled, &effects) }
         }
@@ -62,7 +62,7 @@ final class CopySession: Sendable {
         place.connection.cancel(id)
     }
 
-    /// Waits for the server; returns early when the COPY is over, and throws if it has failed.
+    /// Waits for the server; returns early at the COPY's end, and throws if it failed.
     private func wait(
         by deadline: MonotonicTime? = nil, until condition: @Sendable (CopyOperation.State) -> Bool
     ) async throws {
@@ -83,7 +83,7 @@ final class CopySession: Sendable {
 
     // MARK: Data
 
-    /// Waits for data; nil after the last.
+    /// Waits for data; returns nil after the last.
     func read() async throws -> [[UInt8]]? {
         do {
             while true {
@@ -103,7 +103,7 @@ final class CopySession: Sendable {
         }
     }
 
-    /// Writes data and waits until it has left the process; false if the server takes no more.
+    /// Writes data and waits until it has left the process; false if the server accepts no more.
     func write(_ bytes: [UInt8]) async throws -> Bool {
         var count = 0
         while count < bytes.count {
@@ -121,7 +121,7 @@ final class CopySession: Sendable {
         return operation.result == nil
     }
 
-    /// Says that there is no more data, or why it is to be undone; returns the number of rows.
+    /// Ends the data, with a reason if it is to be rolled back; returns the number of rows.
     func endData(failure: String? = nil) async throws -> Int {
         place.connection.update { [id] in $0.endCopyData(id, failure: failure, &$1) }
         do {
@@ -141,7 +141,7 @@ final class CopySession: Sendable {
         return rows
     }
 
-    /// Gives the connection back after a failure; returns what the caller gets.
+    /// Gives the connection back after a failure; returns the caller's error.
     func end(with error: any Error) async -> any Error {
         if operation.result == nil {
             stop()

@@ -8,17 +8,17 @@ import CLibPQ
     import Darwin
 #endif
 
-/// Counts what libpq reads from a connection, in bytes of the protocol or of the socket.
+/// Counts the bytes that libpq reads from a connection, as protocol bytes or socket bytes.
 ///
-/// libpq does not tell what it has read and not shown. The count is never more than what was read; on Linux it is exact,
-/// unless bytes of the protocol are counted behind encryption.
+/// libpq does not tell how much it has read and not returned. The count never exceeds what was read; on Linux it is
+/// exact, except for protocol bytes under TLS.
 struct InputMeter {
     private enum Source {
-        /// What has arrived and is not waiting any more.
+        /// The bytes received minus the bytes waiting.
         case arrivals
-        /// An offset into what waits, which the kernel moves back by what is read.
+        /// A peek offset, which the kernel moves back by the bytes read.
         case offset
-        /// What waits before and after each reading.
+        /// The bytes waiting before and after each read.
         case waiting
         case encrypted(OpaquePointer, TLSFunctions)
     }
@@ -26,10 +26,10 @@ struct InputMeter {
     private(set) var bytesRead = 0
     private let socket: Int32
     private let source: Source
-    /// What `source` said last.
+    /// The last value of `source`.
     private var last: Int
 
-    /// Begins to count bytes of the protocol; nil if nothing can be known of the connection's encryption.
+    /// Counts protocol bytes; nil if the TLS layer cannot be inspected.
     init?(_ handle: OpaquePointer) {
         let socket = PQsocket(handle)
         if PQgssEncInUse(handle) == 1 { return nil }
@@ -41,7 +41,7 @@ struct InputMeter {
         }
     }
 
-    /// Begins to count bytes of a socket, encrypted or not.
+    /// Counts socket bytes, encrypted or not.
     init(socket: Int32) {
         if let arrived = Self.arrivals(socket) {
             self.init(socket, .arrivals, last: arrived)
@@ -58,7 +58,7 @@ struct InputMeter {
         self.last = last
     }
 
-    /// Just before libpq reads.
+    /// Called before libpq reads.
     mutating func willRead() {
         switch source {
         case .arrivals, .offset: break
@@ -67,7 +67,7 @@ struct InputMeter {
         }
     }
 
-    /// When libpq has read, or may have.
+    /// Called after libpq may have read.
     mutating func didRead() {
         switch source {
         case .arrivals:
@@ -78,7 +78,7 @@ struct InputMeter {
             guard let offset = Self.offset(socket) else { return }
             bytesRead += max(0, last - offset)
             last = offset
-            // Long before it is used up.
+            // Reset long before it overflows.
             if offset < Self.start / 2, Self.setOffset(socket) { last = Self.start }
         case .waiting:
             bytesRead += max(0, last - (Self.waiting(socket) ?? last))
@@ -89,10 +89,10 @@ struct InputMeter {
         }
     }
 
-    /// A number that grows with each byte that is read from a socket, also while another thread reads; nil where the kernel
-    /// does not count.
+    /// A number that grows with each byte read from a socket, also by another thread; nil where the kernel does not
+    /// count.
     ///
-    /// - Parameter isFirst: whether counting may have to be begun.
+    /// - Parameter isFirst: whether counting may have to begin.
     static func readSoFar(_ socket: Int32, isFirst: Bool) -> Int? {
         if let arrived = arrivalsAtLeast(socket) { return arrived }
         if let offset = offset(socket) { return -offset }
@@ -103,14 +103,14 @@ struct InputMeter {
 
     private static let start = 1 << 30
 
-    /// How much has been read from a TCP socket, if the kernel counts what arrives.
+    /// The bytes read from a TCP socket, if the kernel counts the received ones.
     private static func arrivals(_ socket: Int32) -> Int? {
         #if os(Linux)
             while true {
                 guard let before = arrived(socket), let waiting = waiting(socket), let after = arrived(socket) else {
                     return nil
                 }
-                // Otherwise something came in between.
+                // Otherwise bytes arrived in between.
                 if before == after { return after - waiting }
             }
         #else
@@ -118,7 +118,7 @@ struct InputMeter {
         #endif
     }
 
-    /// The same while more arrives, at once: what arrives between the two questions is missing.
+    /// A lower bound while more arrives: bytes that arrive between the two questions are missing.
     private static func arrivalsAtLeast(_ socket: Int32) -> Int? {
         #if os(Linux)
             guard let arrived = arrived(socket), let waiting = waiting(socket) else { return nil }
@@ -139,7 +139,7 @@ struct InputMeter {
     }
 
     #if os(Linux)
-        /// `tcpi_bytes_received` of the kernel's `tcp_info`, whose members never move; the C library's has fewer.
+        /// `tcpi_bytes_received` of the kernel's `tcp_info`, whose layout is stable; the C library's struct is shorter.
         private static func arrived(_ socket: Int32) -> Int? {
             withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { info in
                 var size = socklen_t(info.count)
@@ -166,7 +166,7 @@ struct InputMeter {
     #endif
 }
 
-/// The functions of OpenSSL that show what is behind the encryption, where libpq uses OpenSSL.
+/// OpenSSL's functions that show decrypted bytes, where libpq uses OpenSSL.
 struct TLSFunctions: Sendable {
     typealias Peek = @convention(c) (OpaquePointer, UnsafeMutableRawPointer?, Int32) -> Int32
     typealias Pending = @convention(c) (OpaquePointer) -> Int32
@@ -174,18 +174,18 @@ struct TLSFunctions: Sendable {
     let peek: Peek
     let pending: Pending
 
-    /// Those of the library that libpq itself has loaded.
+    /// The functions of the library that libpq has loaded.
     static let installed = TLSFunctions { name in dlsym(dlopen(nil, RTLD_NOW), name) }
 
-    /// Looks them up; nil if one is missing.
+    /// Resolves the functions; nil if one is missing.
     init?(_ symbol: (String) -> UnsafeMutableRawPointer?) {
         guard let peek = symbol("SSL_peek"), let pending = symbol("SSL_pending") else { return nil }
-        // The names are OpenSSL's own, and these the types that its header declares for them.
+        // Sound: the names are OpenSSL's, the types those of its header.
         self.peek = unsafeBitCast(peek, to: Peek.self)
         self.pending = unsafeBitCast(pending, to: Pending.self)
     }
 
-    /// How much can be read at once: at most a record, which has at most 16 KiB.
+    /// The bytes that can be read at once: at most a record of 16 KiB.
     func waiting(_ tls: OpaquePointer) -> Int {
         withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 1) { bytes in
             max(0, Int(peek(tls, bytes.baseAddress, Int32(bytes.count))))

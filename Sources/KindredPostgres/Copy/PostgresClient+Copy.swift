@@ -1,35 +1,37 @@
 extension PostgresClient {
-    /// Copies rows out of the database with `COPY … TO STDOUT`, at the pace at which they are asked for.
+    /// Copies rows out of the database with `COPY … TO STDOUT`, as fast as the loop takes them.
     ///
     /// ```swift
     /// for try await line in try client.copyOut("COPY note TO STDOUT (FORMAT csv)") { … }
     /// ```
     ///
-    /// Inside a transaction the data comes over its connection, which takes no other statement until the loop ends; a loop
-    /// that is left before has then failed the transaction. Outside, the loop has a connection of its own.
+    /// Inside a transaction the COPY takes its connection, which runs no other statement until the loop ends; leaving
+    /// the loop early fails the transaction. Outside, the loop has a connection of its own.
     ///
     /// - Parameters:
-    ///   - sql: a COPY statement. It takes no parameters: interpolated identifiers are fine, values are not.
-    ///   - timeout: how long to wait for each piece of data; nil is the configuration's.
+    ///   - sql: a COPY statement; it may have interpolated identifiers, but no values.
+    ///   - timeout: how long to wait for each piece of data; nil takes the configuration's.
     public func copyOut(_ sql: SQL, timeout: Duration? = nil) throws -> CopyOutput {
         CopyOutput(client: self, text: try Self.copyText(sql), timeout: timeout)
     }
 
-    /// Copies rows into the database with `COPY … FROM STDIN`, and returns how many; all of them, or none.
+    /// Copies rows into the database with `COPY … FROM STDIN` and returns their number.
+    ///
+    /// Atomic: either all rows are copied, or none.
     ///
     /// ```swift
     /// try await client.copyIn("COPY note FROM STDIN (FORMAT csv)", from: lines)
     /// ```
     ///
-    /// Data is asked for at the pace at which the server takes it. If `data` throws, or the task is cancelled, nothing is
-    /// copied. Inside a transaction the data goes over its connection, which takes no other statement until the end.
+    /// `data` is iterated as fast as the server accepts it. If it throws, or the task is cancelled, nothing is copied.
+    /// Inside a transaction the COPY takes its connection, which runs no other statement until the end.
     ///
     /// Throws what `data` throws, unchanged, and `PostgresError` as a query does.
     ///
     /// - Parameters:
-    ///   - sql: a COPY statement. It takes no parameters: interpolated identifiers are fine, values are not.
-    ///   - data: the bytes in the statement's format, cut anywhere.
-    ///   - timeout: how long the server may take for each piece of data; nil is the configuration's.
+    ///   - sql: a COPY statement; it may have interpolated identifiers, but no values.
+    ///   - data: the bytes in the statement's format, split anywhere.
+    ///   - timeout: how long the server may take for each piece of data; nil takes the configuration's.
     @discardableResult
     public func copyIn<Data: AsyncSequence>(
         _ sql: SQL, from data: Data, timeout: Duration? = nil
@@ -44,7 +46,7 @@ extension PostgresClient {
                     break
                 }
             }
-            // A source may end early because of that.
+            // A cancelled source may have ended early.
             try Task.checkCancellation()
         } catch {
             throw await session.end(with: error)
@@ -52,14 +54,14 @@ extension PostgresClient {
         return try await isRefused ? Self.answer(session) : session.endData()
     }
 
-    /// Asks for the server's answer, which it gave before the data's end: why it takes no more.
+    /// Gets the answer that the server sent before the data's end: why it accepts no more.
     private static func answer(_ session: CopySession) async throws -> Int {
         let reason = "the server answered before the end of the data"
         do {
             return try await session.endData(failure: reason)
         } catch let error as PostgresError where error.server?.message.hasSuffix(reason) == true {
             throw PostgresError(
-                .protocolViolation, "The server said something in the middle of a COPY; nothing was copied",
+                .protocolViolation, "The server sent an unexpected message during a COPY; nothing was copied",
                 statement: error.statement)
         }
     }
@@ -67,12 +69,12 @@ extension PostgresClient {
     private static func copyText(_ sql: SQL) throws -> String {
         let statement = try sql.statement()
         guard statement.text.isCopy else {
-            throw PostgresError(.invalidParameter, "This is no COPY statement", statement: statement.text.text)
+            throw PostgresError(.invalidParameter, "Not a COPY statement", statement: statement.text.text)
         }
-        // The others would be carried out too, COMMIT among them.
+        // Further statements would run too, COMMIT among them.
         guard !SQLScanner.holdsSeveral(statement.text.text) else {
             throw PostgresError(
-                .invalidParameter, "COPY is sent alone; another statement follows it", statement: statement.text.text)
+                .invalidParameter, "COPY must be the only statement", statement: statement.text.text)
         }
         guard statement.bindings.count == 0 else {
             throw PostgresError(

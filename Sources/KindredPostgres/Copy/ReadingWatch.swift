@@ -8,18 +8,18 @@ import Synchronization
     import Darwin
 #endif
 
-/// Ends connections from which libpq reads more in one call than it may.
+/// Shuts down connections from which libpq reads too much in one call.
 ///
 /// libpq reads a long message in one call as long as the server keeps up: 400 MB of a value under a limit of 8 MB. Only
-/// another thread can stop that. So such calls are looked at each millisecond, by a thread that ends when there are none.
-/// Where the kernel does not count what is read, as on macOS, the ceiling is checked between calls alone.
+/// another thread can stop that; it checks running calls each millisecond and ends when there are none. Where the
+/// kernel does not count bytes read, as on macOS, the limit is checked between calls only.
 final class ReadingWatch: Sendable {
     static let shared = ReadingWatch()
 
-    /// A call that is under way.
+    /// A running call.
     private struct Reading {
         let ceiling: Int
-        /// What the kernel had counted at the first look.
+        /// The kernel's count at the first check.
         var start: Int?
         var isCut = false
     }
@@ -30,12 +30,12 @@ final class ReadingWatch: Sendable {
     }
 
     private let state = Mutex(State())
-    /// So many looks without anything to see end the thread.
+    /// The thread ends after this many idle checks.
     private static let patience = 200
 
-    /// Runs a call that reads from a socket, which is shut down when more than `ceiling` bytes have been read.
+    /// Runs a call that reads from a socket; shuts the socket down after `ceiling` bytes.
     ///
-    /// - Returns: Whether that has happened, beside what the call returns.
+    /// - Returns: the call's result, and whether the socket was shut down.
     func watch<T>(_ socket: Int32, ceiling: Int, _ body: () -> T) -> (result: T, isCut: Bool) {
         let needsThread = state.withLock { state in
             state.readings[socket] = Reading(ceiling: ceiling)
@@ -51,7 +51,7 @@ final class ReadingWatch: Sendable {
         do {
             try DedicatedThread.start { self.run() }
         } catch {
-            // The next call tries again.
+            // Without a thread the next call tries again.
             state.withLock { $0.hasThread = false }
         }
     }
@@ -70,10 +70,10 @@ final class ReadingWatch: Sendable {
         }
     }
 
-    /// Cuts a call off that has read too much.
+    /// Shuts the socket of a call down that has read too much.
     ///
-    /// Under the mutex, so that the socket is the call's. If libpq has just closed it, another one of its number has not
-    /// had as much to read.
+    /// Under the mutex, so that the socket is still the call's. If libpq has just closed it, a new socket of the same
+    /// number has not read as much.
     private static func look(at socket: Int32, _ reading: inout Reading?) {
         guard let known = reading, !known.isCut, let count = InputMeter.readSoFar(socket, isFirst: known.start == nil)
         else { return }

@@ -1,5 +1,5 @@
 extension PostgresError {
-    /// What went wrong, stable across releases; match it with `==`.
+    /// The kind of failure, stable across releases; compare with `==`.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The code's name, such as `poolTimeout`.
         public let description: String
@@ -12,42 +12,42 @@ extension PostgresError {
         public static let server = Code("server")
         /// No connection could be made.
         public static let connectionFailed = Code("connectionFailed")
-        /// No connection could be made because the process has no file descriptor left.
+        /// No connection could be made: the process is out of file descriptors.
         public static let tooManyOpenFiles = Code("tooManyOpenFiles")
-        /// The password provider of the configuration failed, or gave no password that can be used in the time allowed.
+        /// The configuration's password provider failed, or returned no usable password in time.
         public static let passwordUnavailable = Code("passwordUnavailable")
-        /// The connection ended while the statement ran; whether it took effect is not known unless it only read.
+        /// The connection ended while the statement ran; unless it only read, it may have taken effect.
         public static let connectionLost = Code("connectionLost")
-        /// The statement took longer than allowed and was cancelled.
+        /// The statement timed out and was cancelled.
         public static let timeout = Code("timeout")
-        /// No connection of the pool became free in the time allowed.
+        /// No connection of the pool became free in time.
         public static let poolTimeout = Code("poolTimeout")
-        /// Too many tasks wait for a connection already.
+        /// Too many tasks wait for a connection.
         public static let poolOverloaded = Code("poolOverloaded")
         /// The client or the connection was closed.
         public static let closed = Code("closed")
-        /// The connection's settings are wrong or contradict each other.
+        /// The configuration is invalid or contradictory.
         public static let invalidConfiguration = Code("invalidConfiguration")
-        /// A parameter or an identifier cannot be sent; nothing was.
+        /// A parameter or identifier is invalid; nothing was sent.
         public static let invalidParameter = Code("invalidParameter")
-        /// A value that the server sent cannot be read as the type asked for.
+        /// A value cannot be decoded as the requested type.
         public static let decodingFailed = Code("decodingFailed")
-        /// The transaction or lease that this belongs to has ended.
+        /// The transaction or lease has ended.
         public static let transactionEnded = Code("transactionEnded")
-        /// The transaction was rolled back because a statement in it had failed.
+        /// The transaction was rolled back because a statement in it failed.
         public static let transactionAborted = Code("transactionAborted")
-        /// A statement inside the transaction has ended it, as a procedure's COMMIT may: what was written before it may be
-        /// stored, or not.
+        /// A statement inside the transaction ended it, as a procedure's COMMIT may: earlier writes may be stored or
+        /// not.
         public static let transactionBroken = Code("transactionBroken")
         /// The answer to COMMIT was lost: the transaction may or may not have taken effect.
         public static let commitUnknown = Code("commitUnknown")
-        /// A task that holds a connection asked for another one while none was left.
+        /// A task that holds a connection asked for another one, and none was free.
         public static let nestedAcquire = Code("nestedAcquire")
-        /// A COPY has the connection to itself.
+        /// A COPY occupies the connection.
         public static let copyInProgress = Code("copyInProgress")
-        /// The block sends more statements than it may; this one was not sent.
+        /// The block exceeded its limit of statements; this one was not sent.
         public static let statementLimitExceeded = Code("statementLimitExceeded")
-        /// A result takes up more memory than the configuration allows; the server was stopped, or had finished already.
+        /// A result exceeds the configuration's memory limit; the statement was cancelled, or had finished.
         public static let resultTooLarge = Code("resultTooLarge")
         /// The server's answer breaks the protocol.
         public static let protocolViolation = Code("protocolViolation")

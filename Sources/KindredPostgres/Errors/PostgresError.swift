@@ -1,6 +1,6 @@
 import HarmlessText
 
-/// A failure of the connection layer: of connecting, of a statement, of a transaction.
+/// A failure to connect, of a statement, or of a transaction.
 ///
 /// ```swift
 /// do {
@@ -10,10 +10,10 @@ import HarmlessText
 /// }
 /// ```
 ///
-/// `description` holds no value of any row or parameter, is one line without control characters, and is safe to log.
-/// `debugDescription` adds what the server said, which may quote values of rows, but never parameters or passwords.
+/// `description` is one line without control characters and without values of rows or parameters: safe to log.
+/// `debugDescription` adds the server's message, which may quote values of rows, but never parameters or passwords.
 public struct PostgresError: Error, Sendable {
-    // Behind one reference: errors are rare, but places that may hold one are copied with every request.
+    // Boxed: errors are rare, but values that may hold one are copied with every request.
     private let facts: Facts
 
     private final class Facts: Sendable {
@@ -48,31 +48,31 @@ public struct PostgresError: Error, Sendable {
         underlying: [String] = [],
         transactionID: PostgresTransactionID? = nil
     ) {
-        // Names and words of the server are in both.
+        // Both may have names and texts of the server.
         facts = Facts(
             code, message.harmless, sqlState ?? server?.sqlState, server, statement, underlying.map(\.harmless),
             transactionID)
     }
 
-    /// What went wrong.
+    /// The kind of failure.
     public var code: Code { facts.code }
-    /// One sentence that says what happened and what to do about it; without values.
+    /// One sentence: what happened and what to do about it, without values.
     public var message: String { facts.message }
-    /// The server's error code, where the server reported the error.
+    /// The server's error code, if the server reported the error.
     public var sqlState: SQLState? { facts.sqlState }
-    /// What the server said.
+    /// The server's message.
     public var server: ServerMessage? { facts.server }
-    /// The text of the statement that failed, without its parameters.
+    /// The text of the failed statement, without its parameters.
     public var statement: String? { facts.statement }
-    /// The reasons behind this error, such as one for each address that was tried.
+    /// The causes, such as one for each address tried.
     public var underlying: [String] { facts.underlying }
-    /// The transaction whose fate is unknown, if it was tracked; `PostgresClient.resolveCommit` finds out what became of it.
+    /// The transaction whose outcome is unknown, if it was tracked; pass it to `PostgresClient.resolveCommit`.
     public var transactionID: PostgresTransactionID? { facts.transactionID }
 
-    /// Whether the database may have what the failed transaction wrote.
+    /// Whether the failed transaction may have committed.
     package var mayHaveCommitted: Bool { code == .commitUnknown || code == .transactionBroken }
 
-    /// Returns the same error with another one behind it, unless that is of the same kind.
+    /// The error with another one as a cause, unless that has the same code.
     func joined(with other: any Error) -> PostgresError {
         if (other as? PostgresError)?.code == code { return self }
         return PostgresError(
@@ -81,11 +81,42 @@ public struct PostgresError: Error, Sendable {
             transactionID: transactionID)
     }
 
-    /// Returns the same error with the text of the statement it belongs to, unless it names one already.
+    /// The error with a statement's text, unless it has one.
     package func of(statement: String?) -> PostgresError {
         guard self.statement == nil, let statement else { return self }
         return PostgresError(
             code, message, sqlState: sqlState, server: server, statement: statement, underlying: underlying,
             transactionID: transactionID)
+    }
+}
+
+extension PostgresError: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The message, the code and the names concerned; safe to log.
+    public var description: String {
+        var facts = [sqlState.map { "\(code) \($0)" } ?? "\(code)"]
+        if let constraint = server?.constraint { facts.append("constraint \(constraint)") }
+        if let table = server?.table { facts.append("table \(server?.schema.map { $0 + "." } ?? "")\(table)") }
+        if let column = server?.column { facts.append("column \(column)") }
+        return "\(message) [\(facts.joined(separator: ", "))]".harmless
+    }
+
+    /// Everything but the values of parameters, including the server's message and the statement's text.
+    ///
+    /// One fact a line; multi-line texts are indented.
+    public var debugDescription: String {
+        var lines = [description]
+        if let server {
+            lines.append("\(server.severity): \(server.message)")
+            if let detail = server.detail { lines.append("DETAIL: \(detail)") }
+            if let hint = server.hint { lines.append("HINT: \(hint)") }
+            if let dataType = server.dataType { lines.append("DATA TYPE: \(dataType)") }
+            if let context = server.context { lines.append("CONTEXT: \(context)") }
+        }
+        if let statement {
+            lines.append("STATEMENT: \(statement)")
+            if let position = server?.position { lines.append("POSITION: \(position)") }
+        }
+        lines += underlying.map { "CAUSE: \($0)" }
+        return lines.map { $0.harmlessLines() }.joined(separator: "\n")
     }
 }

@@ -1,6 +1,6 @@
-/// A server's five-character error code, see the appendix on error codes of the PostgreSQL manual.
+/// A server's five-character error code; see the appendix on error codes of the PostgreSQL manual.
 ///
-/// The named members are the codes that programs usually tell apart; any other code is made with `SQLState(rawValue:)`.
+/// The named members are the codes that programs usually handle; make others with `SQLState(rawValue:)`.
 public struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The five characters, such as `23505`.
     public let rawValue: String
@@ -17,7 +17,7 @@ public struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConver
     /// The five characters.
     public var description: String { rawValue }
 
-    /// The first two characters, which say what kind of error it is.
+    /// The first two characters: the error's class.
     public var `class`: Class { Class(rawValue: String(rawValue.prefix(2))) }
 
     // MARK: Constraints
@@ -43,11 +43,11 @@ public struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConver
     public static let deadlockDetected = SQLState("40P01")
     /// 25001: the statement cannot run inside a transaction.
     public static let activeTransaction = SQLState("25001")
-    /// 25006: the transaction, or the server, is read-only.
+    /// 25006: the transaction or the server is read-only.
     public static let readOnlyTransaction = SQLState("25006")
     /// 25P01: there is no transaction in progress.
     public static let noActiveTransaction = SQLState("25P01")
-    /// 25P02: an earlier error ended the transaction's work; it can only be rolled back.
+    /// 25P02: an earlier error failed the transaction; it can only be rolled back.
     public static let inFailedTransaction = SQLState("25P02")
     /// 25P03: the server ended the session because its transaction was idle for too long.
     public static let idleInTransactionTimeout = SQLState("25P03")
@@ -80,24 +80,24 @@ public struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConver
     public static let numericValueOutOfRange = SQLState("22003")
     /// 22P02: the text is not a value of the type.
     public static let invalidTextRepresentation = SQLState("22P02")
-    /// 0A000: the server does not support this; also a cached plan that must not change its result type.
+    /// 0A000: the server does not support this; also a stale prepared statement.
     public static let featureNotSupported = SQLState("0A000")
     /// 26000: the prepared statement does not exist.
     public static let invalidStatementName = SQLState("26000")
-    /// 42P05: a prepared statement of the name exists already.
+    /// 42P05: a prepared statement of that name exists already.
     public static let duplicatePreparedStatement = SQLState("42P05")
-    /// XX000: the server's own error.
+    /// XX000: an internal error of the server.
     public static let internalError = SQLState("XX000")
 
     // MARK: Sessions
 
     /// 28P01: the password is wrong.
     public static let invalidPassword = SQLState("28P01")
-    /// 28000: the server does not let this role in.
+    /// 28000: the server rejects the role.
     public static let invalidAuthorization = SQLState("28000")
-    /// 3D000: there is no database of the name.
+    /// 3D000: there is no such database.
     public static let invalidCatalogName = SQLState("3D000")
-    /// 53300: the server has no connection left to give.
+    /// 53300: the server is out of connections.
     public static let tooManyConnections = SQLState("53300")
     /// 57P01: an administrator ended the session, or the server is being stopped.
     public static let adminShutdown = SQLState("57P01")
@@ -110,7 +110,7 @@ public struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConver
 }
 
 extension SQLState {
-    /// The kind of error: the first two characters of the code.
+    /// The error's class: the first two characters of the code.
     public struct Class: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         /// The two characters.
         public let rawValue: String
@@ -131,11 +131,11 @@ extension SQLState {
         public static let integrityConstraintViolation = Class(rawValue: "23")
         /// 25: the statement does not fit the transaction's state.
         public static let invalidTransactionState = Class(rawValue: "25")
-        /// 28: the server does not let this role in.
+        /// 28: the server rejects the role.
         public static let invalidAuthorizationSpecification = Class(rawValue: "28")
         /// 40: the transaction was rolled back.
         public static let transactionRollback = Class(rawValue: "40")
-        /// 42: the statement is wrong, or not allowed.
+        /// 42: the statement is invalid or not permitted.
         public static let syntaxErrorOrAccessRuleViolation = Class(rawValue: "42")
         /// 53: the server lacks memory, disk space or connections.
         public static let insufficientResources = Class(rawValue: "53")
@@ -145,7 +145,7 @@ extension SQLState {
 
     /// Whether a foreign key refused the change.
     ///
-    /// Servers report a refused deletion with one of two codes, depending on their version and the key's action.
+    /// A refused deletion has one of two codes, depending on the server's version and the key's action.
     public var isForeignKeyViolation: Bool {
         self == .foreignKeyViolation || self == .restrictViolation
     }

@@ -1,6 +1,6 @@
-/// What the server said: the fields of an error or a notice.
+/// An error or notice of the server, with its fields.
 ///
-/// `detail` and sometimes `message` quote values of rows, so do not log them where those are private.
+/// `detail`, and sometimes `message`, quotes values of rows: do not log them where those are private.
 public struct ServerMessage: Sendable, Hashable {
     /// The severity in English, such as `ERROR`, `FATAL` or `NOTICE`.
     public let severity: String
@@ -8,11 +8,11 @@ public struct ServerMessage: Sendable, Hashable {
     public let sqlState: SQLState?
     /// The one-line message.
     public let message: String
-    /// More about the problem; often quotes the values concerned.
+    /// More about the problem; often quotes values.
     public let detail: String?
-    /// What to do about it.
+    /// Advice.
     public let hint: String?
-    /// The character of the statement where the problem is, counted from 1.
+    /// The position in the statement, in characters from 1.
     public let position: Int?
     /// The call stack of the server's functions.
     public let context: String?
@@ -53,5 +53,46 @@ public struct ServerMessage: Sendable, Hashable {
         self.column = column
         self.dataType = dataType
         self.constraint = constraint
+    }
+}
+
+extension ServerMessage {
+    /// Whether the server ends the session after this message.
+    var isFatal: Bool {
+        severity == "FATAL" || severity == "PANIC"
+    }
+
+    /// A text safe to log: the message, unless errors of its class may quote values of rows or parameters.
+    package var summary: String {
+        switch sqlState?.class.rawValue {
+        case "0A", "25", "26", "28", "34", "3D", "3F", "40", "42", "53", "55", "57": message
+        case "22": sqlState?.dataException ?? "A value is invalid"
+        case "23": sqlState?.refusal ?? "A constraint refused the change"
+        case "P0": "A function or trigger of the database raised an exception"
+        default: "The server refused the statement with SQLSTATE \(sqlState?.rawValue ?? "unknown")"
+        }
+    }
+}
+
+extension SQLState {
+    fileprivate var dataException: String {
+        switch self {
+        case .divisionByZero: "Division by zero"
+        case .stringDataRightTruncation: "A text is too long for its type"
+        case .numericValueOutOfRange: "A number is out of its type's range"
+        case .invalidTextRepresentation: "A text is not a value of the type it should have"
+        default: "A value is invalid; debugDescription has the server's message"
+        }
+    }
+
+    fileprivate var refusal: String {
+        switch self {
+        case .uniqueViolation: "A unique constraint refused the change"
+        case .foreignKeyViolation, .restrictViolation: "A foreign key refused the change"
+        case .checkViolation: "A check constraint refused the change"
+        case .exclusionViolation: "An exclusion constraint refused the change"
+        case .notNullViolation: "A NOT NULL column got NULL"
+        default: "A constraint refused the change"
+        }
     }
 }

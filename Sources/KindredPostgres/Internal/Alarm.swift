@@ -1,24 +1,24 @@
 import Synchronization
 
-/// Does something at a moment, unless it is called off before.
+/// Runs an action at a time, unless it is cancelled before.
 final class Alarm: PolledSource {
     private let time: MonotonicTime
     private let action: @Sendable () -> Void
     private let isOver = Atomic(false)
 
-    /// nil if the moment never comes.
+    /// nil if the time is `never`.
     init?(at time: MonotonicTime, _ action: @escaping @Sendable () -> Void) {
         if time == .never { return nil }
         self.time = time
         self.action = action
     }
 
-    /// Waits from now on; the poller has to run already.
+    /// Starts the timer; the poller has to run already.
     func set() {
-        // Where it does not run there is no connection, and nothing to wait for.
+        // Without a running poller there is no connection, and nothing to time out.
         try? Poller.shared.addTimed(self)
         Poller.shared.wake(by: time)
-        // It may have been called off just before.
+        // It may have been cancelled just before.
         if isOver.load(ordering: .sequentiallyConsistent) { Poller.shared.removeTimed(self) }
     }
 

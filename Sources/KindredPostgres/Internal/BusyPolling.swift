@@ -1,20 +1,20 @@
-/// Decides until when the poller looks for input again and again before it sleeps.
+/// Decides how long the poller polls for input before it sleeps.
 ///
-/// To fall asleep and be woken takes longer than a look-up by key, in a virtual machine several times as long. Where one
-/// answer follows the other that fast, looking takes hardly more of a processor than sleeping, and the answer comes
-/// sooner; Linux does the same before it halts a processor (`haltpoll`). It is never done for several connections at a
-/// time: the more of them talk, the less there is to win, and the thread would hardly ever sleep.
+/// Sleeping and waking take longer than a look-up by key, in a virtual machine several times as long. Where answers
+/// follow each other that fast, polling costs hardly more processor time than sleeping, and the answer arrives sooner;
+/// Linux does the same before it halts a processor (`haltpoll`). The poller never polls for several connections: with
+/// more traffic there is less to gain, and the thread would hardly ever sleep.
 struct BusyPolling {
-    /// So many answers of one connection have to follow each other before it is tried, and so many at most.
+    /// How many fast answers of one connection it takes before polling is tried: at first, and at most.
     static let habits = 4...256
 
-    /// Who had input since `end` was asked for, and how long that one may be waited for without sleep.
+    /// The source that had input since the last call of `end`, and how long to poll for it.
     private var heard: (source: ObjectIdentifier, limit: UInt64)?
     private var heardCount = 0
-    /// Who alone had input before that.
+    /// The only source that had input before that.
     private var last: ObjectIdentifier?
     private var lastTime = MonotonicTime(nanoseconds: 0)
-    /// How many answers of that one have followed each other fast.
+    /// How many answers of that source have followed each other fast.
     private var count = 0
     private var habit = Self.habits.lowerBound
     private var isTried = false
@@ -25,7 +25,7 @@ struct BusyPolling {
         heardCount += 1
     }
 
-    /// Notes that input was waited for in vain; if it was, it takes more answers until it is tried again.
+    /// Notes whether polling was in vain; then it takes more fast answers until the next try.
     mutating func noteFailure() {
         guard isTried else { return }
         isTried = false
@@ -33,7 +33,7 @@ struct BusyPolling {
         habit = min(2 * habit, Self.habits.upperBound)
     }
 
-    /// Until when to look for the next input without sleep; not at all if that is now.
+    /// When to stop polling for the next input; now if polling does not pay.
     mutating func end(from now: MonotonicTime) -> MonotonicTime {
         let (wasTried, elapsed) = (isTried, now.nanoseconds - lastTime.nanoseconds)
         defer { (lastTime, self.heard, heardCount) = (now, nil, 0) }
@@ -41,7 +41,7 @@ struct BusyPolling {
             (last, count, isTried) = (nil, 0, false)
             return now
         }
-        // Sleep is part of that time, which there will not be.
+        // The elapsed time includes sleep, which polling would avoid.
         let isFast = elapsed <= 2 * heard.limit && heard.source == last
         last = heard.source
         count = isFast ? count + 1 : 0

@@ -8,20 +8,20 @@ import CLibPQ
     import Darwin
 #endif
 
-/// What it takes to cancel what a session does, while the connection itself is in use elsewhere.
+/// Cancels a session's statement while the connection itself is in use.
 ///
-/// libpq 17 and later cancel over a connection like the one concerned, encrypted if that is, and within a time limit.
-/// Before, the request goes in clear text and takes as long as the server's machine lets it.
+/// From libpq 17 on over a connection with the same encryption, and within a time limit. Before, in clear text, and for
+/// as long as the server's machine takes.
 struct CancelKey: Sendable {
     private enum Way {
         case key(OpaquePointer)
         case connection(OpaquePointer, CancelFunctions)
     }
 
-    // Used by one thread only: the one that sends the request, and frees it.
+    // Used by one thread only: the one that sends the request and frees it.
     private nonisolated(unsafe) let way: Way
 
-    /// Prepares to cancel, while nobody else uses the connection; nil if there is no memory.
+    /// Prepares a cancel request while no other thread uses the connection; nil if out of memory.
     init?(for connection: OpaquePointer, functions: CancelFunctions? = .installed) {
         if let functions, let own = functions.create(connection) {
             way = .connection(own, functions)
@@ -32,7 +32,7 @@ struct CancelKey: Sendable {
         }
     }
 
-    /// Sends the request and frees everything; blocks until the server has taken it, or the time is up.
+    /// Sends the request and frees everything; blocks until the server has taken it, or times out.
     ///
     /// Returns whether the server has taken it.
     @discardableResult
@@ -73,7 +73,7 @@ struct CancelKey: Sendable {
     }
 }
 
-/// The functions of libpq 17 that cancel over a connection; an older library has none of them.
+/// The cancel functions of libpq 17; an older library lacks them.
 struct CancelFunctions: Sendable {
     typealias Create = @convention(c) (OpaquePointer) -> OpaquePointer?
     typealias Number = @convention(c) (OpaquePointer) -> Int32
@@ -86,7 +86,7 @@ struct CancelFunctions: Sendable {
     let socket: Number
     let finish: Finish
 
-    /// Those of the library that the process runs with, whichever it was built with.
+    /// The functions of the library loaded at run time, whichever version it was built with.
     static let installed = CancelFunctions { name in dlsym(dlopen(nil, RTLD_NOW), name) }
 
     init(
@@ -96,13 +96,13 @@ struct CancelFunctions: Sendable {
         (self.create, self.start, self.poll, self.socket, self.finish) = (create, start, poll, socket, finish)
     }
 
-    /// Looks all of them up; nil if one is missing.
+    /// Resolves the functions; nil if one is missing.
     init?(_ symbol: (String) -> UnsafeMutableRawPointer?) {
         guard let create = symbol("PQcancelCreate"), let start = symbol("PQcancelStart"),
             let poll = symbol("PQcancelPoll"), let socket = symbol("PQcancelSocket"),
             let finish = symbol("PQcancelFinish")
         else { return nil }
-        // The names are libpq's own, and these the types that its header declares for them.
+        // Sound: the names are libpq's, the types those of its header.
         self.create = unsafeBitCast(create, to: Create.self)
         self.start = unsafeBitCast(start, to: Number.self)
         self.poll = unsafeBitCast(poll, to: Poll.self)

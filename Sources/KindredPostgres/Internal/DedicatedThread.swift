@@ -8,9 +8,9 @@ import Synchronization
     import Darwin
 #endif
 
-/// Threads of the library's own, for calls that block and so must not run on Swift's pool.
+/// Threads for blocking calls, which must not run on Swift's thread pool.
 enum DedicatedThread {
-    /// A call that hangs, in a name server or in a server's password puzzle, keeps its thread; so many may.
+    /// The limit: a call that hangs, in a name server or while hashing a password, keeps its thread.
     private static let maximumCount = 128
     private static let count = Atomic<Int>(0)
 
@@ -24,12 +24,12 @@ enum DedicatedThread {
 
     /// Runs `body` on a new thread.
     ///
-    /// Throws `PostgresError` `.connectionFailed` if the system has no thread left, or too many of these still run.
+    /// Throws `PostgresError` `.connectionFailed` if the system is out of threads, or too many of these run.
     static func start(_ body: @escaping @Sendable () -> Void) throws(PostgresError) {
         guard count.add(1, ordering: .relaxed).newValue <= maximumCount else {
             count.subtract(1, ordering: .relaxed)
             throw PostgresError(
-                .connectionFailed, "\(maximumCount) connection attempts hang; no further one is started")
+                .connectionFailed, "\(maximumCount) connection attempts are hanging; none is added")
         }
         let status = launch(Unmanaged.passRetained(Box(body)).toOpaque())
         guard status == 0 else {
@@ -38,7 +38,7 @@ enum DedicatedThread {
         }
     }
 
-    /// Starts a detached thread that takes the box over; frees it if there is none.
+    /// Starts a detached thread that takes the box; frees the box on failure.
     private static func launch(_ box: UnsafeMutableRawPointer) -> Int32 {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)

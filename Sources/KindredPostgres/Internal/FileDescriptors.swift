@@ -6,11 +6,11 @@
     import Darwin
 #endif
 
-/// What the process may open: sockets, files, and what waits for them.
+/// The process's file descriptors.
 enum FileDescriptors {
-    /// Whether the process, or the whole system, has none left at this moment.
+    /// Whether the process, or the system, is out of descriptors.
     ///
-    /// libpq tells of it in words only, which name look-ups swallow.
+    /// libpq reports that only as text, and not from name look-ups.
     static var areExhausted: Bool {
         let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
         guard file < 0 else {
@@ -20,7 +20,7 @@ enum FileDescriptors {
         return errno == EMFILE || errno == ENFILE
     }
 
-    /// The error of somebody who needed one.
+    /// The error of an operation that needs a descriptor.
     static func error(_ purpose: String, underlying: [String] = []) -> PostgresError {
         PostgresError(
             .tooManyOpenFiles,

@@ -8,12 +8,12 @@ import CLibPQ
     import Darwin
 #endif
 
-/// Reads what libpq tells beyond its plain functions: errors and notices with their fields.
+/// Reads libpq's errors and notices with their fields.
 enum LibPQ {
     /// The version of the library, such as 150018.
     static var version: Int32 { PQlibVersion() }
 
-    /// A server's error or notice with its fields; nil for an error of libpq's own.
+    /// A server's error or notice; nil for an error of libpq's own.
     static func serverMessage(_ result: OpaquePointer) -> ServerMessage? {
         guard let message = field("M", of: result) else { return nil }
         return ServerMessage(
@@ -32,26 +32,26 @@ enum LibPQ {
         )
     }
 
-    /// A field of an error, named by its letter of the protocol.
+    /// A field of an error, by its letter in the protocol.
     ///
-    /// This text is shown and never becomes data, so what is not UTF-8 in it may be replaced.
+    /// For messages only, so invalid UTF-8 may be replaced.
     static func field(_ letter: Unicode.Scalar, of result: OpaquePointer) -> String? {
         PQresultErrorField(result, Int32(letter.value)).map { beginning($0) }
     }
 
-    /// A text of libpq's, or its first 64 KiB.
+    /// The first 64 KiB of a libpq text.
     private static func beginning(_ text: UnsafePointer<CChar>) -> String {
         let bytes = UnsafeRawBufferPointer(start: text, count: strnlen(text, 65_536))
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// How many bytes a server's error or notice had on its way: type, length, each field's letter and text, an end.
+    /// The size of an error or notice on the wire: type, length, a letter and a text for each field, an end.
     static func messageSize(_ result: OpaquePointer) -> Int {
         let letters = [
             UnicodeScalar("A").value...UnicodeScalar("Z").value, UnicodeScalar("a").value...UnicodeScalar("z").value,
         ]
         let fields = letters.joined().compactMap { PQresultErrorField(result, Int32($0)).map { 2 + strlen($0) } }
-        // libpq makes notices of its own, which have no code.
+        // libpq's own notices have no code.
         return PQresultErrorField(result, Int32(UnicodeScalar("C").value)) == nil ? 0 : fields.reduce(6, +)
     }
 
@@ -68,13 +68,13 @@ enum LibPQ {
         return PostgresError(.server, message.summary, server: message)
     }
 
-    /// The error of a connection that ended by itself, with libpq's own words.
+    /// The error of a connection that ended, with libpq's message.
     static func connectionLost(_ text: String) -> PostgresError {
         PostgresError(
             .connectionLost, "The connection ended before the answer came", underlying: lines(of: text))
     }
 
-    /// libpq's own words about a connection.
+    /// libpq's message about a connection.
     static func message(of connection: OpaquePointer) -> String {
         PQerrorMessage(connection).map { beginning($0) } ?? ""
     }

@@ -1,4 +1,4 @@
-/// Text in addresses and identifiers: RFC 3986's unreserved characters as they are, all other bytes as `%` and two digits.
+/// Percent-encodes addresses and identifiers: all bytes except RFC 3986's unreserved characters.
 package enum PercentCoding {
     package static func encode(_ text: String) -> String {
         var result = ""
@@ -16,7 +16,7 @@ package enum PercentCoding {
         return result
     }
 
-    /// The text that was encoded; nil for a bad sequence, a NUL or invalid UTF-8.
+    /// Decodes a text; nil for a bad sequence, a NUL or invalid UTF-8.
     package static func decode(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]

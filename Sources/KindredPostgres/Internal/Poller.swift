@@ -8,13 +8,13 @@ import Synchronization
     import Darwin
 #endif
 
-/// Something that the poller watches: a connection with its socket, or a pool with its deadlines.
+/// A source of events for the poller: a connection with its socket, or a pool with its deadlines.
 protocol PolledSource: AnyObject, Sendable {
-    /// How long the thread may wait for its input without sleep, in nanoseconds.
+    /// How long the thread may poll for its input without sleeping, in nanoseconds.
     var busyPollingLimit: UInt64 { get }
-    /// The socket can be read or written, or has failed. Runs on the poller's thread.
+    /// The socket is readable, writable, or has failed. Runs on the poller's thread.
     func socketIsReady()
-    /// Looks after deadlines that have passed; returns the next one. Runs on the poller's thread.
+    /// Handles passed deadlines; returns the next one. Runs on the poller's thread.
     func deadlinePassed(_ now: MonotonicTime) -> MonotonicTime
 }
 
@@ -22,10 +22,10 @@ extension PolledSource {
     var busyPollingLimit: UInt64 { 0 }
 }
 
-/// The one thread of the process that waits for sockets and deadlines.
+/// The process's one thread that waits for sockets and deadlines.
 ///
-/// Requests are sent by the tasks that make them; this thread only takes the answers in, so that an answer costs one
-/// hop between threads. It starts with the first connection and waits without end when there is nothing to do.
+/// Tasks send their own requests; this thread only reads the answers, so that an answer costs one hop between threads.
+/// It starts with the first connection, and sleeps when there is nothing to do.
 final class Poller: Sendable {
     static let shared = Poller()
 
@@ -38,18 +38,18 @@ final class Poller: Sendable {
 
     private let state = Mutex(State())
     private let waiter = SocketWaiter()
-    /// When the thread looks at the deadlines next.
+    /// When the thread checks the deadlines next.
     private let nextDeadline = Atomic<UInt64>(.max)
-    /// From how many nanoseconds on giving way means that another thread has a use for the processor.
+    /// The duration of a yield, in nanoseconds, from which another thread seems to need the processor.
     ///
-    /// Who sleeps waits for less then: the system prefers who was woken to who has given way.
+    ///Sleeping is then better than polling: the scheduler prefers a thread that was woken to one that yielded.
     private let longYield: UInt64
 
     init(longYield: UInt64 = 100_000) {
         self.longYield = longYield
     }
 
-    /// Watches a socket for input, and the source's deadlines, until the socket is removed; keeps the source alive.
+    /// Watches a socket's input and the source's deadlines until the socket is removed; retains the source.
     func add(_ source: any PolledSource, socket: Int32) throws(PostgresError) {
         try start()
         state.withLock { state in
@@ -62,18 +62,18 @@ final class Poller: Sendable {
         }
     }
 
-    /// Watches a source's deadlines only, until it is removed; keeps the source alive.
+    /// Watches a source's deadlines until it is removed; retains the source.
     func addTimed(_ source: any PolledSource) throws(PostgresError) {
         try start()
         state.withLock { $0.timed[ObjectIdentifier(source)] = source }
     }
 
-    /// Stops watching a source without a socket.
+    /// Removes a source without a socket.
     func removeTimed(_ source: any PolledSource) {
         state.withLock { $0.timed[ObjectIdentifier(source)] = nil }
     }
 
-    /// Stops watching a socket; to be called before it is closed.
+    /// Removes a socket; call it before the socket is closed.
     func remove(_ source: any PolledSource, socket: Int32) {
         waiter.remove(socket)
         state.withLock { state in
@@ -82,14 +82,14 @@ final class Poller: Sendable {
         }
     }
 
-    /// Says what the source waits for; the end of the connection is told in any case.
+    /// Sets the events that the source waits for; an error is always reported.
     func setInterest(reads: Bool, writes: Bool, socket: Int32) {
         waiter.setInterest(reads: reads, writes: writes, socket)
     }
 
-    /// Tells nothing of a socket until its source says again what it waits for.
+    /// Reports no events of a socket until its source sets its interest again.
     ///
-    /// For sources that cannot read now; others may have ended them meanwhile, and given the socket's number away.
+    /// For a source that cannot read now. Another thread may have ended it, and its socket's number may be reused.
     func rest(_ source: any PolledSource, socket: Int32) {
         state.withLock { state in
             guard let known = state.sources[socket], known === source else { return }
@@ -97,7 +97,7 @@ final class Poller: Sendable {
         }
     }
 
-    /// Makes sure that deadlines are looked at by then.
+    /// Makes sure that the deadlines are checked by then.
     func wake(by deadline: MonotonicTime) {
         var known = nextDeadline.load(ordering: .relaxed)
         while deadline.nanoseconds < known {
@@ -110,9 +110,9 @@ final class Poller: Sendable {
 
     /// Runs `work` soon on the poller's thread, which has to run already.
     ///
-    /// For handlers of cancellations. They run while the runtime has their task locked, and to resume another task needs
-    /// that one's lock: two handlers that resume each other's tasks would wait for ever, as would a handler that waits
-    /// for a mutex whose holder resumes the handler's task.
+    /// For cancellation handlers. The runtime runs them with their task locked, and resuming another task takes that
+    /// task's lock: two handlers that resume each other's tasks would deadlock, as would a handler that waits for a
+    /// mutex whose holder resumes the handler's task.
     func later(_ work: @escaping @Sendable () -> Void) {
         state.withLock { $0.work.append(work) }
         waiter.wake()
@@ -124,7 +124,7 @@ final class Poller: Sendable {
             state.isRunning = waiter.open()
             return (state.isRunning, state.isRunning)
         }
-        guard canStart else { throw FileDescriptors.error("Nothing can be waited for") }
+        guard canStart else { throw FileDescriptors.error("The poller cannot start") }
         guard mustStart else { return }
         do {
             try DedicatedThread.start { self.run() }
@@ -161,7 +161,7 @@ final class Poller: Sendable {
         }
     }
 
-    /// Looks for input without sleep until a moment; false if there was none, or another thread wants the processor.
+    /// Polls for input without sleeping until a time; false if there was none, or another thread needs the processor.
     private func look(until end: MonotonicTime, from start: MonotonicTime, _ tell: (Int32) -> Void) -> Bool {
         var now = start
         while now < end {
@@ -175,12 +175,12 @@ final class Poller: Sendable {
     }
 
     private func lookAtDeadlines(_ now: MonotonicTime) {
-        // Whoever sets an earlier deadline from here on wakes the thread again.
+        // A caller that sets an earlier deadline from here on wakes the thread again.
         nextDeadline.store(.max, ordering: .sequentiallyConsistent)
         let sources = state.withLock { Array($0.timed.values) }
         for source in sources {
             let next = source.deadlinePassed(now)
-            // At most a thousand looks a second, however close the deadlines lie.
+            // At most a thousand checks a second, however close the deadlines are.
             if next != .never { wake(by: max(next, now + .milliseconds(1))) }
         }
     }

@@ -8,6 +8,6 @@
 
 /// The machine's processors.
 package enum Processors {
-    /// How many are at work; at least 1.
+    /// The number online; at least 1.
     package static let count = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 }

@@ -10,16 +10,16 @@ import Synchronization
 #endif
 
 #if os(Linux)
-    /// Waits for sockets with epoll; an eventfd ends the wait early.
+    /// Waits for sockets with epoll; an eventfd interrupts the wait.
     struct SocketWaiter: ~Copyable, Sendable {
         private let openEpoll = Atomic<Int32>(-1)
         private let openAlarm = Atomic<Int32>(-1)
         private var epoll: Int32 { openEpoll.load(ordering: .relaxed) }
         private var alarm: Int32 { openAlarm.load(ordering: .relaxed) }
 
-        /// Opens what waiting takes, before anything else is asked; one caller at a time.
+        /// Opens the descriptors before anything else is called; not thread-safe.
         ///
-        /// Returns false if the process has no descriptor left.
+        /// Returns false if the process is out of descriptors.
         func open() -> Bool {
             if epoll < 0 { openEpoll.store(epoll_create1(Int32(EPOLL_CLOEXEC)), ordering: .relaxed) }
             guard epoll >= 0 else { return false }
@@ -47,7 +47,7 @@ import Synchronization
             eventfd_write(alarm, 1)
         }
 
-        /// Waits for a socket, the alarm or the time, and tells the sockets that are ready; false if the time was over.
+        /// Waits for a socket, the interrupt or the timeout, and reports the ready sockets; false at the timeout.
         @discardableResult
         func wait(nanoseconds: UInt64?, _ ready: (Int32) -> Void) -> Bool {
             let milliseconds = nanoseconds.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
@@ -74,7 +74,7 @@ import Synchronization
         }
     }
 #else
-    /// Waits for sockets with poll; a byte through a pipe ends the wait early.
+    /// Waits for sockets with poll; a byte through a pipe interrupts the wait.
     struct SocketWaiter: ~Copyable, Sendable {
         private let sockets = Mutex<[Int32: Int32]>([:])
         private let pipeEnds: (read: Int32, write: Int32)
@@ -89,7 +89,7 @@ import Synchronization
             pipeEnds = (ends[0], ends[1])
         }
 
-        /// Returns false if the process had no descriptor left.
+        /// Returns false if the process was out of descriptors.
         func open() -> Bool { pipeEnds.read >= 0 }
 
         func add(_ socket: Int32) -> Bool {
@@ -114,7 +114,7 @@ import Synchronization
             _ = write(pipeEnds.write, &byte, 1)
         }
 
-        /// Waits for a socket, the alarm or the time, and tells the sockets that are ready; false if the time was over.
+        /// Waits for a socket, the interrupt or the timeout, and reports the ready sockets; false at the timeout.
         @discardableResult
         func wait(nanoseconds: UInt64?, _ ready: (Int32) -> Void) -> Bool {
             var polled = [pollfd(fd: pipeEnds.read, events: Int16(POLLIN), revents: 0)]

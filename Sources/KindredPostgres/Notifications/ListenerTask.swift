@@ -1,23 +1,23 @@
 import Logging
 import Synchronization
 
-/// Looks after the connection of a listener as long as somebody listens.
+/// Maintains a listener's connection while it has subscribers.
 final class ListenerTask {
     private typealias Waiter = CheckedContinuation<Void, any Error>
 
-    /// After so long a connection is asked for a sign of life.
+    /// The time between liveness tests.
     ///
-    /// With the two seconds that it has for that, one that is dead is found out within five.
+    /// A test has two seconds, so that a dead connection is detected within five.
     private static let interval = Duration.seconds(3)
 
     private let listener: PostgresListener
     private let signals: AsyncStream<PostgresListener.Signal>.Continuation
     private var connection: PooledConnection?
-    /// Lets notifications through once the gap before them is told.
+    /// Holds notifications back until the gap before them is announced.
     private var gate: NotificationGate?
-    /// Whether notifications arrive over the connection.
+    /// Tests whether notifications arrive over the connection.
     private var probe: ListeningProbe?
-    /// What the server knows of.
+    /// The channels for which the server has a LISTEN.
     private var known: Set<ChannelName> = []
     private var waiters: [(channel: String, waiter: Waiter)] = []
     private var generation = 0
@@ -35,14 +35,14 @@ final class ListenerTask {
         for await signal in stream {
             switch signal {
             case .listen(let channel, let waiter): waiters.append((channel, waiter))
-            // One that was ended here is opened again when it is time.
+            // A connection that the task ended is reopened when due.
             case .ended(let ended):
                 if ended != generation || connection == nil { continue }
                 connection = nil
             case .tick: if !isOver { await askForSignOfLife() }
             case .change: break
             }
-            // What came before the end is still taken out, for those who wait.
+            // Resume the waiters even if the listener was closed meanwhile.
             if !isOver { isOver = await tend() }
         }
         ticker?.cancel()
@@ -50,7 +50,7 @@ final class ListenerTask {
         for (_, waiter) in waiters { waiter.resume(throwing: PostgresListener.closed) }
     }
 
-    /// Makes the connection what it should be; true if there is nothing left to do.
+    /// Brings the connection up to date; true if there is nothing left to do.
     private func tend() async -> Bool {
         if listener.channels.isEmpty, waiters.isEmpty, listener.endIfIdle() { return true }
         do {
@@ -63,7 +63,7 @@ final class ListenerTask {
         } catch {
             failures += 1
             listener.logger?.warning("the listener has no connection", metadata: ["error": "\(error)"])
-            // Those who have just come learn why; those who listen already wait for the next attempt.
+            // New subscribers get the error; earlier ones wait for the next attempt.
             for (_, waiter) in waiters { waiter.resume(throwing: error) }
             waiters = []
             connection?.end(PostgresListener.closed)
@@ -90,12 +90,12 @@ final class ListenerTask {
         self.probe = probe
     }
 
-    /// Sends LISTEN and UNLISTEN, so that the server knows what is wanted.
+    /// Sends LISTEN and UNLISTEN for the channels wanted.
     private func tellServer() async throws {
         let wanted = listener.channels
         let new = wanted.subtracting(known)
         let old = known.subtracting(wanted)
-        // Whose session it is, is asked once.
+        // Queries the session's process only once.
         let texts =
             try (probe == nil ? [] : [ListeningProbe.question])
             + new.map { "LISTEN \(try SQLIdentifier.quote($0.text))" }
@@ -131,7 +131,7 @@ final class ListenerTask {
         do {
             try await connection.test()
         } catch {
-            connection.end(PostgresError(.connectionLost, "The connection gave no sign of life"))
+            connection.end(PostgresError(.connectionLost, "The connection did not answer its test"))
             self.connection = nil
         }
     }
@@ -146,18 +146,18 @@ final class ListenerTask {
     }
 }
 
-/// Keeps the notifications of a new connection back until everybody knows that there was a gap.
+/// Buffers a new connection's notifications until all subscribers have been told of the gap.
 ///
-/// None is thrown away: who has just been told of the gap may already wait for what comes after it.
+/// None is dropped: a subscriber that was told of the gap may already rely on what follows it.
 private final class NotificationGate: Sendable {
     private struct State {
         var isOpen = false
         var kept: [PostgresNotification] = []
-        /// Whether there were too many to keep.
+        /// Whether the buffer overflowed.
         var hasOverflown = false
     }
 
-    /// LISTEN is answered within moments; no server has more to say in between.
+    /// LISTEN is answered within moments; no server sends more in between.
     private static let capacity = 10_000
 
     private let listener: PostgresListener
@@ -169,7 +169,7 @@ private final class NotificationGate: Sendable {
 
     func open() {
         state.withLock { state in
-            // Under the lock, so that nothing that comes now overtakes them.
+            // Under the lock, so that later notifications cannot overtake these.
             if state.hasOverflown { listener.tellGap(.overflow) }
             for notification in state.kept { listener.deliver(notification) }
             state = State(isOpen: true)

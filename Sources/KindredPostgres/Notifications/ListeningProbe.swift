@@ -1,41 +1,42 @@
 import Logging
 import Synchronization
 
-/// Finds out whether notifications arrive: a pooler that lends sessions by transaction takes LISTEN, and never tells anything.
+/// Tests whether notifications arrive: a transaction pooler accepts LISTEN but never delivers.
 ///
-/// What a session notifies itself of arrives even there. So it is another connection that does, while this one is idle.
+/// A session's own notifications arrive even there, so the probe sends one over another connection while this one is
+/// idle.
 final class ListeningProbe: Sendable {
     private static let patience = Duration.seconds(2)
 
     private let channel = "kindred_\(UInt64.random(in: 0 ..< .max))"
     private let hasHeard = Atomic(false)
 
-    /// Takes a notification that is its own; false for all others.
+    /// Takes the probe's notification; false for all others.
     func hears(_ notification: PostgresNotification) -> Bool {
         guard notification.channel == channel else { return false }
         hasHeard.store(true, ordering: .releasing)
         return true
     }
 
-    /// Asks whose session it is.
+    /// Asks for the session's process.
     static let question = "SELECT pg_catalog.pg_backend_pid()"
 
-    /// Throws `PostgresError` `.connectionFailed` if nothing arrives over the connection.
+    /// Tests the connection; throws `PostgresError` `.connectionFailed` if nothing arrives.
     ///
-    /// Sends nothing where the answer to the question is the connection's own process; else, behind a pooler, it takes another
-    /// connection and three statements.
+    /// Sends nothing if the answer to the question is the connection's own process; else, behind a pooler, it takes
+    /// another connection and three statements.
     func check(
         _ connection: PooledConnection, _ answer: QueryResult?, _ listener: PostgresListener,
         _ run: ([String]) async throws -> [QueryResult]
     ) async throws {
-        // Poolers make up the numbers that they tell their clients.
+        // Poolers invent the process numbers that they report.
         if try answer?.first?.decode(0, as: Int32.self) == connection.processID { return }
         _ = try await run(["LISTEN \(try SQLIdentifier.quote(channel))"])
         do {
             try await notify(listener)
         } catch {
             listener.logger?.warning(
-                "could not find out whether the pooler passes notifications on", metadata: ["error": "\(error)"])
+                "could not test whether the pooler delivers notifications", metadata: ["error": "\(error)"])
             return
         }
         let end = MonotonicTime.now + Self.patience

@@ -1,7 +1,7 @@
 import DequeModule
 import Synchronization
 
-/// The events of one subscriber that nobody has taken yet.
+/// A subscriber's pending events.
 final class NotificationQueue: Sendable {
     private struct State {
         var events: Deque<NotificationEvent> = []
@@ -17,13 +17,13 @@ final class NotificationQueue: Sendable {
         self.capacity = capacity
     }
 
-    /// Adds an event; if there are too many, they give way to the remark that some are missing.
+    /// Adds an event; on overflow the events are replaced by `.missed`.
     func append(_ event: NotificationEvent) {
         let waiter = state.withLock { state -> CheckedContinuation<NotificationEvent?, Never>? in
             if state.isFinished { return nil }
             if let first = state.waiters.popFirst() { return first.waiter }
             if state.events.count >= capacity { state.events = [.missed(.overflow)] }
-            // A loss of the connection makes what came before it useless too.
+            // After a gap the earlier events are useless.
             if case .missed = event { state.events = [] }
             state.events.append(event)
             return nil
@@ -31,7 +31,7 @@ final class NotificationQueue: Sendable {
         waiter?.resume(returning: event)
     }
 
-    /// Lets what is there be taken, and then nothing more.
+    /// Ends the queue after its pending events.
     func finish() {
         let waiters = state.withLock { state in
             state.isFinished = true
@@ -41,7 +41,7 @@ final class NotificationQueue: Sendable {
         for waiter in waiters { waiter.waiter.resume(returning: nil) }
     }
 
-    /// The next event; nil at the end and when the task is cancelled.
+    /// The next event; nil at the end, and when the task is cancelled.
     func next() async -> NotificationEvent? {
         let id = state.withLock { state in
             state.lastWaiter += 1

@@ -1,20 +1,61 @@
-/// What arrives on a channel from the moment at which it was made; made by ``PostgresClient/listen(to:)``.
+extension PostgresClient {
+    /// Listens to a channel over a connection outside of the pool; returns once the server has confirmed.
+    ///
+    /// ```swift
+    /// for await event in try await client.listen(to: "orders") {
+    ///     switch event {
+    ///     case .notification(let notification): handle(notification.payload)
+    ///     case .missed: lookAtEverything()
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// All of a client's channels share one connection. When it is lost it is reopened, and the sequence reports the
+    /// gap. LISTEN needs a server or a session pooler; behind a transaction pooler it has no effect, which a test
+    /// notification over a second connection detects.
+    ///
+    /// Sends LISTEN. Throws `PostgresError` `.invalidParameter` for a name that the server would truncate,
+    /// `.connectionFailed`, also behind such a pooler, or `.closed`.
+    public func listen(to channel: String) async throws -> Notifications {
+        try await listener.listen(to: channel)
+    }
+
+    /// The largest payload, in bytes.
+    public static var maximumPayload: Int { 7_999 }
+
+    /// Sends a notification; in a transaction, with its commit.
+    ///
+    /// Equal notifications of one transaction arrive once. One statement. Throws `PostgresError` `.invalidParameter`
+    /// for a name or payload that is too long or has a NUL, or as a query does.
+    public func notify(_ channel: String, payload: String = "") async throws {
+        _ = try SQLIdentifier.quote(channel)
+        guard payload.utf8.count <= Self.maximumPayload else {
+            throw PostgresError(
+                .invalidParameter,
+                "A notification carries at most \(Self.maximumPayload) bytes; this one has \(payload.utf8.count). Send a key"
+            )
+        }
+        try await query("SELECT pg_notify(\(channel), \(payload))")
+    }
+}
+
+/// The events of a channel from the subscription on; made by ``PostgresClient/listen(to:)``.
 ///
-/// It ends when the listener is closed or the task is cancelled. Once nobody keeps it, the server is told to send no more.
+/// Ends when the listener is closed or the task is cancelled. Its deinit sends UNLISTEN.
 public struct Notifications: AsyncSequence, Sendable {
-    /// A notification, or the remark that some may be missing.
+    /// A notification, or the information that some may be missing.
     public typealias Element = NotificationEvent
-    /// Connections that fail are opened again, so nothing is thrown.
+    /// Nothing is thrown: failed connections are reopened.
     public typealias Failure = Never
 
     let subscription: Subscription
 
-    /// Goes on with what nobody has taken yet.
+    /// Makes an iterator, which continues with the pending events.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(subscription: subscription)
     }
 
-    /// Takes the events in their order.
+    /// Iterates over the events in order.
     public struct AsyncIterator: AsyncIteratorProtocol {
         let subscription: Subscription
 
@@ -29,7 +70,7 @@ public struct Notifications: AsyncSequence, Sendable {
         }
     }
 
-    /// Listens as long as somebody keeps it.
+    /// Its deinit unsubscribes.
     final class Subscription: Sendable {
         let listener: PostgresListener
         let channel: String

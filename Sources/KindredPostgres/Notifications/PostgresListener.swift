@@ -1,31 +1,31 @@
 public import Logging
 import Synchronization
 
-/// Listens to channels over a connection of its own, which is opened again whenever it is lost.
+/// Listens to channels over a connection of its own, which is reopened when lost.
 ///
-/// The connection is there as long as somebody listens. It is asked for a sign of life every few seconds.
+/// Connected while it has subscribers, and tested every few seconds.
 public final class PostgresListener: Sendable {
-    /// Something that the task which looks after the connection has to do.
+    /// Work for the listener's task.
     enum Signal: Sendable {
-        /// Somebody listens to a channel, and waits until the server knows it.
+        /// A new subscriber waits for the server's confirmation.
         case listen(String, CheckedContinuation<Void, any Error>)
-        /// Somebody went away.
+        /// A subscriber left.
         case change
         /// The connection has ended.
         case ended(generation: Int)
-        /// Time to ask for a sign of life, or to connect again.
+        /// A liveness test or a reconnection is due.
         case tick
     }
 
     private struct State {
         var queues: [ChannelName: [NotificationQueue]] = [:]
         var signals: AsyncStream<Signal>.Continuation?
-        /// The attempt to connect that is under way.
+        /// The running attempt to connect.
         var opening: Task<Connector.Opened, any Error>?
         var isClosed = false
     }
 
-    /// So many events wait for one subscriber.
+    /// The largest number of pending events of a subscriber.
     static let capacity = 10_000
 
     let configuration: PostgresConfiguration
@@ -33,7 +33,7 @@ public final class PostgresListener: Sendable {
     let manner = Connector.Manner()
     private let state = Mutex(State())
 
-    /// A listener for the given database; connects when somebody listens.
+    /// Makes a listener, which connects with its first subscriber.
     ///
     /// Throws `PostgresError` `.invalidConfiguration`.
     public init(_ configuration: PostgresConfiguration, logger: Logger? = nil) throws {
@@ -42,13 +42,13 @@ public final class PostgresListener: Sendable {
         self.logger = logger
     }
 
-    /// Listens to a channel, and returns once the server knows it: nothing that is sent afterwards is lost without a word.
+    /// Listens to a channel, and returns once the server has confirmed; later losses are reported.
     ///
-    /// Sends LISTEN with the quoted name, so capital letters count: `LISTEN Orders` elsewhere means `orders`.
-    /// Behind a pooler a notification is sent to itself over a second connection, to see whether any arrive.
+    /// Sends LISTEN with the quoted name, so case matters: `LISTEN Orders` elsewhere means `orders`. Behind a pooler a
+    /// test notification is sent over a second connection, to see whether any arrive.
     ///
-    /// Throws `PostgresError` `.invalidParameter` for a name that the server would cut, `.connectionFailed`, also where a
-    /// pooler lends sessions by transaction so that LISTEN has no effect, `.passwordUnavailable` or `.closed`.
+    /// Throws `PostgresError` `.invalidParameter` for a name that the server would truncate, `.connectionFailed`, also
+    /// behind a transaction pooler, where LISTEN has no effect, `.passwordUnavailable` or `.closed`.
     public func listen(to channel: String) async throws -> Notifications {
         _ = try SQLIdentifier.quote(channel)
         let queue = NotificationQueue(capacity: Self.capacity)
@@ -65,7 +65,7 @@ public final class PostgresListener: Sendable {
         return Notifications(subscription: subscription)
     }
 
-    /// Ends everybody's sequence and the connection.
+    /// Ends every sequence and the connection.
     public func close() {
         let (queues, opening) = state.withLock { state in
             state.isClosed = true
@@ -92,22 +92,22 @@ public final class PostgresListener: Sendable {
 
     // MARK: For the task
 
-    /// The channels that somebody listens to.
+    /// The channels with subscribers.
     var channels: Set<ChannelName> { state.withLock { Set($0.queues.keys) } }
 
-    /// Hands a notification to those who listen to its channel.
+    /// Delivers a notification to the channel's subscribers.
     func deliver(_ notification: PostgresNotification) {
         for queue in state.withLock({ $0.queues[ChannelName(notification.channel)] ?? [] }) {
             queue.append(.notification(notification))
         }
     }
 
-    /// Tells everybody that something may be missing.
+    /// Tells every subscriber that notifications may be missing.
     func tellGap(_ reason: NotificationEvent.Reason = .reconnected) {
         for queue in state.withLock({ Array($0.queues.values.joined()) }) { queue.append(.missed(reason)) }
     }
 
-    /// Opens a connection; closing the listener ends that early.
+    /// Opens a connection; closing the listener cancels that.
     func open(onNotification: @escaping @Sendable (PostgresNotification) -> Void) async throws -> Connector.Opened {
         let opening = try state.withLock { state in
             if state.isClosed { throw Self.closed }
@@ -124,7 +124,7 @@ public final class PostgresListener: Sendable {
         }
     }
 
-    /// Ends the task's work if nobody listens; false if somebody has come in the meantime.
+    /// Ends the task if there are no subscribers; false if one was added meanwhile.
     func endIfIdle() -> Bool {
         state.withLock { state in
             guard state.queues.isEmpty else { return false }
@@ -134,7 +134,7 @@ public final class PostgresListener: Sendable {
         }
     }
 
-    /// The way to the task, which is started if it does not run.
+    /// The stream of signals to the task, which is started if needed.
     private func signals(_ state: inout State) -> AsyncStream<Signal>.Continuation {
         if let signals = state.signals { return signals }
         let (stream, continuation) = AsyncStream.makeStream(of: Signal.self)

@@ -1,12 +1,12 @@
-/// What a session sent with NOTIFY or `pg_notify`.
+/// A notification sent with NOTIFY or `pg_notify`.
 ///
-/// The payload comes from whoever may connect to the database: treat it as input, not as an instruction.
+/// Every role that may connect to the database can send one: treat the payload as untrusted input.
 public struct PostgresNotification: Sendable, Hashable {
-    /// The channel it was sent on.
+    /// The channel.
     public let channel: String
-    /// What was sent with it; empty if nothing was.
+    /// The payload; may be empty.
     public let payload: String
-    /// The process of the session that sent it.
+    /// The process of the sending session.
     public let processID: Int32
 
     package init(channel: String, payload: String, processID: Int32) {
@@ -16,20 +16,35 @@ public struct PostgresNotification: Sendable, Hashable {
     }
 }
 
-/// What a listener has to tell.
+/// An event of a listener.
 public enum NotificationEvent: Sendable, Hashable {
-    /// A notification has arrived.
+    /// A notification.
     case notification(PostgresNotification)
-    /// Notifications may have been lost: look at the state of things itself, then go on.
+    /// Notifications may have been lost: reload the state, then go on.
     ///
-    /// Everything that is sent from here on comes after this event.
+    /// Later notifications come after this event.
     case missed(Reason)
 
-    /// Why notifications may have been lost.
+    /// Why notifications may be missing.
     public enum Reason: Sendable, Hashable {
-        /// The connection was lost; there is a new one now, which listens.
+        /// The connection was lost and has been replaced.
         case reconnected
-        /// They came faster than they were taken; those that waited were thrown away.
+        /// They arrived faster than they were taken; the pending ones were dropped.
         case overflow
+    }
+}
+
+/// A channel's name, compared by bytes as the server does: two spellings of "é" are two channels.
+struct ChannelName: Hashable, Sendable {
+    let text: String
+
+    init(_ text: String) {
+        self.text = text
+    }
+
+    static func == (left: Self, right: Self) -> Bool { left.text.hasSameBytes(as: right.text) }
+
+    func hash(into hasher: inout Hasher) {
+        text.hashBytes(into: &hasher)
     }
 }

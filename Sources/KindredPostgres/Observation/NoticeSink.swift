@@ -11,9 +11,9 @@ import Synchronization
     import Darwin
 #endif
 
-/// Where a connection's notices go: to the log, never to standard error.
+/// Sends a connection's notices to the log, never to standard error.
 ///
-/// A server that ends an idle session says why in a notice, so the last such words are kept.
+/// Keeps the last fatal one: a server that ends an idle session says why in a notice.
 final class NoticeSink: Sendable {
     private let logger: Logger?
     private let fatal = Mutex<PostgresError?>(nil)
@@ -32,15 +32,13 @@ final class NoticeSink: Sendable {
         self.onNotification = onNotification
     }
 
-    /// Why the server ended the session, if it said so.
+    /// Why the server ended the session, if it sent a reason.
     var lastWords: PostgresError? { fatal.withLock { $0 } }
 
-    /// How many bytes notices and notifications have taken up so far.
+    /// The bytes of all notices and notifications.
     var byteCount: Int { bytes.load(ordering: .relaxed) }
 
-    /// Sends the connection's notices here.
-    ///
-    /// The sink has to live as long as the connection.
+    /// Receives the connection's notices; the sink has to outlive the connection.
     func install(on connection: OpaquePointer) {
         PQsetNoticeReceiver(
             connection,
@@ -54,10 +52,10 @@ final class NoticeSink: Sendable {
         )
     }
 
-    /// Servers allow a channel 63 bytes and a payload 8,000; what has many more is none of a notification, and not kept.
+    /// A channel has at most 63 bytes and a payload 8,000; longer texts are corrupt and dropped.
     private static let maximumTextSize = 64 << 10
 
-    /// Takes what others have sent to the session out of libpq's memory, and passes it on if somebody wants it.
+    /// Takes notifications out of libpq's memory and delivers them.
     func takeNotifications(of connection: OpaquePointer) {
         while let notification = PQnotifies(connection) {
             defer { PQfreemem(notification) }
@@ -66,7 +64,7 @@ final class NoticeSink: Sendable {
             guard let onNotification, let name = notification.pointee.relname,
                 texts.allSatisfy({ $0 <= Self.maximumTextSize }), let channel = String(validatingCString: name)
             else { continue }
-            // Text that is not valid could only be repaired to something that nobody sent.
+            // Invalid text is dropped; repairing it would alter it.
             let payload = notification.pointee.extra.flatMap { String(validatingCString: $0) } ?? ""
             onNotification(
                 PostgresNotification(channel: channel, payload: payload, processID: notification.pointee.be_pid))
@@ -74,7 +72,7 @@ final class NoticeSink: Sendable {
     }
 
     private func receive(_ message: ServerMessage) {
-        // A crash of another session is told as a warning, just before the server ends this one.
+        // The server reports another session's crash as a warning, just before it ends this one.
         if message.isFatal || message.sqlState == .crashShutdown {
             let error = PostgresError(
                 .connectionLost, "The server ended the connection: \(message.message)", server: message)

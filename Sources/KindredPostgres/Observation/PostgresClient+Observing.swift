@@ -2,7 +2,7 @@ import HarmlessText
 import Logging
 
 extension PostgresClient {
-    /// Runs statements and tells about them to whoever wants to know.
+    /// Runs statements and reports them to observers.
     func observing(
         _ statements: [Statement],
         kind: StatementEvent.Kind = .statement,
@@ -21,9 +21,9 @@ extension PostgresClient {
         }
     }
 
-    /// Waits for a task's part in a statement that several tasks share, and tells about it as about one of its own.
+    /// Waits for a task's part of a shared statement, and reports it like a statement of its own.
     ///
-    /// - Parameter rowCount: how many rows the task has got; nil if it had no part in the statement after all.
+    /// - Parameter rowCount: the number of the task's rows; nil if it had no part in the statement.
     package func observingShared<T>(
         _ text: @autoclosure () throws -> StatementText, _ body: () async throws -> T, rowCount: (T) -> Int?
     ) async throws -> T {
@@ -71,5 +71,38 @@ extension PostgresClient {
             if let place = event.place { metadata["place"] = "\(place)" }
             logger.trace("\(event.sql.harmlessLines())", metadata: metadata)
         }
+    }
+}
+
+extension PostgresClient {
+    /// The server's notices and warnings to this client's sessions, and why it ended one.
+    ///
+    /// From the call on until the loop is left or the client is closed; the last thousand pending ones are kept. They
+    /// may quote values of rows. Sends nothing.
+    public func notices() -> AsyncStream<ServerMessage> {
+        pool.context.notices.stream()
+    }
+}
+
+/// A changed setting of a session, as reported by the server.
+public struct ServerParameterChange: Sendable, Hashable {
+    /// The setting's name, such as `TimeZone` or `in_hot_standby`.
+    public let name: String
+    /// Its new value.
+    public let value: String
+    /// The server process of the session.
+    public let processID: Int32
+}
+
+extension PostgresClient {
+    /// The changes of settings that the server reports, such as `TimeZone`, `in_hot_standby` and, from 18 on,
+    /// `search_path`.
+    ///
+    /// From the call on until the loop is left or the client is closed; the last thousand pending ones are kept. A
+    /// change is noticed with the next answer over its connection, or at once while that is idle; earlier changes are
+    /// reported too. Sends nothing; while there are listeners each answer costs a check of some fifteen settings. A
+    /// `client_encoding` other than UTF8 ends its connection instead.
+    public func parameterChanges() -> AsyncStream<ServerParameterChange> {
+        pool.context.parameterChanges.stream()
     }
 }

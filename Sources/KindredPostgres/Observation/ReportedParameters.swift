@@ -8,9 +8,9 @@ import CLibPQ
     import Darwin
 #endif
 
-/// The settings of a session that the server reports, as they were at the last look.
+/// The settings of a session that the server reports, as of the last check.
 ///
-/// libpq keeps the values without telling when one changes.
+/// libpq keeps the values but does not announce changes.
 struct ReportedParameters {
     private static let names = [
         "DateStyle", "IntervalStyle", "TimeZone", "application_name", "client_encoding",
@@ -25,12 +25,12 @@ struct ReportedParameters {
         values = Self.names.map { Self.value($0, handle) }
     }
 
-    /// Looks again; returns what has changed.
+    /// Checks again; returns the changes.
     mutating func changes(_ handle: OpaquePointer) -> [(name: String, value: String)] {
         var changes: [(name: String, value: String)] = []
         for (index, name) in Self.names.enumerated() {
             guard let pointer = PQparameterStatus(handle, name) else { continue }
-            // Compared before it is copied: almost always nothing has changed.
+            // Compared before copying: mostly nothing has changed.
             if let known = values[index], known.withCString({ strcmp($0, pointer) }) == 0 { continue }
             let value = String(cString: pointer)
             values[index] = value
@@ -45,7 +45,7 @@ struct ReportedParameters {
 }
 
 extension ConnectionState {
-    /// Tells those who want to know which settings have changed.
+    /// Reports changed settings to the observers.
     mutating func tellParameterChanges() {
         guard let handle, !context.parameterChanges.isEmpty else { return }
         for change in parameters.changes(handle) {

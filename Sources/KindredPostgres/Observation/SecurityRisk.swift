@@ -3,17 +3,17 @@ import HarmlessText
 import Logging
 import Synchronization
 
-/// What makes a client's sessions less safe than they could be, though nothing fails: said once in the log.
+/// A weakness of a client's sessions that causes no failure; logged once.
 package enum SecurityRisk: Sendable, Hashable {
-    /// libpq is of a version whose holes are known, given as its number and the first version without them.
+    /// libpq has known vulnerabilities; with its version and the first fixed one.
     case oldLibrary(Int32, fixedIn: Int32)
-    /// The role may do everything.
+    /// The role is a superuser.
     case superuser
-    /// Policies of row security do not hold for the role.
+    /// The role bypasses row security.
     case bypassesRowSecurity
-    /// Everybody may create functions, operators and types in schemas of the search path.
+    /// Every role may create objects in these schemas of the search path.
     case openSchemas([String])
-    /// PostgreSQL's own functions and operators are not the first that are found.
+    /// `pg_catalog` is not the first schema that is searched.
     case lateCatalog
 
     var message: String {
@@ -23,9 +23,9 @@ package enum SecurityRisk: Sendable, Hashable {
             libpq \(Self.name(version)) has security holes that are known; update it to \(Self.name(fix)) or later
             """
         case .superuser:
-            "connected as a superuser, for whom neither privileges nor row security hold; use a role of the program's own"
+            "connected as a superuser, which bypasses privileges and row security; use a role of the program's own"
         case .bypassesRowSecurity:
-            "connected as a role with BYPASSRLS, for which row security does not hold"
+            "connected as a role with BYPASSRLS, which bypasses row security"
         case .openSchemas(let names):
             """
             everybody may create functions and operators in schemas of the search path that can take the place of \
@@ -40,10 +40,10 @@ package enum SecurityRisk: Sendable, Hashable {
         }
     }
 
-    /// A version of libpq as people write it.
+    /// The printed form of a libpq version.
     private static func name(_ version: Int32) -> String { "\(version / 10_000).\(version % 10_000)" }
 
-    /// The first versions in which a hostile server can no longer harm the client, as of May 2026 (CVE-2026-6477).
+    /// The first versions in which a hostile server cannot harm the client, as of May 2026 (CVE-2026-6477).
     private static let fixedVersions: [Int32] = [140_023, 150_018, 160_014, 170_010, 180_004]
 
     /// The risk of a version of libpq, such as 150018.
@@ -55,7 +55,7 @@ package enum SecurityRisk: Sendable, Hashable {
         self = .oldLibrary(version, fixedIn: fix)
     }
 
-    /// What the server says about a session without being asked.
+    /// The risk in a session's reported settings.
     init?(of session: OpaquePointer) {
         guard let isSuperuser = PQparameterStatus(session, "is_superuser"), String(cString: isSuperuser) == "on"
         else { return nil }
@@ -63,9 +63,9 @@ package enum SecurityRisk: Sendable, Hashable {
     }
 }
 
-/// The risks that were spoken of already.
+/// The risks that were logged already.
 final class SecurityWarnings: Sendable {
-    /// For what concerns the whole process.
+    /// For risks of the whole process.
     static let process = SecurityWarnings()
 
     private let known = Mutex<Set<SecurityRisk>>([])
@@ -77,7 +77,7 @@ final class SecurityWarnings: Sendable {
 }
 
 extension ConnectionContext {
-    /// Speaks of the risks of a new session, of each once.
+    /// Logs the risks of a new session, each once.
     func warn(of opened: Connector.Opened) {
         guard logger != nil else { return }
         if let risk = SecurityRisk(ofLibrary: LibPQ.version) { SecurityWarnings.process.log(risk, logger) }
@@ -86,7 +86,7 @@ extension ConnectionContext {
 }
 
 extension PostgresClient {
-    /// Speaks of a risk that was found, once.
+    /// Logs a risk once.
     package func warn(of risk: SecurityRisk) {
         pool.context.warnings.log(risk, logger)
     }

@@ -1,11 +1,11 @@
-/// Where in the program a statement was asked for.
+/// The place in the program that caused a statement.
 public struct SourcePlace: Sendable, Hashable, CustomStringConvertible {
-    /// Module and file, as `#fileID` gives them: `Shop/Orders.swift`.
+    /// Module and file as in `#fileID`: `Shop/Orders.swift`.
     public let fileID: String
     /// The line, from 1.
     public let line: Int
 
-    /// Makes a place; by default where it is written.
+    /// Makes a place; by default that of the call.
     public init(fileID: String = #fileID, line: Int = #line) {
         self.fileID = fileID
         self.line = line
@@ -14,19 +14,19 @@ public struct SourcePlace: Sendable, Hashable, CustomStringConvertible {
     /// `Shop/Orders.swift:12`.
     public var description: String { "\(fileID):\(line)" }
 
-    /// The place of the call of the library that the task is in.
+    /// The place of the task's current call of the library.
     @TaskLocal static var current: SourcePlace?
 
-    /// Whether a file is the library's own, which helps nobody.
+    /// Whether a file belongs to the library, which tells the user nothing.
     static func isInside(_ fileID: String) -> Bool {
         fileID.hasPrefix("Kindred/") || fileID.hasPrefix("KindredPostgres/")
     }
 }
 
 extension PostgresClient {
-    /// Runs what a public method of the library does, so that observers learn where it was called.
+    /// Runs the body of a public method, so that observers learn where it was called.
     ///
-    /// The outermost call counts, since inner ones are made by the library itself. Without observers `body` runs as it is.
+    /// The outermost call counts; inner ones are the library's. Without observers only `body` runs.
     package func called<T>(
         at fileID: String,
         _ line: Int,
@@ -36,7 +36,7 @@ extension PostgresClient {
         return try await SourcePlace.$current.withValue(SourcePlace(fileID: fileID, line: line), operation: body)
     }
 
-    /// Runs what was asked for at a place, where that is known.
+    /// Runs `body` for a known place.
     package func called<T>(at place: SourcePlace?, _ body: () async throws -> T) async rethrows -> T {
         guard let place else { return try await body() }
         return try await called(at: place.fileID, place.line, body)

@@ -1,8 +1,8 @@
-/// A statement that was sent, and how it went; tasks whose look-ups share a statement are told of it each.
+/// A statement and its outcome; each task that shares a statement gets an event.
 ///
-/// Never holds the values of its parameters.
+/// Never holds values of parameters.
 public struct StatementEvent: Sendable {
-    /// What a statement is for.
+    /// The purpose of a statement.
     public enum Kind: Sendable, Hashable {
         /// A statement of the caller or of an object.
         case statement
@@ -12,15 +12,16 @@ public struct StatementEvent: Sendable {
 
     /// The text, with `$1`, `$2`, … for the parameters.
     public let sql: String
-    /// What it is for.
+    /// Its purpose.
     public let kind: Kind
-    /// From sending to the answer; statements that share a round trip share its time, and a look-up's waiting for others
-    /// that it shares a statement with is part of it.
+    /// From sending to the answer.
+    ///
+    /// Statements that share a round trip share its time; a shared look-up's includes its wait for others.
     public let duration: Duration
-    /// Rows given or changed; nil if it failed.
+    /// The number of rows returned or changed; nil if it failed.
     public let rows: Int?
     /// The error, if it failed.
     public let error: PostgresError?
-    /// Where in the program the library was called for it; nil where that is a property or a loop, which cannot tell.
+    /// The calling place in the program; nil for properties and loops, which cannot tell.
     public let place: SourcePlace?
 }

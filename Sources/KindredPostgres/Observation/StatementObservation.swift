@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Ends the observation of a client's statements when it is cancelled or forgotten.
+/// An observation of a client's statements; ends when it is cancelled or deinitialized.
 public final class StatementObservation: Sendable {
     private let observers: StatementObservers
     private let id: Int
@@ -10,7 +10,7 @@ public final class StatementObservation: Sendable {
         self.id = id
     }
 
-    /// An observation of no client.
+    /// An observation without a client.
     package static var ofNothing: StatementObservation { StatementObservation(StatementObservers(), 0) }
 
     /// Ends the observation; the handler may still be running in another task.
@@ -23,7 +23,7 @@ public final class StatementObservation: Sendable {
     }
 }
 
-/// Who wants to know of a client's statements.
+/// The observers of a client's statements.
 final class StatementObservers: Sendable {
     typealias Handler = @Sendable (StatementEvent) -> Void
 
@@ -33,7 +33,7 @@ final class StatementObservers: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Kept beside the handlers so that asking costs nothing when there are none.
+    /// Kept beside the handlers: cheap to check when there are none.
     private let count = Atomic(0)
 
     var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
@@ -62,9 +62,9 @@ final class StatementObservers: Sendable {
 extension PostgresClient {
     /// Calls `handler` for every statement of this client, once it has been answered.
     ///
-    /// The handler runs in the task that made the statement, before that goes on: it has to be quick. Events hold no values.
+    /// The handler runs in the statement's task and delays it, so it has to be quick. Events hold no values.
     ///
-    /// - Returns: the observation, which lasts until it is cancelled or nobody keeps it any more.
+    /// - Returns: the observation; it ends when it is cancelled or released.
     public func addObserver(_ handler: @escaping @Sendable (StatementEvent) -> Void) -> StatementObservation {
         StatementObservation(observers, observers.add(handler))
     }

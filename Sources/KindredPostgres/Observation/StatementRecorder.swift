@@ -1,10 +1,10 @@
 import Synchronization
 
-/// What a task and its children have sent; made by ``recordingStatements(_:)``.
+/// The statements of a task and its children; made by ``recordingStatements(_:)``.
 public final class StatementRecorder: Sendable {
     @TaskLocal static var ofTask: StatementRecorder?
 
-    /// Whether there has been a recorder in this process: most have none, and need not ask the task with each statement.
+    /// Whether the process ever made a recorder; if not, statements skip the task-local look-up.
     private static let wasMade = Atomic(false)
 
     /// The task's recorder.
@@ -12,7 +12,7 @@ public final class StatementRecorder: Sendable {
 
     private let events = Mutex<[StatementEvent]>([])
     private let outer: StatementRecorder?
-    /// Where there is a limit nothing is kept.
+    /// A recorder for a limit keeps no events.
     private let limit: StatementLimit?
 
     init(within outer: StatementRecorder?, limit: StatementLimit? = nil) {
@@ -21,7 +21,7 @@ public final class StatementRecorder: Sendable {
         Self.wasMade.store(true, ordering: .relaxed)
     }
 
-    /// Everything, in the order in which the answers came.
+    /// All events, in the order of the answers.
     public var all: [StatementEvent] { events.withLock { $0 } }
 
     /// The texts, without transaction control.
@@ -32,14 +32,14 @@ public final class StatementRecorder: Sendable {
         outer?.record(event)
     }
 
-    /// Throws if a limit around the task does not let it send these statements.
+    /// Throws past a limit around the task.
     func admit(_ statements: [Statement]) throws {
         try limit?.admit(statements)
         try outer?.admit(statements)
     }
 }
 
-/// Runs `body` and returns, beside its result, the statements that it and its child tasks have sent.
+/// Runs `body`; returns its result and the statements that it and its child tasks sent.
 ///
 /// For tests and tools: `let (people, recorder) = try await recordingStatements { try await request.all() }`.
 public func recordingStatements<T>(_ body: () async throws -> T) async rethrows -> (T, StatementRecorder) {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Who wants to know of what a client's connections notice.
+/// The streams that report events of a client's connections.
 final class StreamObservers<Element: Sendable>: Sendable {
     private struct State {
         var streams: [Int: AsyncStream<Element>.Continuation] = [:]
@@ -9,7 +9,7 @@ final class StreamObservers<Element: Sendable>: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Kept beside the streams so that asking costs nothing when there are none.
+    /// Kept beside the streams: cheap to check when there are none.
     private let count = Atomic(0)
 
     var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
@@ -32,12 +32,12 @@ final class StreamObservers<Element: Sendable>: Sendable {
         return stream
     }
 
-    /// Called with the connection locked, so it only leaves it for others.
+    /// Called with the connection locked, so it only enqueues.
     func tell(_ element: Element) {
         for stream in state.withLock({ Array($0.streams.values) }) { stream.yield(element) }
     }
 
-    /// Ends every stream, also those that are asked for later.
+    /// Ends every stream, also later ones.
     func finish() {
         let streams = state.withLock { state in
             state.isFinished = true
@@ -47,7 +47,7 @@ final class StreamObservers<Element: Sendable>: Sendable {
     }
 
     private func remove(_ id: Int) {
-        // The stream is freed after the mutex, because that may call back.
+        // Frees the stream outside of the mutex, as that may call back.
         let removed = state.withLock { state in
             defer { count.store(state.streams.count, ordering: .relaxed) }
             return state.streams.removeValue(forKey: id)

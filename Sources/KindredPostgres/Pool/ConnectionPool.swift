@@ -1,11 +1,11 @@
 import Logging
 import Synchronization
 
-/// The connections of a client: does what `PoolStateMachine` decides.
+/// The connections of a client; carries out the decisions of `PoolStateMachine`.
 final class ConnectionPool: PolledSource {
     private typealias Machine = PoolStateMachine
 
-    /// A connection in somebody's hands, to be given back once.
+    /// A lent connection, to be given back once.
     struct Lease: Sendable {
         let id: Int
         let connection: PooledConnection
@@ -14,7 +14,7 @@ final class ConnectionPool: PolledSource {
 
     private struct Waiter {
         let turn: CheckedContinuation<Lease, any Error>
-        /// Whether it is the statement's own time that is up at the deadline.
+        /// Whether the deadline is the statement's own, not the acquire timeout.
         let isStatements: Bool
     }
 
@@ -22,12 +22,12 @@ final class ConnectionPool: PolledSource {
         var machine: Machine
         var connections: [Machine.ConnectionID: PooledConnection] = [:]
         var waiters: [Machine.WaiterID: Waiter] = [:]
-        /// Attempts that the machine has asked for, to be given up when nobody wants them any more.
+        /// Running attempts, to be cancelled when no longer needed.
         var connecting: [Machine.ConnectionID: Task<Void, Never>] = [:]
         var closers: [CheckedContinuation<Void, Never>] = []
         var closeBy = MonotonicTime.never
         var lastWaiter: Machine.WaiterID = 0
-        /// Since when connections were lent that have been warned of.
+        /// Leases that were warned of, with their start.
         var warned: [Machine.ConnectionID: MonotonicTime] = [:]
         var lastFailure: PostgresError?
         var counters = PoolMetrics()
@@ -44,7 +44,7 @@ final class ConnectionPool: PolledSource {
         try Poller.shared.addTimed(self)
     }
 
-    /// Ends every connection at once: nobody has the client any more.
+    /// Ends every connection at once: the client was deinitialized.
     func abandon() {
         change { state, actions in state.machine.close(actions: &actions) }
         giveUpConnecting()
@@ -58,8 +58,8 @@ final class ConnectionPool: PolledSource {
 
     /// Lends a connection; the caller gives it back with `release`.
     ///
-    /// Throws `PostgresError` `.poolTimeout`, `.poolOverloaded`, `.connectionFailed`, `.nestedAcquire` or `.closed`, and
-    /// `.timeout` at the deadline of the statement that needs it.
+    /// Throws `PostgresError` `.poolTimeout`, `.poolOverloaded`, `.connectionFailed`, `.nestedAcquire` or `.closed`,
+    /// and `.timeout` at the statement's deadline.
     func acquire(
         _ use: PoolStateMachine.Use, isNested: Bool, by statementDeadline: MonotonicTime
     ) async throws -> Lease {
@@ -105,7 +105,7 @@ final class ConnectionPool: PolledSource {
         _ own: Waiter, _ waiter: PoolStateMachine.Waiter, _ isNested: Bool
     ) {
         let result: Result<Lease, any Error>? = change { state, actions in
-            // A cancellation from here on finds the waiter; an earlier one shows here.
+            // A later cancellation finds the waiter; an earlier one shows here.
             if Task.isCancelled { return .failure(CancellationError()) }
             let answer = state.machine.acquire(
                 waiter.use, waiter: waiter, isNested: isNested, now: .now, actions: &actions)
@@ -128,12 +128,12 @@ final class ConnectionPool: PolledSource {
         }
     }
 
-    /// Takes a connection back that was lent for exclusive use, after making it what it was.
+    /// Resets a connection lent for exclusive use, and takes it back.
     func releaseExclusive(_ lease: Lease) async {
         switch lease.connection.condition {
         case .clean: release(lease)
         case .inTransaction, .tainted: await cleanAndRelease(lease)
-        // Something was stopped a moment ago: its caller does not wait for the server once more.
+        // A statement was just cancelled; its caller does not wait for the server again.
         case .unusable: Task.detached { await self.cleanAndRelease(lease) }
         }
     }
@@ -155,7 +155,7 @@ final class ConnectionPool: PolledSource {
 
     // MARK: Connections
 
-    /// Takes in a first connection, which was opened to see whether the address is right.
+    /// Opens the first connection, which tests the address.
     func openFirst() async throws {
         try await connect(state.withLock { $0.machine.addConnection() })
     }
@@ -163,12 +163,12 @@ final class ConnectionPool: PolledSource {
     private func startConnecting(_ id: PoolStateMachine.ConnectionID) {
         state.withLock { state in
             guard state.machine.index(id) != nil else { return }
-            // Detached: a connection belongs to no task, and takes over none of its values.
+            // Detached: a connection inherits no task-local values.
             state.connecting[id] = Task.detached { try? await self.connect(id) }
         }
     }
 
-    /// Ends the attempts to connect that nobody waits for any more, because the pool is closed.
+    /// Cancels the attempts to connect of a closed pool.
     private func giveUpConnecting() {
         let attempts = state.withLock { state in
             defer { state.connecting = [:] }
@@ -191,7 +191,7 @@ final class ConnectionPool: PolledSource {
                 state.connecting[id] = nil
                 state.counters.opened += 1
                 guard state.machine.isClosing || state.machine.index(id) != nil else {
-                    // It ended before it was here.
+                    // It ended before it was registered.
                     state.counters.lost += 1
                     return
                 }
@@ -249,7 +249,7 @@ final class ConnectionPool: PolledSource {
         return next
     }
 
-    /// Warns once of each lease that takes very long, which may be one that is never given back.
+    /// Warns once of each overdue lease, which may be a leak.
     private func warnOfLongLeases(_ now: MonotonicTime) -> MonotonicTime {
         guard let threshold = options.leaseWarning else { return .never }
         var (late, next) = (0, MonotonicTime.never)
@@ -267,18 +267,18 @@ final class ConnectionPool: PolledSource {
         }
         if late > 0 {
             context.logger?.warning(
-                "connections are lent for very long", metadata: ["count": "\(late)", "longer than": "\(threshold)"])
+                "connections are lent for too long", metadata: ["count": "\(late)", "longer than": "\(threshold)"])
         }
         return next
     }
 
-    /// Replaces every connection that is open now, each as soon as nobody uses it.
+    /// Replaces every open connection, each as soon as it is free.
     func renew() {
         let now = MonotonicTime.now
         change(now: now) { state, actions in state.machine.renew(now: now, actions: &actions) }
     }
 
-    /// Serves nobody any more and waits until the connections in use are back, at most as long as `timeout`.
+    /// Refuses new callers and waits at most `timeout` for the connections in use.
     func close(timeout: Duration) async {
         let deadline = MonotonicTime.now + timeout
         await withCheckedContinuation { continuation in
@@ -313,7 +313,7 @@ final class ConnectionPool: PolledSource {
 
     // MARK: Actions
 
-    /// What follows from what the machine decided, once the mutex is free.
+    /// What to do once the mutex is free.
     private struct Consequences {
         var resumed: [(CheckedContinuation<Lease, any Error>, Result<Lease, any Error>)] = []
         var closing: [PooledConnection] = []
@@ -321,7 +321,7 @@ final class ConnectionPool: PolledSource {
         var closers: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// Changes the state under the mutex, then does what the machine decided.
+    /// Changes the state under the mutex, then carries out the machine's decisions.
     private func change<T>(
         now: MonotonicTime = .now, _ body: (inout State, inout PoolStateMachine.Actions) throws -> T
     ) rethrows -> T {
@@ -330,7 +330,7 @@ final class ConnectionPool: PolledSource {
         var next = MonotonicTime.never
         let result = try state.withLock { state in
             let result = try body(&state, &actions)
-            // Mostly nothing follows.
+            // Mostly there is nothing to do.
             if !actions.isEmpty || state.machine.isClosing {
                 consequences = self.consequences(of: actions, &state)
             }
@@ -345,7 +345,7 @@ final class ConnectionPool: PolledSource {
         }
         for closer in consequences.closers { closer.resume() }
         for id in actions.connect { startConnecting(id) }
-        // Detached: a connection belongs to no task, and takes over none of its values.
+        // Detached: a connection inherits no task-local values.
         for (id, connection) in consequences.tested { Task.detached { await self.test(id, connection) } }
         return result
     }
@@ -381,7 +381,7 @@ final class ConnectionPool: PolledSource {
         return consequences
     }
 
-    /// Says why a caller got no connection, with the facts that help.
+    /// The error of a caller that got no connection, with the pool's state.
     private func error(
         _ refusal: PoolStateMachine.Refusal, _ state: State, isStatements: Bool = false
     ) -> PostgresError {
@@ -395,11 +395,11 @@ final class ConnectionPool: PolledSource {
         case .closed:
             return PostgresError(.closed, "The client is closed")
         case .overloaded:
-            return PostgresError(.poolOverloaded, "Too many tasks wait for a connection already (\(facts))")
+            return PostgresError(.poolOverloaded, "Too many tasks wait for a connection (\(facts))")
         case .nested:
             return PostgresError(
                 .nestedAcquire,
-                "A task that holds a connection asked for another one while none was left (\(facts)); use the one it holds"
+                "A task that holds a connection asked for another one, and none was free (\(facts)); use the one it holds"
             )
         case .timedOut, .permanentFailure:
             let isUnreachable = machine.connections.allSatisfy { $0.state == .connecting }
@@ -419,7 +419,7 @@ final class ConnectionPool: PolledSource {
 }
 
 extension PostgresError {
-    /// What this, as the reason for a connection's end, says of the others.
+    /// What the reason for a connection's end implies for the others.
     fileprivate var endOfConnection: PoolStateMachine.End {
         guard code == .connectionLost else { return .own }
         return switch sqlState {
@@ -429,7 +429,7 @@ extension PostgresError {
         }
     }
 
-    /// Whether trying again is of no use until somebody changes the configuration or the server.
+    /// Whether retrying is useless until the configuration or the server changes.
     fileprivate var isPermanent: Bool {
         code == .invalidConfiguration || sqlState?.class == .invalidAuthorizationSpecification
             || sqlState == .invalidCatalogName

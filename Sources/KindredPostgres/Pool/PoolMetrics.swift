@@ -1,32 +1,32 @@
-/// What a pool holds at a moment, and what it has done so far.
+/// A pool's gauges and counters.
 public struct PoolMetrics: Sendable, Hashable {
-    /// Connections that are open and unused.
+    /// Open, unused connections.
     public var idle = 0
-    /// Connections that running statements or a lease keep busy.
+    /// Connections that run statements or are leased.
     public var inUse = 0
-    /// Those among them that belong to a transaction or a lease.
+    /// Those of them with a transaction or lease.
     public var leased = 0
-    /// Connections that were idle for long and are being tested.
+    /// Connections tested after a long idle time.
     public var testing = 0
-    /// Connections that are being opened.
+    /// Connections being opened.
     public var connecting = 0
-    /// Tasks that wait for a connection.
+    /// Waiting tasks.
     public var waiting = 0
 
-    /// How often a connection was asked for so far.
+    /// Requests for a connection.
     public var acquisitions = 0
-    /// How often a task had to wait for one.
+    /// Requests that had to wait.
     public var waits = 0
-    /// Tasks that waited too long so far.
+    /// Requests that timed out.
     public var timeouts = 0
-    /// Connections opened so far.
+    /// Connections opened.
     public var opened = 0
-    /// Attempts to connect that failed so far.
+    /// Failed attempts to connect.
     public var failedAttempts = 0
-    /// Connections that the client closed so far: because of idleness or age, or because it was closed itself.
+    /// Connections that the client closed: idle, old, or at its own end.
     public var closed = 0
-    /// Leases and transactions so far that took longer than the pool's `leaseWarning`.
+    /// Leases and transactions longer than the pool's `leaseWarning`.
     public var longLeases = 0
-    /// Connections that ended by themselves so far; `opened - closed - lost` is `idle + inUse + testing` at any moment.
+    /// Connections that ended otherwise; `opened - closed - lost` is always `idle + inUse + testing`.
     public var lost = 0
 }

@@ -5,7 +5,7 @@ extension PoolStateMachine {
 
     /// A connection was opened, or passed its test.
     ///
-    /// `jitter` from -1 to 1 spreads the ends of their lives.
+    /// `jitter` from -1 to 1 varies the connection's lifetime.
     mutating func connected(_ id: ConnectionID, jitter: Double, now: MonotonicTime, actions: inout Actions) {
         guard let index = index(id) else {
             actions.close.append(id)
@@ -27,7 +27,7 @@ extension PoolStateMachine {
 
     /// A connection could not be opened.
     ///
-    /// `jitter` from 0 to 1 spreads the attempts of several clients.
+    /// `jitter` from 0 to 1 varies the backoff.
     mutating func connectFailed(
         _ id: ConnectionID, isPermanent: Bool, jitter: Double, now: MonotonicTime, actions: inout Actions
     ) {
@@ -44,28 +44,28 @@ extension PoolStateMachine {
         open(now, &actions)
     }
 
-    /// How a connection came to its end.
+    /// Why a connection ended.
     enum End {
-        /// By the client's will, or by a limit of the server's on this session.
+        /// By the client, or by a server limit on this session.
         case own
-        /// The server or the line ended it, perhaps this one alone.
+        /// By the server or the network; perhaps this one alone.
         case loss
-        /// The server said that it ends all sessions.
+        /// The server ends all sessions.
         case crash
     }
 
-    /// A connection ended by itself, whatever it was doing.
+    /// A connection ended, in whatever state.
     mutating func ended(_ id: ConnectionID, _ end: End = .own, now: MonotonicTime, actions: inout Actions) {
         guard let index = index(id) else { return }
         connections.remove(at: index)
         idle.removeAll { $0 == id }
-        // One alone may have been singled out; two within a second are the server's end, or the line's.
+        // A single loss may concern one connection; two within a second mean that the server or network failed.
         if end == .crash || (end == .loss && now.since(lastLoss) < .seconds(1)) { retireAll(&actions) }
         if end != .own { lastLoss = now }
         serve(now, &actions)
     }
 
-    /// A connection's server turned out not to be what is wanted: it goes as soon as nobody uses it.
+    /// A connection's server has the wrong role: it is closed as soon as it is free.
     mutating func retire(_ id: ConnectionID, now: MonotonicTime, actions: inout Actions) {
         guard let index = index(id), connections[index].state != .connecting else { return }
         connections[index].isDoomed = true
@@ -76,13 +76,13 @@ extension PoolStateMachine {
         serve(now, &actions)
     }
 
-    /// Replaces every connection that is open now, each as soon as nobody uses it.
+    /// Replaces every open connection, each as soon as it is free.
     mutating func renew(now: MonotonicTime, actions: inout Actions) {
         retireAll(&actions)
         serve(now, &actions)
     }
 
-    /// Lets nobody have a connection any more that is open now: they belong to a server that is gone.
+    /// Retires every open connection: they belong to a server that is gone.
     private mutating func retireAll(_ actions: inout Actions) {
         actions.close += idle
         connections.removeAll { if case .idle = $0.state { true } else { false } }
@@ -94,7 +94,7 @@ extension PoolStateMachine {
 
     // MARK: Time
 
-    /// Refuses those who waited too long and closes what is old; returns when to look again.
+    /// Refuses overdue waiters and closes old connections; returns the time of the next check.
     mutating func tick(now: MonotonicTime, actions: inout Actions) -> MonotonicTime {
         let late = waiters.filter { $0.deadline <= now }
         if !late.isEmpty {
@@ -102,7 +102,7 @@ extension PoolStateMachine {
             actions.refuse += late.map { .init(waiter: $0.id, refusal: .timedOut) }
         }
         var surplus = connections.count - options.minimumConnections
-        // The one that was used last stays the longest.
+        // The most recently used stays the longest.
         for id in idle {
             guard let index = index(id), case .idle(let since) = connections[index].state else { continue }
             let isTooLong = surplus > 0 && now.since(since) >= options.idleTimeout
@@ -119,7 +119,7 @@ extension PoolStateMachine {
         return nextTick(now)
     }
 
-    /// When something is due by time alone.
+    /// The time of the next check.
     func nextTick(_ now: MonotonicTime) -> MonotonicTime {
         var next = MonotonicTime.never
         for connection in connections {
@@ -136,7 +136,7 @@ extension PoolStateMachine {
 
     // MARK: Closing
 
-    /// Serves nobody from now on; connections in use are closed when they come back.
+    /// Refuses new callers; connections in use are closed when they are given back.
     mutating func close(actions: inout Actions) {
         isClosing = true
         actions.refuse += waiters.map { .init(waiter: $0.id, refusal: .closed) }

@@ -1,26 +1,25 @@
 import DequeModule
 
-/// The pool's decisions: which connection serves whom, when one is opened, when one is closed.
+/// The pool's policy: which connection serves which caller, and when connections are opened and closed.
 ///
-/// A value without clock, lock or input and output: events go in, `Actions` come out.
-/// The policy: an idle connection, the one used last; otherwise, for single statements, the least loaded shared one,
-/// while another connection is opened in the background as long as there may be more; otherwise one queue, first come
-/// first served.
+/// A pure value without clock, lock or I/O: events go in, `Actions` come out. A caller gets the most recently used idle
+/// connection; else, for a single statement, the least loaded shared one, while another is opened in the background up
+/// to the maximum; else it waits in a FIFO queue.
 struct PoolStateMachine {
     typealias ConnectionID = Int
     typealias WaiterID = UInt64
 
-    /// What a caller needs a connection for.
+    /// How a caller uses a connection.
     enum Use: Sendable, Equatable {
-        /// A statement on its own, next to those of others.
+        /// A single statement beside those of other tasks.
         case shared
-        /// A transaction or a lease: nobody else may use the connection.
+        /// A transaction or lease: exclusive.
         case exclusive
     }
 
     enum Refusal: Equatable {
         case closed, overloaded, timedOut, nested
-        /// The server refuses everybody, so waiting is of no use.
+        /// The server refuses every connection, so waiting is useless.
         case permanentFailure
     }
 
@@ -37,9 +36,9 @@ struct PoolStateMachine {
 
         var assign: [Assignment] = []
         var refuse: [RefusedWaiter] = []
-        /// Open connections and report them under these numbers.
+        /// Open connections and report them by these numbers.
         var connect: [ConnectionID] = []
-        /// Make sure that these still answer.
+        /// Test these connections.
         var test: [ConnectionID] = []
         var close: [ConnectionID] = []
 
@@ -65,9 +64,9 @@ struct PoolStateMachine {
         let id: ConnectionID
         var state = State.connecting
         var expiresAt = MonotonicTime.never
-        /// When the last answer came, or the first of the requests now on the way was made.
+        /// The time of the last answer, or of the first request in flight.
         var movedAt = MonotonicTime(nanoseconds: 0)
-        /// Whether it is closed as soon as nobody uses it.
+        /// Whether it is closed as soon as it is free.
         var isDoomed = false
     }
 
@@ -79,15 +78,15 @@ struct PoolStateMachine {
 
     let options: PostgresConfiguration.PoolOptions
     var connections: [Connection] = []
-    /// Idle connections, the one used last at the end.
+    /// Idle connections, the most recently used last.
     var idle: [ConnectionID] = []
     var waiters: Deque<Waiter> = []
     var isClosing = false
     var failures = 0
     var retryAt = MonotonicTime(nanoseconds: 0)
-    /// Until then callers are refused at once if there is no connection at all.
+    /// Until then callers fail at once if there is no connection.
     var refusesUntil = MonotonicTime(nanoseconds: 0)
-    /// When a connection was lost last.
+    /// The time of the last loss of a connection.
     var lastLoss = MonotonicTime(nanoseconds: 0)
     private var lastID = 0
 
@@ -97,7 +96,7 @@ struct PoolStateMachine {
 
     // MARK: Callers
 
-    /// Finds a connection at once, or says that the caller has to wait; with `waiter` it then stands in the queue.
+    /// Takes a connection, or reports that there is none; with `waiter` the caller is then queued.
     mutating func acquire(
         _ use: Use, waiter: Waiter?, isNested: Bool, now: MonotonicTime, actions: inout Actions
     ) -> Answer {
@@ -121,16 +120,16 @@ struct PoolStateMachine {
         return .wait
     }
 
-    /// Takes a waiter out of the queue; false if it was served or refused before.
+    /// Removes a waiter; false if it was served or refused before.
     mutating func cancel(_ waiter: WaiterID, now: MonotonicTime, actions: inout Actions) -> Bool {
         guard let index = waiters.firstIndex(where: { $0.id == waiter }) else { return false }
         waiters.remove(at: index)
-        // It may have stood in the way of others.
+        // It may have blocked the queue.
         serve(now, &actions)
         return true
     }
 
-    /// Takes a connection back from one of its users.
+    /// Takes a connection, or a share of one, back.
     mutating func release(_ id: ConnectionID, now: MonotonicTime, actions: inout Actions) {
         guard let index = index(id) else { return }
         connections[index].movedAt = now
@@ -168,7 +167,7 @@ struct PoolStateMachine {
 
     private static let stuckAfter = Duration.milliseconds(20)
 
-    /// The best connection to share: one that moves before one that is stuck in a long statement, then the least loaded.
+    /// The best connection to share: one that progresses before one stuck in a long statement, then the least loaded.
     private func leastLoaded(_ now: MonotonicTime) -> Int? {
         var best: (index: Int, isStuck: Bool, load: Int)?
         for (index, connection) in connections.enumerated() {
@@ -181,7 +180,7 @@ struct PoolStateMachine {
         return best?.index
     }
 
-    /// Serves the queue from its head as far as it goes.
+    /// Serves the queue from its head as far as possible.
     mutating func serve(_ now: MonotonicTime, _ actions: inout Actions) {
         while let waiter = waiters.first, let id = take(waiter.use, now, &actions) {
             waiters.removeFirst()
@@ -200,7 +199,7 @@ struct PoolStateMachine {
         serve(now, &actions)
     }
 
-    /// Opens connections if there is use for more.
+    /// Opens connections if more are needed.
     mutating func open(_ now: MonotonicTime, _ actions: inout Actions) {
         guard !isClosing, connections.count < options.maximumConnections, now >= retryAt else { return }
         var pending = 0
@@ -213,7 +212,7 @@ struct PoolStateMachine {
             }
         }
         wanted = max(wanted, options.minimumConnections - connections.count + pending)
-        // While the server is away one attempt at a time asks for it.
+        // While the server is down only one attempt runs at a time.
         let limit = failures == 0 ? min(wanted, options.connectConcurrency) : min(wanted, 1)
         while pending < limit, connections.count < options.maximumConnections {
             actions.connect.append(addConnection())
@@ -221,7 +220,7 @@ struct PoolStateMachine {
         }
     }
 
-    /// Counts a connection that somebody opens from outside, to see whether the address is right.
+    /// Registers a connection opened outside, to test the address.
     mutating func addConnection() -> ConnectionID {
         lastID += 1
         connections.append(Connection(id: lastID))

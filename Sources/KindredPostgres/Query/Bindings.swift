@@ -4,23 +4,22 @@
     package import Foundation
 #endif
 
-/// The parameters of a statement, encoded: one buffer of bytes and a slot for each parameter.
+/// A statement's encoded parameters: one buffer of bytes and a slot for each.
 ///
-/// A value that does not fit its type is an error when it is appended, so that nothing of the statement has been sent;
-/// the bindings are then as they were.
+/// Appending a value that does not fit its type throws and leaves the bindings unchanged; nothing was sent.
 package struct Bindings: Sendable {
-    /// Where a parameter stands in the buffer.
+    /// A parameter's position in the buffer.
     package struct Slot: Sendable {
         package let type: PostgresDataType
         package let format: PostgresFormat
         package let offset: Int
-        /// Bytes; negative for NULL.
+        /// In bytes; negative for NULL.
         package let length: Int
     }
 
     /// The protocol counts parameters in 16 bits.
     package static let maximumCount = 65_535
-    /// The server refuses messages of a gibibyte and breaks the connection; the rest of the message needs room too.
+    /// The server rejects messages of a gibibyte and closes the connection; the rest of the message needs room too.
     package static let maximumBytes = (1 << 30) - (64 << 10)
 
     package private(set) var slots = [Slot]()
@@ -30,13 +29,12 @@ package struct Bindings: Sendable {
 
     package var count: Int { slots.count }
 
-    /// The size of the parameters together.
+    /// The total size of the parameters.
     package var totalBytes: Int { bytes.count }
 
-    /// Appends a value as the given type, exactly.
+    /// Appends a value as the given type, without loss.
     ///
-    /// Without a type the value's natural one is used; a string then goes without a type, so that the server infers it
-    /// from where the parameter stands.
+    /// Without a type the value's natural one is used; a string is then untyped, and the server infers its type.
     package mutating func append(
         _ value: PostgresValue?,
         as type: PostgresDataType? = nil,
@@ -84,8 +82,8 @@ package struct Bindings: Sendable {
 
     /// Appends one array parameter with the given elements.
     ///
-    /// The array's own type has to be given where it is not one of the built-in types. Where an element is a text that
-    /// only the server can read, the whole array goes as text.
+    /// The array's type is needed where the element type is not built-in. If an element is text that only the server
+    /// can parse, the whole array is sent as text.
     package mutating func appendArray(
         _ values: some Collection<PostgresValue?>,
         of element: PostgresDataType,
@@ -93,17 +91,17 @@ package struct Bindings: Sendable {
         types: TypeRegistry? = nil
     ) throws {
         guard let type = type ?? element.arrayType else {
-            throw PostgresError(.invalidParameter, "There is no array type known for the type \(element)")
+            throw PostgresError(.invalidParameter, "No array type is known for the type \(element)")
         }
         try append(as: type) { bytes in
             let start = bytes.count
-            // Dimensions, a flag for NULLs, element type, length and lower bound; then each element with its length.
+            // Dimensions, NULL flag, element type, length and lower bound; then each element with its length.
             bytes.appendBigEndian(1 as Int32)
             bytes.appendBigEndian(0 as Int32)
             bytes.appendBigEndian(element.rawValue)
             bytes.appendBigEndian(0 as Int32)
             bytes.appendBigEndian(1 as Int32)
-            // Each element takes four bytes at least, so that the ceiling keeps the count far below 32 bits.
+            // Each element takes at least four bytes, so the size limit keeps the count far below 32 bits.
             var count: Int32 = 0
             var hasNulls = false
             for value in values {
@@ -127,8 +125,8 @@ package struct Bindings: Sendable {
         }
     }
 
-    /// Appends a one-dimensional array of integers; false, with nothing appended, if one is beyond the range of the element
-    /// type or that is none of integers, which is left to the way that says what is wrong.
+    /// Appends a one-dimensional array of integers; false, with nothing appended, if the type is not an integer's or an
+    /// element is out of range: the general path then throws the error.
     package mutating func appendIntegers(_ values: [Int64], of element: PostgresDataType) throws -> Bool {
         let range: ClosedRange<Int64>
         switch element {
@@ -149,7 +147,7 @@ package struct Bindings: Sendable {
             bytes.appendBigEndian(1 as Int32)
             for value in values {
                 bytes.appendBigEndian(size)
-                // All of them were found in the type's range.
+                // All elements were checked against the type's range.
                 switch size {
                 case 2: bytes.appendBigEndian(Int16(value))
                 case 4: bytes.appendBigEndian(Int32(value))
@@ -161,16 +159,16 @@ package struct Bindings: Sendable {
         return true
     }
 
-    /// Appends one array parameter whose elements are encoded already, in the element type's binary form.
+    /// Appends one array parameter whose elements are encoded by the caller, in the element type's binary form.
     ///
-    /// `cell` is called for each position in order and writes the element, or does not for NULL.
+    /// `cell` is called for each position in order; it writes the element, or nothing for NULL.
     package mutating func appendArray(
         count: Int,
         of element: PostgresDataType,
         cell: (Int, (UnsafeRawBufferPointer) -> Void) throws -> Void
     ) throws {
         guard let type = element.arrayType else {
-            throw PostgresError(.invalidParameter, "There is no array type known for the type \(element)")
+            throw PostgresError(.invalidParameter, "No array type is known for the type \(element)")
         }
         try append(as: type) { bytes in
             let start = bytes.count
@@ -209,7 +207,7 @@ package struct Bindings: Sendable {
             let format = try write(&bytes)
             guard bytes.count <= Self.maximumBytes else { throw Self.tooLarge }
             slots.append(Slot(type: type, format: format, offset: start, length: bytes.count - start))
-            // libpq takes parameters in text format as C strings.
+            // libpq takes text parameters as C strings.
             if format == .text { bytes.append(0) }
         } catch {
             bytes.removeSubrange(start...)
@@ -225,12 +223,12 @@ package struct Bindings: Sendable {
     }
 
     private static var tooLarge: PostgresError {
-        PostgresError(.invalidParameter, "The parameters of a statement are larger than \(maximumBytes) bytes together")
+        PostgresError(.invalidParameter, "The parameters of a statement exceed \(maximumBytes) bytes")
     }
 }
 
 extension Bindings {
-    /// Lends the parameters in the form that libpq takes them.
+    /// Lends the parameters in libpq's form.
     package func withCArrays<T>(
         _ body: (
             _ types: UnsafePointer<UInt32>?,

@@ -1,18 +1,18 @@
 import CLibPQ
 
-/// What a statement gave: its rows, copied out of libpq's memory when they are asked for.
+/// The rows of a statement, copied out of libpq's memory on access.
 ///
-/// A collection of rows. Each access makes the row anew; keep it in a variable to read several of its columns.
+/// A collection of rows. Each access makes a new row; keep it in a variable to read several columns.
 public final class QueryResult: Sendable {
-    /// The columns of the rows; empty for a statement that gives none.
+    /// The columns; empty for a statement without rows.
     public let columns: RowColumns
     /// The number of rows.
     public let count: Int
-    // A PGresult is never changed once it is complete, and reading it from several threads is safe; it is freed with
-    // this object, which alone owns it.
+    // Sound: a complete PGresult never changes, reading it from several threads is safe, and this object alone owns and
+    // frees it.
     private nonisolated(unsafe) let handle: OpaquePointer
 
-    /// Takes over a complete PGresult; `columns` may be given where they are known from an earlier execution.
+    /// Takes ownership of a complete PGresult; `columns` saves work if known from an earlier execution.
     package init(taking handle: OpaquePointer, columns known: RowColumns? = nil, types: TypeRegistry?) {
         self.handle = handle
         count = Int(PQntuples(handle))
@@ -23,26 +23,26 @@ public final class QueryResult: Sendable {
         PQclear(handle)
     }
 
-    /// The number of rows that the statement inserted, updated, deleted or gave.
+    /// The number of rows inserted, updated, deleted or returned.
     public var affectedRows: Int {
         guard let text = PQcmdTuples(handle) else { return 0 }
         return Int(String(cString: text)) ?? 0
     }
 
-    /// The command and its counts, such as `INSERT 0 3`.
+    /// The command tag, such as `INSERT 0 3`.
     public var commandTag: String {
         PQcmdStatus(handle).map { String(cString: $0) } ?? ""
     }
 
-    /// What the rows take in memory, in bytes.
+    /// The memory of the rows, in bytes.
     package var memorySize: Int { Int(clamping: PQresultMemorySize(handle)) }
 
-    /// The columns that a PGresult describes.
+    /// The columns of a PGresult.
     package static func columns(of handle: OpaquePointer, _ types: TypeRegistry?) -> RowColumns {
         RowColumns(
             (0..<PQnfields(handle)).map { column in
                 RowColumns.Column(
-                    // A name that is not valid UTF-8 could only be repaired to one that nobody gave.
+                    // A name that is not valid UTF-8 is dropped; repairing it would alter it.
                     name: PQfname(handle, column).flatMap { String(validatingCString: $0) } ?? "",
                     dataType: PostgresDataType(rawValue: PQftype(handle, column)),
                     format: PQfformat(handle, column) == 1 ? .binary : .text,
@@ -60,14 +60,14 @@ extension QueryResult: RandomAccessCollection {
     public var startIndex: Int { 0 }
     /// The number of rows.
     public var endIndex: Int { count }
-    /// The row at a position; where there is none, a row without values, which throws `.decodingFailed` when it is read.
+    /// The row at a position; out of range, a row without values, whose columns throw `.decodingFailed`.
     ///
-    /// So `try rows[0][0]` of a result without rows is an error and not the end of the program.
+    /// So `try rows[0][0]` of an empty result throws instead of trapping.
     public subscript(position: Int) -> Row { row(at: position) }
 }
 
 extension QueryResult {
-    /// The row at a position, with the first `prefix` of its columns only.
+    /// The row at a position, limited to its first `prefix` columns.
     package func row(at position: Int, prefix: Int? = nil) -> Row {
         let isThere = position >= 0 && position < self.count
         let row = Int32(clamping: position)
@@ -82,7 +82,7 @@ extension QueryResult {
                 var end = 0
                 for column in 0..<count {
                     let length = Int(lengths[column])
-                    // libpq takes no message, and so no row, of 2 GiB.
+                    // Fits: libpq rejects messages, and so rows, of 2 GiB.
                     var mark = UInt32(end + length)
                     if length > 0, let value = PQgetvalue(handle, row, Int32(column)), let base = bytes.baseAddress {
                         (base + 4 * count + end).copyMemory(from: value, byteCount: length)
@@ -97,30 +97,30 @@ extension QueryResult {
         return Row(buffer)
     }
 
-    /// Lends the encoded bytes of a cell without copying its row; nil for NULL, and where there is no such cell.
+    /// Lends a cell's bytes without copying its row; nil for NULL, and out of range.
     package func withCell<T>(row: Int, column: Int, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T? {
         guard row >= 0, row < count, column >= 0, column < columns.count else { return nil }
         let (row, column) = (Int32(clamping: row), Int32(clamping: column))
         let length = Int(PQgetlength(handle, row, column))
-        // What has bytes is not NULL.
+        // A cell with bytes is not NULL.
         guard length > 0 || PQgetisnull(handle, row, column) == 0, let value = PQgetvalue(handle, row, column) else {
             return nil
         }
         return try body(UnsafeRawBufferPointer(start: value, count: length))
     }
 
-    /// The value of a cell without copying its row; nil for NULL.
+    /// A cell's value without copying its row; nil for NULL.
     package func value(row: Int, column: Int) throws -> PostgresValue? {
         try withCell(row: row, column: column) { bytes in
             try PostgresValue.read(bytes, columns.cellType(at: column))
         }
     }
 
-    /// The value of an integer column's cell, without copying its row; nil for NULL.
+    /// An integer column's value without copying its row; nil for NULL.
     package func integer(row: Int, column: Int) throws -> Int64? {
         try withCell(row: row, column: column) { bytes in
             if let integer = columns.kind(at: column).integer(bytes) { return integer }
-            // Which says what is wrong with an integer of another width.
+            // Reports an integer of unexpected width.
             return try Int64.read(bytes, columns.cellType(at: column))
         }
     }

@@ -1,16 +1,16 @@
-/// Raw SQL whose interpolated values are bound as parameters, never spliced into the text.
+/// SQL text whose interpolated values are bound as parameters, never spliced into the text.
 ///
 /// ```swift
 /// let rows = try await client.query("SELECT name FROM person WHERE id = \(id)")
 /// // SELECT name FROM person WHERE id = $1
 /// ```
 ///
-/// `\(identifier: name)` quotes a name, and `\(sql)` takes over another `SQL` with its parameters. A literal is known when
-/// the program is compiled: text that was made while it ran has to say so with `\(unsafeRaw: text)`.
+/// `\(identifier: name)` quotes a name; `\(sql)` inserts another `SQL` with its parameters. Literals are compile-time
+/// text; text made at run time needs `\(unsafeRaw: text)`.
 ///
-/// An array is one parameter: `WHERE id = ANY(\(ids))`. Strings go without a type, so that the server infers it from
-/// where they stand; `\(name)::text` says it where it cannot. A value inside quotes, and a `$1` of your own beside
-/// interpolations, are errors before anything is sent.
+/// An array is one parameter: `WHERE id = ANY(\(ids))`. Strings are untyped, and the server infers the type; where it
+/// cannot, write `\(name)::text`. A value inside quotes, or a `$1` beside interpolations, is an error before anything
+/// is sent.
 public struct SQL: Sendable {
     enum Piece: Sendable {
         case text(String)
@@ -18,17 +18,17 @@ public struct SQL: Sendable {
     }
 
     fileprivate var pieces: [Piece]
-    /// The first interpolation that could not be taken; thrown when the statement is used, before it is sent.
+    /// The first invalid interpolation; thrown before the statement is sent.
     fileprivate var failure: PostgresError?
 
-    /// SQL that was made while the program ran, without parameters.
+    /// SQL text made at run time, without parameters.
     ///
-    /// Nothing that anybody else chose may come here.
+    /// Never pass text from outside.
     public init(unsafeRaw text: String) {
         pieces = [.text(text)]
     }
 
-    /// Joins two pieces of SQL, their parameters numbered through.
+    /// Concatenates two pieces of SQL and renumbers their parameters.
     public static func + (left: SQL, right: SQL) -> SQL {
         var sum = left
         sum.pieces += right.pieces
@@ -36,7 +36,7 @@ public struct SQL: Sendable {
         return sum
     }
 
-    /// The text with `$1`, `$2`, … in the parameters' places.
+    /// The text with `$1`, `$2`, … for the parameters.
     public var text: String {
         var text = ""
         var count = 0
@@ -53,7 +53,7 @@ public struct SQL: Sendable {
 
     /// The statement to send.
     ///
-    /// Throws what an interpolation could not take.
+    /// Throws for an invalid interpolation.
     package func statement(types: TypeRegistry? = nil) throws -> Statement {
         if let failure { throw failure }
         var bindings = Bindings()
@@ -62,7 +62,7 @@ public struct SQL: Sendable {
         return Statement(text: StatementText(text), bindings: bindings)
     }
 
-    /// Throws if a parameter stands where the server does not see it, or beside one that is numbered by hand.
+    /// Throws if a parameter is inside quotes or a comment, or beside a hand-numbered one.
     private func checkPlaces(of parameterCount: Int) throws {
         var scanner = SQLScanner()
         var hasNumbered = false
@@ -81,7 +81,7 @@ public struct SQL: Sendable {
 
     private static let numberedParameter = PostgresError(
         .invalidParameter,
-        "The text of a statement holds a numbered parameter beside interpolated ones; interpolate its value too"
+        "A statement mixes a numbered parameter with interpolated ones; interpolate its value too"
     )
 }
 
@@ -91,7 +91,7 @@ extension SQL: ExpressibleByStringInterpolation {
         pieces = [.text(text.description)]
     }
 
-    /// SQL with the values of its interpolations bound.
+    /// SQL with its interpolated values bound.
     public init(stringInterpolation: StringInterpolation) {
         pieces = stringInterpolation.pieces
         failure = stringInterpolation.failure
@@ -102,12 +102,12 @@ extension SQL: ExpressibleByStringInterpolation {
         fileprivate var pieces: [Piece] = []
         fileprivate var failure: PostgresError?
 
-        /// Begins with nothing.
+        /// Begins empty.
         public init(literalCapacity: Int, interpolationCount: Int) {
             pieces.reserveCapacity(2 * interpolationCount + 1)
         }
 
-        /// Takes over a piece of the text.
+        /// Appends a literal.
         public mutating func appendLiteral(_ literal: StaticString) {
             pieces.append(.text(literal.description))
         }
@@ -122,7 +122,7 @@ extension SQL: ExpressibleByStringInterpolation {
             take { .parameter(try value?.postgresValue) }
         }
 
-        /// Takes over other SQL with its parameters.
+        /// Inserts other SQL with its parameters.
         public mutating func appendInterpolation(_ sql: SQL) {
             pieces += sql.pieces
             failure = failure ?? sql.failure
@@ -133,9 +133,9 @@ extension SQL: ExpressibleByStringInterpolation {
             take { .text(try SQLIdentifier.quote(name)) }
         }
 
-        /// Takes text over as it is.
+        /// Inserts text unchanged.
         ///
-        /// Nothing that anybody else chose may come here.
+        /// Never pass text from outside.
         public mutating func appendInterpolation(unsafeRaw text: String) {
             pieces.append(.text(text))
         }
@@ -153,10 +153,10 @@ extension SQL: ExpressibleByStringInterpolation {
 }
 
 extension SQL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The text, without the values.
+    /// The text without the values.
     public var description: String { text }
 
-    /// The text, without the values.
+    /// The text without the values.
     public var debugDescription: String { text }
 
     /// Shows the text only.

@@ -1,11 +1,11 @@
-/// Quotes identifiers: the one place where a name becomes part of a statement's text.
+/// Quotes identifiers; the only place where a name becomes SQL text.
 public enum SQLIdentifier {
-    /// PostgreSQL cuts longer names silently, so that two of them could mean the same table.
+    /// The server silently truncates longer names, so that two could mean the same table.
     public static let maximumBytes = 63
 
     /// Returns the name as a quoted identifier.
     ///
-    /// Throws `PostgresError` `.invalidParameter` for a name that is empty, holds a NUL, or is longer than 63 bytes of
+    /// Throws `PostgresError` `.invalidParameter` for a name that is empty, has a NUL, or is longer than 63 bytes of
     /// UTF-8.
     public static func quote(_ name: String) throws -> String {
         let bytes = name.utf8

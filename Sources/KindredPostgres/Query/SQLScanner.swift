@@ -1,15 +1,15 @@
-/// Follows quotes and comments through the pieces of a statement, as the server's scanner does, to know where a parameter
-/// may stand.
+/// Tracks quotes and comments through a statement's pieces as the server's scanner does, to know where a parameter may
+/// be.
 package struct SQLScanner {
     private enum State: Equatable {
         case plain
-        /// Between single quotes, where a backslash may take the next character with it.
+        /// Between single quotes; `hasEscapes` if a backslash escapes.
         case quoted(hasEscapes: Bool)
         case identifier
         case lineComment
-        /// Comments of this kind nest.
+        /// Block comments nest.
         case blockComment(depth: Int)
-        /// Between two `$tag$`, which are kept with their dollars.
+        /// Between two `$tag$`; the tag with its dollars.
         case dollarQuoted([UInt8])
     }
 
@@ -17,17 +17,17 @@ package struct SQLScanner {
     /// The last two characters outside of quotes and comments.
     private var last: (before: UInt8, at: UInt8) = (0, 0)
 
-    /// Why no parameter may stand here.
+    /// Why a parameter is not allowed here.
     var reasonAgainstParameter: String? {
         switch state {
         case .plain: nil
-        case .quoted, .dollarQuoted: "A value stands inside quotes; it is bound, not spliced in: leave the quotes out"
-        case .identifier: "A value stands inside a quoted name; interpolate names with \\(identifier:)"
-        case .lineComment, .blockComment: "A value stands inside a comment, where the server does not see it"
+        case .quoted, .dollarQuoted: "A value is inside quotes; it is bound, not spliced in: remove the quotes"
+        case .identifier: "A value is inside a quoted name; interpolate names with \\(identifier:)"
+        case .lineComment, .blockComment: "A value is inside a comment"
         }
     }
 
-    /// A statement without its comments and the texts between quotes, which may be values; quoted names stay.
+    /// A statement without comments and quoted texts, which may be values; quoted names stay.
     package static func withoutTexts(_ text: String) -> String {
         var scanner = SQLScanner()
         var kept: [UInt8] = []
@@ -37,7 +37,7 @@ package struct SQLScanner {
             while position < bytes.count {
                 let wasKept = scanner.isInStatement
                 let end = min(position + scanner.step(bytes[position...], &hasNumbered), bytes.count)
-                // What begins a text or a comment stands for all of it, so that its neighbours stay apart.
+                // One character replaces a text or comment, so that its neighbours stay separate.
                 if wasKept { kept += scanner.isInStatement ? Array(bytes[position..<end]) : [UInt8(ascii: " ")] }
                 position = end
             }
@@ -45,7 +45,7 @@ package struct SQLScanner {
         return String(decoding: kept, as: UTF8.self)
     }
 
-    /// Whether anything but blanks and comments follows a semicolon: a second statement.
+    /// Whether a second statement follows a semicolon.
     package static func holdsSeveral(_ text: String) -> Bool {
         var scanner = SQLScanner()
         var (text, hasNumbered, hasEnded) = (text, false, false)
@@ -74,7 +74,7 @@ package struct SQLScanner {
 
     private var isInStatement: Bool { state == .plain || state == .identifier }
 
-    /// Goes on with a piece of text; returns whether it holds a numbered parameter such as `$1`.
+    /// Scans the next piece of text; returns whether it has a numbered parameter such as `$1`.
     mutating func scan(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
@@ -87,7 +87,7 @@ package struct SQLScanner {
         }
     }
 
-    /// Takes in at least one character; returns how many.
+    /// Consumes at least one character; returns the count.
     private mutating func step(_ rest: Slice<UnsafeBufferPointer<UInt8>>, _ hasNumbered: inout Bool) -> Int {
         guard let byte = rest.first else { return 1 }
         switch state {

@@ -1,12 +1,12 @@
-/// Looks in queries for what changes the session for whoever uses the connection later.
+/// Detects queries that change the session for later users of the connection.
 enum SessionChange {
-    /// Whether a statement has a call of `set_config` beyond the transaction, one of `pg_advisory_lock` and its like, or
+    /// Whether a statement calls `set_config` beyond the transaction, calls `pg_advisory_lock` or its like, or has
     /// `INTO TEMP`.
     static func isContained(in statement: UnsafeBufferPointer<UInt8>) -> Bool {
         changesSetting(statement) || locks(statement) || makesTemporaryTable(statement)
     }
 
-    /// Whether there is a call of `set_config` whose last argument is not the word `true`, which ends the setting with the
+    /// Whether `set_config` is called with a last argument other than the word `true`, which limits it to the
     /// transaction.
     private static func changesSetting(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let name: StaticString = "set_config"
@@ -20,13 +20,12 @@ enum SessionChange {
         return false
     }
 
-    /// Whether there is a call that takes an advisory lock, other than of `pg_advisory_xact_lock` and its like: their locks
-    /// end with the transaction.
+    /// Whether a session-level advisory lock is taken; `pg_advisory_xact_lock` and its like end with the transaction.
     private static func locks(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         bytes.indices.contains { bytes[$0] | 0x20 == UInt8(ascii: "a") && has("advisory_lock", bytes, at: $0) }
     }
 
-    /// Whether rows are selected into a temporary table; or inserted into one of that name, which is not told apart.
+    /// Whether rows are selected into a temporary table; an insert into a table named so is not distinguished.
     private static func makesTemporaryTable(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         bytes.indices.contains { index in
             guard bytes[index] | 0x20 == UInt8(ascii: "i"), has("into", bytes, at: index) else { return false }
@@ -40,7 +39,7 @@ enum SessionChange {
         }
     }
 
-    /// Whether a word stands there, in either case; the underscore's own bit is not looked at.
+    /// Whether a word is at a position, ignoring case; the underscore's case bit is ignored.
     private static func has(_ word: StaticString, _ bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
         word.withUTF8Buffer { word in
             start >= 0 && start + word.count <= bytes.count
@@ -68,7 +67,7 @@ enum SessionChange {
         return false
     }
 
-    /// What may stand before the name of such a table.
+    /// The words that may precede the name of a temporary table.
     private static let temporary: [StaticString] = ["temp", "temporary", "local", "global"]
     private static let blanks: Set<UInt8> = [9, 10, 11, 12, 13, 32]
 

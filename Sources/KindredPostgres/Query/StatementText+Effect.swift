@@ -1,17 +1,17 @@
 extension StatementText {
-    /// What a statement does beyond its rows, as far as its first words tell.
+    /// A statement's side effects, judged by its first words.
     package enum Effect: Sendable, Equatable {
-        /// Reads or writes rows, and is undone with its transaction: sent again after that it does nothing twice.
+        /// Reads or writes rows; rolled back with its transaction, after which it can be sent again.
         case plain
-        /// May have effects that no transaction undoes, such as VACUUM or a procedure that commits.
+        /// May have effects that survive a rollback, such as VACUUM or a procedure that commits.
         case lasting
         /// Begins or ends a transaction or savepoint.
         case transactionControl
-        /// Changes the session, for whoever uses the connection later.
+        /// Changes the session for later users of the connection.
         case session
     }
 
-    /// Whether the first word is one of a query, whose rows a cursor can give.
+    /// Whether the first word is a query's, so that a cursor can return its rows.
     package var isQuery: Bool { begins(with: ["SELECT", "WITH", "VALUES", "TABLE"]) }
 
     /// Whether the first word is COPY.
@@ -51,7 +51,7 @@ extension StatementText {
     }
 }
 
-/// Up to eight letters of a word in upper case, packed into a number so that comparing costs nothing.
+/// Up to eight letters of a word in upper case, packed into a number for fast comparison.
 private struct Word: Equatable, ExpressibleByStringLiteral {
     private var letters: UInt64 = 0
 
@@ -66,7 +66,7 @@ private struct Word: Equatable, ExpressibleByStringLiteral {
     }
 }
 
-/// The words that a statement begins with, without comments and opening parentheses.
+/// The first words of a statement, without comments and opening parentheses.
 private struct FirstWords {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
@@ -97,14 +97,14 @@ private struct FirstWords {
         }
     }
 
-    /// As the server sees it, for which a comment ends at a carriage return too.
+    /// To the server a carriage return ends a comment too.
     private static func endsLine(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
 
     private func isAt(_ first: Unicode.Scalar, _ second: UInt8) -> Bool {
         position + 1 < bytes.count && bytes[position] == UInt8(ascii: first) && bytes[position + 1] == second
     }
 
-    /// Comments of this kind nest.
+    /// Block comments nest.
     private mutating func skipComment() {
         var depth = 0
         repeat {

@@ -8,12 +8,12 @@
 
 /// A row of a result: one contiguous buffer of encoded values, decoded when they are read.
 ///
-/// A row stands alone: it keeps neither the result nor other rows in memory.
+/// A row keeps neither the result nor other rows in memory.
 public struct Row: Sendable {
-    /// For each column the end of its value, with the highest bit set for NULL; then the values.
+    /// The end offset of each column's value, with the highest bit set for NULL; then the values.
     ///
-    /// A message of the protocol is shorter than 2 GiB, so 31 bits are enough for an offset.
-    // Never changed once it is filled; only its superclass keeps it from being Sendable.
+    /// A protocol message is shorter than 2 GiB, so an offset fits in 31 bits.
+    // Immutable once filled; only its superclass keeps it from being Sendable.
     private nonisolated(unsafe) let buffer: RowBuffer
 
     private static let null: UInt32 = 1 << 31
@@ -22,13 +22,13 @@ public struct Row: Sendable {
         self.buffer = buffer
     }
 
-    /// The most bytes that the values of a row can have together.
+    /// The largest total size of a row's values, in bytes.
     package static let maximumSize = Int(null) - 1
 
-    /// Where a value ends, as it is kept.
+    /// The stored end offset of a value.
     private static func entry(_ end: Int) -> UInt32 { UInt32(clamping: end) }
 
-    /// The result's columns; a row that was cut off has values for the first of them only.
+    /// The result's columns; a truncated row has values for the first of them only.
     public var columns: RowColumns { buffer.columns }
 
     /// The number of values.
@@ -36,8 +36,8 @@ public struct Row: Sendable {
 
     /// The value of a column, nil for NULL.
     ///
-    /// Throws `PostgresError` `.decodingFailed` if there is no such column, or if the server sent bytes that are no value
-    /// of its type.
+    /// Throws `PostgresError` `.decodingFailed` if there is no such column, or if the bytes are not a valid value of its
+    /// type.
     public subscript(column: Int) -> PostgresValue? {
         get throws { try decode(column, as: PostgresValue.self) }
     }
@@ -49,8 +49,8 @@ public struct Row: Sendable {
 
     /// The value of a column as a Swift type, nil for NULL.
     ///
-    /// Throws `PostgresError` `.decodingFailed`, naming the column and both types, if the value is not one of the type
-    /// exactly.
+    /// Throws `PostgresError` `.decodingFailed`, naming the column and both types, if the value is not exactly
+    /// representable in the Swift type.
     @_specialize(where Value == Int)
     @_specialize(where Value == String)
     @_specialize(where Value == Double)
@@ -81,12 +81,12 @@ public struct Row: Sendable {
         try decode(try index(named: name), as: type)
     }
 
-    /// Whether a column's value is NULL; a column that is not there is.
+    /// Whether a column's value is NULL; true for a missing column.
     public func isNull(at column: Int) -> Bool {
         range(column) == nil
     }
 
-    /// Lends the encoded bytes of a value; nil for NULL and for a column that is not there.
+    /// Lends the encoded bytes of a value; nil for NULL and for a missing column.
     @_specialize(where T == Void)
     package func withBytes<T>(at column: Int, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T? {
         try buffer.withBytes { buffer in
@@ -95,11 +95,11 @@ public struct Row: Sendable {
         }
     }
 
-    /// The value of a column, where type and column are of the common kinds: what else there is to know of the column is
-    /// not asked for.
+    /// The value of a column if type and column are of the common kinds, without looking up the column's full
+    /// description.
     @inline(__always)
     private func read<Value>(_ bytes: UnsafeRawBufferPointer, _ kind: RowColumns.Kind) throws -> Value? {
-        // Each value is of the very type that it is given out as; a cast would be looked up when the program runs.
+        // Each value has exactly the returned type; a cast would cost a look-up of metadata at run time.
         switch kind {
         case .int2 where Value.self == Int.self, .int4 where Value.self == Int.self, .int8 where Value.self == Int.self:
             guard let integer = kind.integer(bytes), let value = Int(exactly: integer) else { return nil }
@@ -113,8 +113,8 @@ public struct Row: Sendable {
         }
     }
 
-    /// The value of a column that is an integer of any width in binary form; nil for NULL, for every other column, and for
-    /// a value that is not as wide as its type.
+    /// The value of an integer column of any width in binary form; nil for NULL, for every other column, and for a value
+    /// whose width is not its type's.
     package func integer(at column: Int) -> Int64? {
         buffer.withBytes { bytes in
             guard let range = range(column, bytes) else { return nil }
@@ -127,7 +127,7 @@ public struct Row: Sendable {
         throw PostgresError(.decodingFailed, "The row has no column named \"\(name)\"")
     }
 
-    /// Where a value stands in the buffer; nil for NULL.
+    /// The place of a value in the buffer; nil for NULL.
     private func range(_ column: Int) -> Range<Int>? {
         buffer.withBytes { range(column, $0) }
     }
@@ -142,7 +142,7 @@ public struct Row: Sendable {
 }
 
 extension RowColumns.Kind {
-    /// The integer that bytes are in binary form; nil for other kinds, and for another number of bytes than the type has.
+    /// The integer encoded in binary form; nil for other kinds, and if the number of bytes is not the type's.
     @inline(__always)
     func integer(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         switch (self, bytes.count) {
@@ -155,7 +155,7 @@ extension RowColumns.Kind {
 }
 
 extension Row {
-    /// The bytes of a value as they came, for types that the library does not know.
+    /// The undecoded bytes of a value, for types unknown to the library.
     package func rawValue(at column: Int) -> PostgresRawValue? {
         withBytes(at: column) {
             PostgresRawValue(dataType: columns[column].dataType, format: columns[column].format, bytes: Array($0))
@@ -181,7 +181,7 @@ extension Row {
         }
     }
 
-    /// Calls `body` with each column in which the rows differ, from the first to the last; both are of the same columns.
+    /// Calls `body` for each column in which the rows differ, in order; both rows have the same columns.
     package func forEachDifference(from other: Row, _ body: (Int) -> Void) {
         guard buffer !== other.buffer, !hasSameBytes(as: other) else { return }
         buffer.withBytes { bytes in
@@ -217,12 +217,12 @@ extension Row {
         }
     }
 
-    /// How many bytes the values have together.
+    /// The total size of the values, in bytes.
     package var size: Int { buffer.withBytes { $0.count - 4 * count } }
 
-    /// Makes a row from a source that writes each column's value, or does not for NULL; it is asked twice for each.
+    /// Makes a row from a source that writes each column's value, or nothing for NULL; called twice for each column.
     ///
-    /// Values that would make the row larger than ``maximumSize`` are NULL in it: callers see to it that there are none.
+    /// A value that would make the row larger than ``maximumSize`` becomes NULL; callers rule that out.
     package init(columns: RowColumns, count: Int, _ value: (Int, (UnsafeRawBufferPointer) -> Void) -> Void) {
         var size = 4 * count
         for column in 0..<count {
@@ -244,7 +244,7 @@ extension Row {
         self.init(buffer)
     }
 
-    /// Makes a row from values that stand in other memory: for each column the place of its value, nil for NULL.
+    /// Copies a row out of other memory; `nil` as a column's place means NULL.
     package init(
         columns: RowColumns, values: UnsafeRawBufferPointer, size: Int, _ place: (Int) -> Range<Int>?
     ) {
@@ -282,6 +282,6 @@ extension Row: CustomStringConvertible, CustomDebugStringConvertible, CustomRefl
         return "Row(\(cells.joined(separator: ", ")))"
     }
 
-    /// Shows the names of the columns only.
+    /// The names of the columns only.
     public var customMirror: Mirror { Mirror(self, children: ["columns": columns.prefix(count).map(\.name)]) }
 }

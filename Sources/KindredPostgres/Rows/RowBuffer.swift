@@ -1,12 +1,12 @@
 /// The memory of a row: one allocation for the object, the columns and the bytes behind them.
 ///
-/// An array of bytes would do, but to make one costs more than the rest of a row: the standard library looks its class up
-/// each time. With the columns in it a row is one reference, which is what a copy of it costs. Filled once, before anybody
-/// else sees it, and never changed.
+/// Making an array of bytes costs more than the rest of a row: the standard library looks up its class each time. With the
+/// columns inside, a row is one reference, and so cheap to copy. Filled once, before it is shared, and immutable
+/// afterwards.
 final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt8> {
     struct Header {
-        /// Retained by the buffer as long as it is there: whoever reads a value borrows it, where a strong reference would
-        /// be retained and released each time.
+        /// Retained by the buffer for its lifetime, so that readers borrow it; a strong reference would be retained and
+        /// released at each access.
         let columns: Unmanaged<RowColumns>
         /// The number of values.
         let count: Int32
@@ -32,7 +32,7 @@ final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt8> {
 
     var columns: RowColumns { withUnsafeMutablePointerToHeader { $0.pointee.columns.takeUnretainedValue() } }
 
-    /// What can be known of a column's values at once; the caller knows that it is there.
+    /// The kind of a column's values; the column must exist.
     func kind(at column: Int) -> RowColumns.Kind {
         withUnsafeMutablePointerToHeader { $0.pointee.columns._withUnsafeGuaranteedRef { $0.kind(at: column) } }
     }

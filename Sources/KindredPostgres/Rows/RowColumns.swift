@@ -6,9 +6,9 @@ public final class RowColumns: Sendable {
     public struct Column: Sendable, Hashable {
         /// The column's name.
         public let name: String
-        /// Its data type; of a domain, the type below it.
+        /// Its data type; for a domain its base type.
         public let dataType: PostgresDataType
-        /// How its values came.
+        /// How its values are encoded.
         public let format: PostgresFormat
         /// The OID of the table it is a plain column of; 0 if it is computed.
         package let table: UInt32
@@ -30,7 +30,7 @@ public final class RowColumns: Sendable {
         }
     }
 
-    /// Kinds of values that are read often, in binary form.
+    /// Frequent kinds of values in binary form.
     enum Kind: UInt8 {
         case int2, int4, int8, text, numeric, other
 
@@ -40,9 +40,9 @@ public final class RowColumns: Sendable {
     private let columns: [Column]
     private let cellTypes: [PostgresCellType]
     package let types: TypeRegistry?
-    /// Which values can be read without asking further what their type is.
+    /// The kind of each column, so that common values are decoded without a look-up of their type.
     private let kinds: [Kind]
-    /// First positions by the bytes of the name, made when the first of many columns is looked for.
+    /// First positions by the bytes of the name; built at the first search if there are many columns.
     private let positions = Mutex<[[UInt8]: Int]?>(nil)
 
     package init(_ columns: [Column], types: TypeRegistry?) {
@@ -75,15 +75,15 @@ public final class RowColumns: Sendable {
         }
     }
 
-    /// Whether a column is an integer of any width, in binary form; a column that is not there is not.
+    /// Whether a column is an integer of any width in binary form; false for a missing column.
     package func isInteger(at column: Int) -> Bool {
         column >= 0 && column < kinds.count && kinds[column].isInteger
     }
 
-    /// What can be known of a column's values at once; the caller knows that it is there.
+    /// The kind of a column's values; the column must exist.
     func kind(at column: Int) -> Kind { kinds[column] }
 
-    /// What the values of a column are; the caller knows that it is there.
+    /// The type and format of a column's values; the column must exist.
     func cellType(at column: Int) -> PostgresCellType { cellTypes[column] }
 }
 

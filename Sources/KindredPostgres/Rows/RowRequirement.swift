@@ -1,14 +1,14 @@
-/// What the value of a column must be like.
+/// What a column's value must be.
 package struct RowRequirement: Sendable {
-    /// The form of the bytes of a type whose values can all be read if they have it.
+    /// A check of a value's bytes that proves that the value can be decoded.
     package enum Form: Sendable {
-        /// As many bytes, whatever they are.
+        /// A fixed number of bytes, with any content.
         case bytes(Int)
         /// A text in UTF-8.
         case text
         /// A decimal number.
         case numeric
-        /// What is a value of a built-in type, which takes reading it.
+        /// A value of a built-in type; it has to be decoded to check it.
         case scalar(PostgresDataType)
         /// Anything.
         case any
@@ -26,7 +26,7 @@ package struct RowRequirement: Sendable {
 }
 
 extension RowColumns {
-    /// The form that shows that a column's values can be read; nil where they have to be read to know it.
+    /// The check for a column's values; nil where only decoding them tells.
     package func form(at column: Int) -> RowRequirement.Form? {
         let type = self[column].dataType
         return switch (type, self[column].format) {
@@ -45,7 +45,7 @@ extension RowColumns {
 }
 
 extension Row {
-    /// The first column that is not as it must be, or that is not there.
+    /// The first column that is missing or fails its check.
     package func firstMisfit(among requirements: [RowRequirement]) -> Int? {
         for requirement in requirements {
             guard requirement.column >= 0, requirement.column < count else { return requirement.column }

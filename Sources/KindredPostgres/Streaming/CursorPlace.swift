@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Where a cursor lives: in the task's transaction, on the connection the task was lent, or on one of its own.
+/// Where a cursor lives: in the task's transaction, on the task's exclusive connection, or on one of its own.
 enum CursorPlace {
     case transaction(PostgresTransaction)
     case lease(ConnectionLease)
@@ -20,7 +20,7 @@ enum CursorPlace {
 
     func run(_ statements: [Statement], by deadline: MonotonicTime) async throws -> [QueryResult] {
         switch self {
-        // Inside of a savepoint the statement belongs there, also where the cursor was opened outside.
+        // Inside a savepoint the statement belongs to the savepoint, even if the cursor was opened outside.
         case .transaction(let transaction): try await transaction.innermost.run(statements, .init(), by: deadline)
         case .lease(let lease): try await lease.run(statements, .init(), by: deadline)
         case .own(let transaction): try await transaction.run(statements, by: deadline)
@@ -38,16 +38,16 @@ enum CursorPlace {
         if case .own(let transaction) = self { await transaction.rollBack() }
     }
 
-    /// Nobody will ask the cursor for more.
+    /// The consumer dropped the cursor.
     func abandon(closing statement: Statement) {
         switch self {
         case .transaction(let transaction):
             transaction.send(Request(statements: [statement]), by: .never)
         case .lease:
-            // Its session is reset when it is given back.
+            // The session is reset when the connection returns to the pool.
             break
         case .own(let transaction):
-            // Detached: the task that dropped the cursor has nothing to do with its end.
+            // Detached: closing must not depend on the task that dropped the cursor, which may be cancelled.
             Task.detached { await transaction.rollBack() }
         }
     }
@@ -59,7 +59,7 @@ final class OwnTransaction: Sendable {
     private let lease: ConnectionPool.Lease
     /// Whether BEGIN was sent.
     ///
-    /// The connection does not tell: a cancellation of what it did before may still be under way.
+    /// The connection's state does not tell: a cancellation of its previous statement may still be in flight.
     private let hasBegun = Atomic(false)
 
     init(client: PostgresClient, lease: ConnectionPool.Lease) {
@@ -69,12 +69,12 @@ final class OwnTransaction: Sendable {
 
     func run(_ statements: [Statement], by deadline: MonotonicTime) async throws -> [QueryResult] {
         var statements = statements
-        // Of all that this connection is used for, only the first request opens the transaction.
+        // Only the first request on this connection opens the transaction.
         let isFirst = !hasBegun.exchange(true, ordering: .relaxed)
         if isFirst {
             let begin = Statement(text: StatementText("BEGIN"), resultFormat: .binary)
             client.observe([begin], rows: [0], kind: .transactionControl)
-            // Most rows are read to the end; the planner would otherwise think of the first tenth of them only.
+            // Most loops read every row; by default the planner optimises for the first tenth of them.
             let goal = Statement(text: StatementText("SET LOCAL cursor_tuple_fraction = 1"), resultFormat: .binary)
             statements.insert(contentsOf: [begin, goal], at: 0)
         }
@@ -91,7 +91,7 @@ final class OwnTransaction: Sendable {
         await client.pool.releaseExclusive(lease)
     }
 
-    /// Undoes whatever has happened and gives the connection back; one that cannot be undone is closed.
+    /// Rolls back and returns the connection to the pool; closes it if the rollback fails.
     func rollBack() async {
         if lease.connection.condition != .clean { try? await end("ROLLBACK", .rollback, by: .now + .seconds(2)) }
         await client.pool.releaseExclusive(lease)

@@ -1,6 +1,39 @@
-/// The rows of a query, fetched from the server in portions as they are asked for.
+extension PostgresClient {
+    /// Streams the rows of a query; memory holds one portion of them at a time.
+    ///
+    /// ```swift
+    /// for try await row in client.stream("SELECT id, total FROM invoice WHERE total > \(limit)") { … }
+    /// ```
+    ///
+    /// Inside a transaction the rows come over its connection, and the loop may run other statements in it. Outside, the
+    /// loop has a connection and a transaction of its own, which ends with the loop: committed after the last row, rolled
+    /// back if the loop is left early. Inside `withConnection` the server materialises the whole result.
+    /// The rows are those of one snapshot, taken when the first is read.
+    ///
+    /// Each portion of some hundred kilobytes costs one round trip. The text must be a query (SELECT, VALUES, TABLE, or WITH
+    /// without changes); the server runs it in one process.
+    ///
+    /// - Parameters:
+    ///   - sql: one query.
+    ///   - timeout: how long the server may take for one portion; nil takes the configuration's.
+    public func stream(_ sql: SQL, timeout: Duration? = nil) throws -> RowStream {
+        try stream(try sql.statement(types: types), timeout: timeout)
+    }
+
+    /// Streams the rows of a query.
+    package func stream(_ statement: Statement, timeout: Duration? = nil) throws -> RowStream {
+        guard statement.text.isQuery else {
+            throw PostgresError(
+                .invalidParameter, "Only a query can be streamed; run other statements with query",
+                statement: statement.text.text)
+        }
+        return RowStream(client: self, statement: statement, timeout: timeout)
+    }
+}
+
+/// The rows of a query, fetched from the server in portions as the loop needs them.
 ///
-/// Made by ``PostgresClient/stream(_:timeout:)``. Each loop over it runs the query anew.
+/// Made by ``PostgresClient/stream(_:timeout:)``. Each loop runs the query again.
 public struct RowStream: AsyncSequence, Sendable {
     /// A row.
     public typealias Element = Row
@@ -9,12 +42,12 @@ public struct RowStream: AsyncSequence, Sendable {
     let statement: Statement
     let timeout: Duration?
 
-    /// Begins the query with the first row that is asked for.
+    /// Begins the query when the first row is read.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(cursor: ServerCursor(client: client, statement: statement, timeout: timeout))
     }
 
-    /// Goes through the rows once.
+    /// A single pass over the rows.
     public struct AsyncIterator: AsyncIteratorProtocol {
         let cursor: ServerCursor
         private var portion: QueryResult?

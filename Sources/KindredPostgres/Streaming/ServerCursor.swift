@@ -1,7 +1,7 @@
-/// A cursor on the server, from which one task fetches portion after portion.
+/// A server-side cursor from which one task fetches portions.
 ///
-/// Not finished when it is dropped, it closes itself: its own connection is rolled back and given back, in a transaction
-/// of somebody else the cursor alone is closed.
+/// A cursor dropped before its last row closes itself. If it has a connection of its own, that is rolled back and returned
+/// to the pool; in the task's transaction only the cursor is closed.
 package final class ServerCursor {
     private enum State {
         case unopened
@@ -12,7 +12,7 @@ package final class ServerCursor {
     private let client: PostgresClient
     private let statement: Statement
     private let timeout: Duration?
-    /// Unlike that of any other cursor of the process.
+    /// Unique in the process.
     private let name = "kindred_cursor_\(Request.nextID())"
     private var state = State.unopened
     private var format = PostgresFormat.binary
@@ -28,7 +28,7 @@ package final class ServerCursor {
         if case .open(let place) = state { place.abandon(closing: close) }
     }
 
-    /// Fetches the next portion of rows, which is not empty; nil after the last.
+    /// Fetches the next portion, never empty; nil after the last.
     package func next() async throws -> QueryResult? {
         let deadline = client.deadline(timeout)
         do {
@@ -97,17 +97,17 @@ package final class ServerCursor {
     }
 }
 
-/// How many rows to fetch at once so that they take some hundred kilobytes.
+/// How many rows make up some hundred kilobytes.
 struct PortionSize {
     private static let bytes = 512 << 10
 
     private(set) var rows = 64
 
-    /// Learns from a portion how large rows are.
+    /// Estimates the size of rows from a portion.
     mutating func adapt(to portion: QueryResult) {
         guard portion.count > 0 else { return }
         let each = max(1, portion.memorySize / portion.count)
-        // Rows may grow; the next portion is at most four times the last.
+        // Later rows may be larger, so a portion has at most four times the rows of the last.
         rows = min(max(1, Self.bytes / each), rows * 4, 16_384)
     }
 }

@@ -1,7 +1,7 @@
 import DequeModule
 import Synchronization
 
-/// Lets one task at a time through, first come first served, without blocking a thread.
+/// A fair (FIFO) lock for tasks that blocks no thread.
 package final class AsyncGate: Sendable {
     private struct State {
         var isHeld = false
@@ -41,7 +41,7 @@ package final class AsyncGate: Sendable {
     }
 
     private func release() {
-        // The lock is handed over, not opened, so that nobody overtakes the first in line.
+        // The lock is handed over, not opened, so that no task overtakes the first waiter.
         let next = state.withLock { state in
             let next = state.waiters.popFirst()
             if next == nil { state.isHeld = false }

@@ -1,15 +1,15 @@
-/// What became of a transaction whose answer to COMMIT was lost.
+/// The outcome of a transaction whose answer to COMMIT was lost.
 public enum CommitFate: Sendable, Hashable {
-    /// It took effect as a whole.
+    /// It was committed.
     case committed
-    /// It has left no trace, and never will.
+    /// It was rolled back.
     case rolledBack
-    /// The server cannot tell, or not yet: it was out of reach, fell back to an earlier state, or is another one now.
+    /// The server cannot tell, or not yet: it was unreachable, restored from a backup, or replaced by another one.
     case unknown
 }
 
 extension PostgresClient {
-    /// Finds out what became of a transaction that ended with `PostgresError` `.commitUnknown`.
+    /// Finds the outcome of a transaction that ended with `PostgresError` `.commitUnknown`.
     ///
     /// ```swift
     /// do {
@@ -19,12 +19,12 @@ extension PostgresClient {
     /// }
     /// ```
     ///
-    /// Sends one query, again and again while the transaction still runs or no connection can be made. An answer other
+    /// Sends one query, and repeats it while the transaction still runs or no connection can be made. An answer other
     /// than `.unknown` is definite. Throws `CancellationError`, and `PostgresError` `.closed` if the client is closed.
     ///
     /// - Parameters:
-    ///   - id: what the error names.
-    ///   - timeout: how long to ask at most.
+    ///   - id: the error's `transactionID`.
+    ///   - timeout: how long to repeat the query.
     public func resolveCommit(_ id: PostgresTransactionID, timeout: Duration = .seconds(5)) async throws -> CommitFate {
         try await withThrowingTaskGroup(of: CommitFate.self) { group in
             group.addTask {
@@ -33,7 +33,7 @@ extension PostgresClient {
                     try await Task.sleep(for: .milliseconds(50))
                 }
             }
-            // Whoever waits for a connection meanwhile does not wait longer.
+            // The limit includes the query's wait for a connection.
             group.addTask {
                 try await Task.sleep(for: timeout)
                 return .unknown
@@ -43,31 +43,31 @@ extension PostgresClient {
         }
     }
 
-    /// What the server says now; nil if it may say more later.
+    /// The outcome as the server knows it now; nil if it may know more later.
     private func fate(of id: PostgresTransactionID) async throws -> CommitFate? {
         let rows: QueryResult
         do {
-            // Neither in the task's own transaction, which may have failed, nor over the connection it was lent.
+            // Neither in the task's own transaction, which may have failed, nor on its exclusive connection.
             rows = try await PostgresTransaction.$current.withValue(nil) {
                 try await ConnectionLease.$current.withValue(nil) { try await query(Self.question(id)) }
             }
         } catch let error as PostgresError {
             switch error.code {
             case .closed: throw error
-            // A number that lies in the server's future: it was restored, or is another one.
+            // The number is in the server's future: the server was restored, or is another one.
             case .server where error.sqlState?.rawValue == "22023": return .unknown
             default: return nil
             }
         }
         guard let row = rows.first else { return nil }
-        // A standby has not heard of everything yet, and after a failover the number may be another transaction's.
+        // A standby may lag, and after a failover the number may belong to another transaction.
         guard let timeline = try row.decode(1, as: String.self) else { return nil }
         guard timeline == id.timeline else { return .unknown }
         switch try row.decode(0, as: String.self) {
         case "committed": return .committed
         case "aborted": return .rolledBack
         case "in progress": return nil
-        // So old that the server has forgotten it.
+        // Too old: the server no longer keeps its status.
         default: return .unknown
         }
     }

@@ -1,24 +1,35 @@
+/// How far a transaction is isolated from concurrent ones.
+public enum IsolationLevel: String, Sendable, Hashable, CaseIterable {
+    /// Each statement sees what was committed before it began.
+    case readCommitted = "READ COMMITTED"
+    /// All statements see what was committed before the first.
+    case repeatableRead = "REPEATABLE READ"
+    /// Transactions behave as if they ran one after another; some fail and have to be retried.
+    case serializable = "SERIALIZABLE"
+}
+
 extension PostgresClient {
-    /// Runs `body` in a transaction: everything that it and its child tasks send over this client goes through it.
+    /// Runs `body` in a transaction, which covers everything that `body` and its child tasks send over this client.
     ///
     /// A call inside another is a savepoint. When `body` throws, the transaction or savepoint is rolled back and the error
-    /// is thrown unchanged. BEGIN travels with the first statement; if there is none, nothing is sent at all. Statements that
-    /// begin or end transactions and savepoints are refused inside with `.invalidParameter`, before they are sent.
+    /// is thrown unchanged. BEGIN is sent with the first statement; a body without statements sends nothing.
+    /// Statements in `body` that begin or end transactions or savepoints are refused with `.invalidParameter` unsent.
+    ///
+    /// Savepoints ignore all parameters but `body`.
     ///
     /// - Parameters:
-    ///   - isolation: the isolation level; nil is the server's default. Ignored by savepoints.
-    ///   - readOnly: whether writes are refused; nil is the server's default. Ignored by savepoints.
-    ///   - deferrable: for serializable read-only transactions: wait for a moment at which nothing can fail.
-    ///   - tracksCommit: whether the server is asked for the transaction's number on the way to COMMIT, so that
-    ///     `resolveCommit` can find out what became of it if the answer is lost. One statement more, no round trip more.
-    ///     Ignored by savepoints.
-    ///   - retry: whether `body` runs again after a serialization failure or a deadlock. Ignored by savepoints.
+    ///   - isolation: the isolation level; nil is the server's default.
+    ///   - readOnly: whether writes are refused; nil is the server's default.
+    ///   - deferrable: for serializable read-only transactions: wait for a snapshot with which no statement can fail.
+    ///   - tracksCommit: whether to read the transaction's number before COMMIT, so that `resolveCommit` can find the
+    ///     outcome if the answer is lost. Costs one more statement, but no round trip.
+    ///   - retry: whether `body` runs again after a serialization failure or a deadlock.
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
-    ///   - body: what runs inside, once for each attempt.
-    /// - Throws: `PostgresError`: `.commitUnknown` if the answer to COMMIT was lost, `.transactionAborted` if `body` swallowed
-    ///   an error that had failed the transaction, `.transactionBroken` if the server says that the transaction has ended
-    ///   before `body` did; that takes the place of the error that `body` throws.
+    ///   - body: the work inside, run once for each attempt.
+    /// - Throws: `PostgresError`: `.commitUnknown` if the answer to COMMIT was lost; `.transactionAborted` if `body` swallowed
+    ///   an error that had aborted the transaction; `.transactionBroken`, in place of an error of `body`, if the server
+    ///   reports that the transaction ended before `body` did.
     @discardableResult
     public func withTransaction<T>(
         isolation: IsolationLevel? = nil,
@@ -53,7 +64,7 @@ extension PostgresClient {
     /// Whether the task is in a transaction of this client.
     package var isInTransaction: Bool { currentTransaction != nil }
 
-    /// Tells apart the transactions and savepoints that are under way at one time; nil outside of one.
+    /// Identifies the task's innermost transaction or savepoint among those that are open; nil outside.
     package var transactionScope: ObjectIdentifier? { currentTransaction.map { ObjectIdentifier($0) } }
 
     private static func begin(_ isolation: IsolationLevel?, _ readOnly: Bool?, _ deferrable: Bool?) -> String {
@@ -94,7 +105,7 @@ extension PostgresClient {
         } catch {
             let ending = scope.end()
             if let broken = ending.brokenBy { throw broken.joined(with: error) }
-            // Whoever has taken the connection back has rolled back, too.
+            // The owner of the connection took it back, and rolled back.
             if ending.isOpened, gate?.beginEnding() ?? true {
                 await called(at: place) { await undo(["ROLLBACK"], on: connection, end: .rollback) }
             }
@@ -111,7 +122,7 @@ extension PostgresClient {
         return result
     }
 
-    /// Commits, whether the task is cancelled or not: from here on the truth about the commit counts.
+    /// Commits even in a cancelled task: from here on the outcome has to be known.
     private func commit(
         _ connection: PooledConnection, _ firstError: PostgresError?, isTracked: Bool
     ) async throws {
@@ -129,11 +140,11 @@ extension PostgresClient {
                 .commitUnknown,
                 isSaid
                     ? error.message
-                    : "The connection ended before the answer to COMMIT came: the transaction may have taken effect or not",
+                    : "The connection ended before the answer to COMMIT came: the transaction may or may not have taken effect",
                 sqlState: error.sqlState, server: error.server,
                 underlying: isSaid ? error.underlying : [error.description], transactionID: tracked.id)
         } catch let gone as ConnectionGone {
-            // COMMIT was never sent, so the server has rolled back.
+            // COMMIT was never sent, so the server rolled back.
             throw firstError
                 ?? PostgresError(
                     .connectionLost, "The connection ended before COMMIT; the transaction was rolled back",
@@ -142,18 +153,18 @@ extension PostgresClient {
         guard tag == "COMMIT" else { throw Self.aborted(firstError) }
     }
 
-    /// Whether the server may have committed all the same: it has not said that it has not.
+    /// Whether the server may have committed despite the error: it did not report a rollback.
     private static func leavesDoubt(_ error: PostgresError, _ connection: PooledConnection) -> Bool {
         switch error.code {
         case .connectionLost, .commitUnknown, .protocolViolation, .resultTooLarge: true
         case .server, .transactionBroken: false
         case .timeout where error.sqlState == .queryCanceled: false
-        // Such as a server that was asked to stop and did not answer that either, so that the connection was given up.
+        // For example, the server did not answer the cancellation either, and the connection was closed.
         default: !connection.isAlive
         }
     }
 
-    /// Asks for the transaction's number under a Sync of its own, so that the answer is on its way before the COMMIT begins.
+    /// Reads the transaction's number under a Sync of its own, so that the answer is sent before COMMIT begins.
     private func ask(for tracked: TrackedID, on connection: PooledConnection) {
         observe([PostgresTransactionID.question], rows: [1], kind: .transactionControl)
         let request = Request(
@@ -178,9 +189,9 @@ extension PostgresClient {
         at place: SourcePlace,
         _ body: (PostgresTransaction) async throws -> T
     ) async throws -> T {
-        // The server keeps the first 64 of a session's subtransactions in shared memory; more make everybody slow.
+        // The server keeps 64 of a session's subtransactions in shared memory; more slow down every session.
         guard outer.depth < 64 else {
-            throw PostgresError(.invalidParameter, "Transactions can be nested 64 deep, no deeper")
+            throw PostgresError(.invalidParameter, "Transactions are nested more than 64 deep")
         }
         try await outer.beginSavepoint()
         defer { outer.endSavepoint() }
@@ -205,18 +216,18 @@ extension PostgresClient {
             _ = try await called(at: place) { try await control(["RELEASE SAVEPOINT \(name)"], on: outer.connection) }
         } catch {
             await undo(undoing, on: outer.connection)
-            // A swallowed error has failed the savepoint; releasing it was refused because of that.
+            // A swallowed error aborted the savepoint, so its release was refused.
             if let error = error as? PostgresError, error.sqlState == .inFailedTransaction {
                 throw Self.aborted(ending.firstError ?? error)
             }
-            // Statements were sent: it is not for the transaction around it to begin anew.
+            // Statements were sent, so the transaction outside must not run its closure again.
             if let gone = error as? ConnectionGone { throw gone.lost("RELEASE SAVEPOINT") }
             throw error
         }
         return result
     }
 
-    /// Rolls back whatever has happened, also in a task that was cancelled; a connection that cannot is closed.
+    /// Rolls back, even in a cancelled task; closes the connection if that fails.
     private func undo(
         _ texts: [String], on connection: PooledConnection, end: Request.TransactionEnd? = nil
     ) async {
@@ -228,12 +239,12 @@ extension PostgresClient {
         }
     }
 
-    /// Runs transaction control, which the task's cancellation does not stop.
+    /// Runs transaction control statements, shielded from the task's cancellation.
     @discardableResult
     private func control(
         _ texts: [String], on connection: PooledConnection, end: Request.TransactionEnd? = nil, isUndoing: Bool = false
     ) async throws -> [QueryResult] {
-        // A task that was cancelled does not wait long for what the server does by itself when the connection is closed.
+        // A cancelled task does not wait long: closing the connection rolls back too.
         let deadline = isUndoing && Task.isCancelled ? .now + configuration.cancellationGrace : deadline(nil)
         let statements = texts.map { Statement(text: StatementText($0), resultFormat: .binary) }
         return try await observing(statements, kind: .transactionControl) {

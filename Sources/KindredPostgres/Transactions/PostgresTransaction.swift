@@ -1,10 +1,10 @@
 import DequeModule
 import Synchronization
 
-/// A transaction, or a savepoint in one, bound to the task that runs its closure and to that task's children.
+/// A transaction or savepoint, bound to the task that runs its closure and to that task's children.
 ///
-/// BEGIN and SAVEPOINT travel with the first statement, so a scope in which nothing is done costs nothing.
-/// Statements of a scope wait while a sibling task has a savepoint open in it, so that they never end up inside.
+/// BEGIN and SAVEPOINT are sent with the first statement, so a scope without statements costs nothing.
+/// Statements of a scope wait while a sibling task has a savepoint open in it, so that they never run inside that.
 public final class PostgresTransaction: Sendable, RequestScope {
     @TaskLocal static var current: PostgresTransaction?
 
@@ -34,11 +34,11 @@ public final class PostgresTransaction: Sendable, RequestScope {
 
     /// Runs a statement inside.
     ///
-    /// Throws `PostgresError` `.transactionEnded` once the scope is over.
+    /// Throws `PostgresError` `.transactionEnded` after the scope's end.
     ///
     /// - Parameters:
     ///   - sql: one statement.
-    ///   - timeout: after which the statement is cancelled, counted from the call; nil is the configuration's.
+    ///   - timeout: after which the statement is cancelled, counted from the call; nil takes the configuration's.
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
     @discardableResult
@@ -46,12 +46,12 @@ public final class PostgresTransaction: Sendable, RequestScope {
         -> QueryResult
     {
         return try await client.called(at: fileID, line) {
-            // A task that is not inside, or no longer, uses this scope all the same.
+            // A task outside of the closure uses this scope too.
             try await Self.$current.withValue(innermost) { try await client.query(sql, timeout: timeout) }
         }
     }
 
-    /// The savepoint inside of this scope that the task is in, or this scope itself.
+    /// The task's savepoint within this scope, or this scope.
     var innermost: PostgresTransaction {
         guard let current = client.currentTransaction else { return self }
         var scope: PostgresTransaction? = current
@@ -74,11 +74,11 @@ public final class PostgresTransaction: Sendable, RequestScope {
         }
     }
 
-    /// Notes that a request has failed; returns what its caller gets.
+    /// Notes that a request has failed; returns the caller's error.
     func failed(_ error: any Error, _ statement: String?) -> any Error {
         let error = state.withLock { $0.failed(error, statement) }
         if let broken = error as? PostgresError, broken.code == .transactionBroken {
-            // It was that of the scopes around this one too.
+            // The connection was that of the outer scopes too.
             var scope = outer
             while let found = scope {
                 if found.connection === connection { found.state.withLock { _ = $0.failed(broken, nil) } }
@@ -88,8 +88,8 @@ public final class PostgresTransaction: Sendable, RequestScope {
         return error
     }
 
-    /// Refuses statements that begin or end transactions and savepoints: rows would be stored or undone, and neither the
-    /// scope nor objects in memory would know.
+    /// Refuses statements that begin or end transactions or savepoints: rows would be committed or rolled back without the
+    /// scope, and objects in memory, noticing.
     static func admit(_ statements: [Statement]) throws(PostgresError) {
         guard let control = statements.first(where: { $0.text.effect == .transactionControl }) else { return }
         throw PostgresError(
@@ -103,7 +103,7 @@ public final class PostgresTransaction: Sendable, RequestScope {
 
     // MARK: Order of requests
 
-    /// Sends a request with whatever opens the scope before it; or keeps it while a savepoint is open inside.
+    /// Sends a request, with the statements that open the scope before it; queues it while a savepoint is open inside.
     func send(_ request: Request, by deadline: MonotonicTime) {
         let alarm: Alarm? = perform { state, effects in
             switch state.admission {
@@ -121,9 +121,9 @@ public final class PostgresTransaction: Sendable, RequestScope {
         alarm?.set()
     }
 
-    /// What follows from a change of the state, once the mutex is free.
+    /// Performs a state change's effects after the mutex is released.
     ///
-    /// Nobody is resumed and no connection is used under a mutex that handlers of cancellations take.
+    /// Cancellation handlers take the mutex, so no task is resumed and no connection is used while it is held.
     private struct Effects {
         var openings: [Statement] = []
         var isSending = false
@@ -146,7 +146,7 @@ public final class PostgresTransaction: Sendable, RequestScope {
         return result
     }
 
-    /// Gives a request its place under the scope's mutex, so that nothing comes between the opening and the statement.
+    /// Enqueues a request under the scope's mutex, so that no other statement gets between the opening and it.
     private func submit(
         _ request: Request, _ deadline: MonotonicTime, _ state: inout TransactionState, _ effects: inout Effects
     ) {
@@ -156,12 +156,12 @@ public final class PostgresTransaction: Sendable, RequestScope {
         effects.isSending = true
     }
 
-    /// The statements that open this scope and those around it, as far as they have not been sent.
+    /// The unsent statements that open this scope and the outer ones.
     private func takeOpening(_ state: inout TransactionState) -> [Statement] {
         guard state.opening == .unsent else { return [] }
         state.opening = .sent
         var statements: [Statement] = []
-        // From the inside to the outside: nobody locks in the other direction.
+        // Lock order: from the inner scope to the outer one.
         if depth > 0, let outer { statements = outer.state.withLock { outer.takeOpening(&$0) } }
         statements.append(opening)
         return statements
@@ -169,7 +169,7 @@ public final class PostgresTransaction: Sendable, RequestScope {
 
     /// The request that opens this scope was answered, or was not sent: `count` of its `total` openings took effect.
     ///
-    /// The last is this scope's, those before it are of the scopes around it.
+    /// The last is this scope's; those before it are the outer scopes'.
     func openingEnded(_ count: Int, of total: Int) {
         if total > 1 { outer?.openingEnded(min(count, total - 1), of: total - 1) }
         perform { state, effects in
@@ -178,7 +178,7 @@ public final class PostgresTransaction: Sendable, RequestScope {
         }
     }
 
-    /// Lets those go on who wait, in their order, up to the next who holds up the others.
+    /// Resumes waiters in order, up to the next one that others have to wait for.
     private func sendWaiting(_ state: inout TransactionState, _ effects: inout Effects) {
         if state.brokenBy != nil { effects.refused += state.takeWaiting() }
         while !state.isHeldUp, let next = state.waiting.popFirst() {
@@ -193,7 +193,7 @@ public final class PostgresTransaction: Sendable, RequestScope {
         }
     }
 
-    /// Takes a request out that waits for its turn; false if it does not wait.
+    /// Removes a queued request; false if it is not in the queue.
     func cancel(_ id: Request.ID) -> Bool { refuseWaiting(id, CancellationError()) }
 
     @discardableResult
@@ -205,7 +205,7 @@ public final class PostgresTransaction: Sendable, RequestScope {
 
     // MARK: Begin and end
 
-    /// Waits until no other savepoint is open in this scope, and keeps others out until `endSavepoint`.
+    /// Waits until no other savepoint is open in this scope, and holds the turn until `endSavepoint`.
     func beginSavepoint() async throws {
         let id = Request.nextID()
         try await withTaskCancellationHandler {
@@ -218,7 +218,7 @@ public final class PostgresTransaction: Sendable, RequestScope {
                     case .send: effects.turns.append(turn)
                     }
                 }
-                // The handler may have looked just before the turn was asked for.
+                // The cancellation handler may have run just before this task was queued.
                 if Task.isCancelled { _ = cancel(id) }
             }
         } onCancel: {
@@ -226,7 +226,7 @@ public final class PostgresTransaction: Sendable, RequestScope {
         }
     }
 
-    /// Lets those go on who wait for the end of a savepoint, in their order, up to the next savepoint.
+    /// Resumes the waiters for a savepoint's end in order, up to the next savepoint.
     func endSavepoint() {
         perform { state, effects in
             state.hasSavepoint = false
@@ -234,16 +234,16 @@ public final class PostgresTransaction: Sendable, RequestScope {
         }
     }
 
-    /// How a scope has ended for its closure.
+    /// How a scope ended.
     struct Ending {
         /// Whether anything was sent.
         let isOpened: Bool
         let firstError: PostgresError?
-        /// Why there is nothing to commit or to roll back any more.
+        /// Why nothing is left to commit or roll back.
         let brokenBy: PostgresError?
     }
 
-    /// Refuses everything from now on.
+    /// Refuses all further requests.
     func end() -> Ending {
         perform { state, effects in
             state.isOver = true

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// The server's number of a transaction, with which its fate can be found out after its connection was lost.
+/// The server's number of a transaction; it tells the outcome after the connection was lost.
 public struct PostgresTransactionID: Sendable, Hashable, CustomStringConvertible {
-    /// The number, unlike that of any other transaction of the same server and timeline.
+    /// The number, unique per server and timeline.
     public let number: UInt64
-    /// The server's timeline at that time, as in the names of its log files; after a failover it is another one.
+    /// The server's timeline, as in the names of its WAL files; a failover begins a new one.
     public let timeline: String
 
     /// The number and the timeline, such as `7423 on 00000001`; safe to log.
@@ -12,7 +12,7 @@ public struct PostgresTransactionID: Sendable, Hashable, CustomStringConvertible
 }
 
 extension PostgresTransactionID {
-    /// Asks for the current transaction's number, which only a transaction that has written has.
+    /// Reads the current transaction's number; only a transaction that has written has one.
     static let question = Statement(
         text: StatementText(
             """
@@ -30,7 +30,7 @@ extension PostgresTransactionID {
     }
 }
 
-/// The number of a transaction that is about to be committed, once the server has told it.
+/// The number of a transaction about to be committed, once it is known.
 final class TrackedID: Sendable {
     private let value = Mutex<PostgresTransactionID?>(nil)
 

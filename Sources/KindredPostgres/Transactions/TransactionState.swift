@@ -1,8 +1,8 @@
 import DequeModule
 
-/// What a transaction's scope knows of itself; guarded by its mutex.
+/// The state of a transaction's scope; guarded by its mutex.
 struct TransactionState {
-    /// Somebody who waits until a sibling's savepoint ends.
+    /// A task that waits until a sibling's savepoint ends.
     enum Waiting: Sendable {
         case request(Request, MonotonicTime, Alarm?)
         case savepoint(Request.ID, CheckedContinuation<Void, any Error>)
@@ -29,11 +29,11 @@ struct TransactionState {
     }
 
     var isOver = false
-    /// How far BEGIN or SAVEPOINT is.
+    /// The progress of BEGIN or SAVEPOINT.
     enum Opening {
         case unsent
-        /// It is on its way with a request, whose cancellation may undo it: until then no other statement is sent, which
-        /// would otherwise be executed outside.
+        /// In flight with a request whose cancellation may undo it. Until the answer no other statement is sent: it could run
+        /// outside of the scope.
         case sent
         case done
     }
@@ -42,20 +42,20 @@ struct TransactionState {
     /// Whether a savepoint is open inside.
     var hasSavepoint = false
     var waiting: Deque<Waiting> = []
-    /// What failed the transaction.
+    /// The error that aborted the transaction.
     private(set) var firstError: PostgresError?
 
     static var ended: PostgresError {
-        PostgresError(.transactionEnded, "The transaction has ended; a task that outlives it cannot use it any more")
+        PostgresError(.transactionEnded, "The transaction has ended; a task that outlives it cannot use it")
     }
 
-    /// Why there is no transaction any more; nothing is sent then, as it would take effect by itself.
+    /// Why the transaction is over; nothing is sent then, as it would be committed at once.
     var brokenBy: PostgresError? { firstError?.code == .transactionBroken ? firstError : nil }
 
-    /// Whether requests have to wait, for the opening or for a savepoint's end.
+    /// Whether requests wait, for the opening or for a savepoint's end.
     var isHeldUp: Bool { hasSavepoint || opening == .sent }
 
-    /// What happens to a request that comes now.
+    /// What to do with a new request.
     var admission: Admission { isOver || brokenBy != nil ? .refuse : isHeldUp ? .wait : .send }
 
     mutating func admitSavepoint(_ id: Request.ID, _ turn: CheckedContinuation<Void, any Error>) -> Admission {
@@ -68,20 +68,20 @@ struct TransactionState {
         return admission
     }
 
-    /// Takes all out of the queue.
+    /// Empties the queue.
     mutating func takeWaiting() -> Deque<Waiting> {
         defer { waiting = [] }
         return waiting
     }
 
-    /// Takes one out of the queue; nil if it is not there.
+    /// Removes one from the queue; nil if it is not queued.
     mutating func removeWaiting(_ id: Request.ID) -> Waiting? {
         waiting.firstIndex { $0.id == id }.map { waiting.remove(at: $0) }
     }
 
-    /// Notes the failure of a statement; returns what its caller gets.
+    /// Notes a statement's failure; returns the caller's error.
     ///
-    /// The first error is the transaction's; that later statements are refused is its consequence.
+    /// The first error is the cause; later refusals only follow from it.
     mutating func failed(_ error: any Error, _ statement: String?) -> any Error {
         if let gone = error as? ConnectionGone {
             let lost = gone.lost(statement)
@@ -96,12 +96,12 @@ struct TransactionState {
             return error
         }
         if error.code == .transactionBroken {
-            // The first of them names the statement.
+            // The first one names the statement.
             if brokenBy == nil { firstError = error }
             return error
         }
         guard error.sqlState == .inFailedTransaction, let firstError else {
-            // Of requests that were sent together the second may be heard of before the first.
+            // The second of two requests sent together may be reported first.
             let isFirst = firstError == nil || firstError?.sqlState == .inFailedTransaction
             if isFirst, error.code != .transactionEnded, error.code != .invalidParameter {
                 firstError = error
@@ -116,6 +116,6 @@ struct TransactionState {
 }
 
 extension PostgresError {
-    /// The error and its statement, for the error of what failed because of it.
+    /// The error and its statement, for the error of a statement that failed because of it.
     var asCause: [String] { [description] + (statement.map { ["of the statement \($0)"] } ?? []) }
 }

@@ -4,10 +4,10 @@
     public import Foundation
 #endif
 
-/// A type with a value that stands for none: what a property that has no optional shows while its object has no value yet.
+/// A type with a neutral value, which a non-optional property has while its object has no value yet.
 ///
 /// Zero, false, an empty text, an empty array, the first label of an enum, a composite of NULLs, the beginning of 1970. All
-/// types of generated properties conform; a type of your own says what it shows:
+/// types of generated properties conform; a type of your own declares it:
 ///
 /// ```swift
 /// extension Percent: NeutralValue {
@@ -15,7 +15,7 @@
 /// }
 /// ```
 public protocol NeutralValue {
-    /// The value that stands for none.
+    /// The value for a property without one.
     static var neutralValue: Self { get }
 }
 
@@ -69,7 +69,7 @@ extension UUID: NeutralValue {
 }
 
 extension PostgresValue: NeutralValue {
-    /// A text without characters, which columns of types that the library does not know show.
+    /// An empty text, for columns of types unknown to the library.
     public static var neutralValue: PostgresValue { .string("") }
 }
 

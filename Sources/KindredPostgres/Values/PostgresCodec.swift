@@ -1,4 +1,4 @@
-/// How the values of a type that the library does not know are read and written.
+/// Decodes and encodes the values of a type unknown to the library.
 ///
 /// ```swift
 /// // A type of an extension whose binary form is four bytes.
@@ -12,9 +12,9 @@
 /// try await client.register(codec, forTypeNamed: "color")
 /// ```
 ///
-/// Results come in binary form unless a column's type has no codec, or several statements are sent together: then they
-/// come as text, so that a codec that is asked for text should read that too. A Swift type of one's own conforms to
-/// ``PostgresDecodable`` and ``PostgresEncodable`` by the value that the codec gives and takes.
+/// Results are in binary form unless a column's type has no codec, or several statements are sent together; then they
+/// are text, so a codec should decode both. A Swift type of your own conforms to ``PostgresDecodable`` and
+/// ``PostgresEncodable`` by the codec's value.
 public struct PostgresCodec: Sendable {
     let decode: @Sendable (PostgresRawValue) throws -> PostgresValue
     let encode: @Sendable (PostgresValue) throws -> [UInt8]
@@ -22,8 +22,8 @@ public struct PostgresCodec: Sendable {
     /// A codec.
     ///
     /// - Parameters:
-    ///   - decode: reads a value in either format. What it throws reaches who asked for the value.
-    ///   - encode: gives the binary form of a value. What it throws reaches who sends the statement, before it is sent.
+    ///   - decode: decodes a value in either format. Its errors are thrown to the reader of the value.
+    ///   - encode: returns the binary form of a value. Its errors are thrown before the statement is sent.
     public init(
         decode: @escaping @Sendable (PostgresRawValue) throws -> PostgresValue,
         encode: @escaping @Sendable (PostgresValue) throws -> [UInt8]

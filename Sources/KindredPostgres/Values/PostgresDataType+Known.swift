@@ -1,23 +1,23 @@
 extension PostgresDataType {
-    /// The type of arrays of this type, where it is one of those that the library reads and writes itself.
+    /// The array type of this type, if the library decodes and encodes it.
     public var arrayType: PostgresDataType? { Self.arrayTypes[self] }
 
-    /// The type of an array's elements, where this is the type of arrays of such a type.
+    /// The element type, if this is the array type of such a type.
     public var elementType: PostgresDataType? { Self.elementTypes[self] }
 
-    /// Whether the library can read and write the type's binary form.
+    /// Whether the library decodes and encodes the type's binary form.
     package var isKnown: Bool { isKnownScalar || builtInKind != nil }
 
-    /// Whether it is one of the built-in types that the library reads and writes, and no array.
+    /// Whether it is a built-in type that the library decodes and encodes, other than an array.
     var isKnownScalar: Bool { Self.names[self] != nil }
 
-    /// How values of a built-in type are read and written that have parts.
+    /// The kind of a structured built-in type.
     var builtInKind: TypeRegistry.Kind? {
         if let element = elementType { return .array(element: element) }
         return Self.kinds[self]
     }
 
-    /// The type of ranges of this type's values, where there is one of which the server makes no other choice.
+    /// The range type of this type, if the server infers the same one.
     var rangeType: PostgresDataType? {
         switch self {
         case .numeric: .numrange
@@ -28,10 +28,10 @@ extension PostgresDataType {
         }
     }
 
-    /// Every built-in type whose values have parts, arrays left out.
+    /// Every structured built-in type except arrays.
     package static let structuredTypes: [PostgresDataType] = structured.map(\.type)
 
-    /// Every built-in type that the library reads and writes, arrays left out.
+    /// Every built-in type that the library decodes and encodes, except arrays.
     package static let knownScalars: [PostgresDataType] = known.map(\.type)
 
     /// Every type with a codec: its name and the OID of its arrays.
@@ -53,7 +53,7 @@ extension PostgresDataType {
         (.regdictionary, "regdictionary", 3770), (.regcollation, "regcollation", 4192), (.xid, "xid", 1011),
         (.cid, "cid", 1012), (.tsvector, "tsvector", 3643), (.tsquery, "tsquery", 3645),
     ]
-    /// Every built-in type whose values have parts, arrays left out: its name, the OID of its arrays, and its kind.
+    /// Every structured built-in type except arrays: its name, the OID of its arrays, and its kind.
     private static let structured: [(type: PostgresDataType, name: String, array: UInt32?, kind: TypeRegistry.Kind)] = [
         (.jsonpath, "jsonpath", 4073, .versionedText), (.record, "record", 2287, .composite(nil)),
         (.int4range, "int4range", 3905, .range(bound: .int4)), (.int8range, "int8range", 3927, .range(bound: .int8)),
@@ -79,7 +79,7 @@ extension PostgresDataType {
 }
 
 extension PostgresDataType: CustomStringConvertible {
-    /// The type's SQL name, or its OID where the library does not know it.
+    /// The type's SQL name, or its OID if it is unknown to the library.
     public var description: String {
         if let name = Self.names[self] ?? Self.namesOfKinds[self] { return name }
         if let element = elementType { return "\(element)[]" }

@@ -1,7 +1,6 @@
 /// A PostgreSQL data type, named by its OID.
 ///
-/// The OIDs of the built-in types are the same in every database; those of enums, domains and of types that extensions
-/// bring differ from one to the next.
+/// The OIDs of built-in types are the same in every database; those of enums, domains and extensions' types differ.
 public struct PostgresDataType: RawRepresentable, Hashable, Sendable {
     /// The type's OID.
     public let rawValue: UInt32
@@ -13,7 +12,7 @@ public struct PostgresDataType: RawRepresentable, Hashable, Sendable {
 }
 
 extension PostgresDataType {
-    /// No type given: the server infers it from where the parameter stands.
+    /// No type given: the server infers it from the parameter's place.
     public static let unspecified = Self(rawValue: 0)
     /// `boolean`.
     public static let bool = Self(rawValue: 16)
@@ -41,7 +40,7 @@ extension PostgresDataType {
     public static let float4 = Self(rawValue: 700)
     /// `double precision`.
     public static let float8 = Self(rawValue: 701)
-    /// A literal whose type is not known yet.
+    /// A literal whose type is not yet inferred.
     public static let unknown = Self(rawValue: 705)
     /// `money`.
     public static let money = Self(rawValue: 790)

@@ -1,4 +1,4 @@
-/// A Swift type that values of columns can be read as: exactly, or not at all.
+/// A Swift type as which column values can be decoded: exactly, or with an error.
 ///
 /// ```swift
 /// struct Percent: PostgresDecodable {
@@ -9,12 +9,12 @@
 public protocol PostgresDecodable: Sendable {
     /// Reads a value.
     ///
-    /// Throws `PostgresError` `.decodingFailed` where it is none of this type exactly.
+    /// Throws `PostgresError` `.decodingFailed` if the type cannot represent it exactly.
     init(postgresValue: PostgresValue) throws
 
     /// Reads a value from its encoded bytes.
     ///
-    /// Has a default that reads a `PostgresValue` first. A type may do without that step, and give nil for a column
+    /// The default implementation decodes a `PostgresValue` first. A type may skip that step, and return nil for columns
     /// that it leaves to the default.
     static func decode(postgresBytes bytes: RawSpan, of column: PostgresCellType) throws -> Self?
 }
@@ -42,7 +42,7 @@ extension PostgresDecodable {
     }
 }
 
-/// What the values of a column are and how they are encoded.
+/// The type and encoding of a column's values.
 public struct PostgresCellType: Sendable {
     /// The data type.
     public let dataType: PostgresDataType
@@ -60,4 +60,12 @@ public struct PostgresCellType: Sendable {
 extension PostgresValue: PostgresDecodable {
     /// The value itself.
     public init(postgresValue: PostgresValue) { self = postgresValue }
+}
+
+/// How a value is encoded on the wire.
+public enum PostgresFormat: Sendable, Hashable {
+    /// The server's printed form.
+    case text
+    /// The server's binary form.
+    case binary
 }

@@ -1,19 +1,18 @@
 /// A Swift value that can be bound as a parameter.
 ///
-/// Types with a raw value, such as enums of strings, conform by saying so: `extension Mood: PostgresEncodable {}`.
+/// Types with a raw value, such as enums of strings, conform by declaration alone: `extension Mood: PostgresEncodable {}`.
 public protocol PostgresEncodable: Sendable {
-    /// The value as PostgreSQL sees it; nil for NULL.
+    /// The PostgreSQL value; nil for NULL.
     ///
-    /// Throws `PostgresError` `.invalidParameter` where there is no exact one, such as for integers past 64 bits.
+    ///Throws `PostgresError` `.invalidParameter` if none is exact, as for integers beyond 64 bits.
     var postgresValue: PostgresValue? { get throws }
 
-    /// The type that values of this Swift type have where nothing else says so; it makes arrays without elements arrays
-    /// of that type.
+    /// The default type of values of this Swift type; empty arrays get their element type from it.
     static var postgresDataType: PostgresDataType { get }
 }
 
 extension PostgresEncodable {
-    /// Leaves the type to each value, and to the server where there is none.
+    /// Each value has its own type; the server infers it for NULL.
     public static var postgresDataType: PostgresDataType { .unspecified }
 }
 
@@ -28,7 +27,7 @@ extension PostgresEncodable where Self: RawRepresentable, RawValue: PostgresEnco
 }
 
 extension PostgresDecodable where Self: RawRepresentable, RawValue: PostgresDecodable {
-    /// Reads the raw value; one that is none of the type's is an error.
+    /// Decodes the raw value; throws for a raw value without a case.
     public init(postgresValue value: PostgresValue) throws {
         guard let known = Self(rawValue: try RawValue(postgresValue: value)) else { throw Self.mismatch(value) }
         self = known

@@ -72,16 +72,16 @@ public enum PostgresValue: Sendable {
     indirect case range(PostgresRange<PostgresValue>)
     /// A multirange.
     case multirange(PostgresMultirange<PostgresValue>)
-    /// A value of a composite type, or a row that a statement makes.
+    /// A value of a composite type, or a row made by `ROW(…)`.
     case composite(PostgresComposite)
     /// An array of any dimensions.
     case array(PostgresArray)
-    /// A value of a type that the library does not know, as it came.
+    /// A value of a type unknown to the library, undecoded.
     case other(PostgresRawValue)
 }
 
 extension PostgresValue {
-    /// The type that a value has when nothing else says so.
+    /// The value's default type.
     package var naturalType: PostgresDataType {
         switch self {
         case .bool: .bool
@@ -120,7 +120,7 @@ extension PostgresValue {
         }
     }
 
-    /// What kind of value it is, for error messages.
+    /// The kind of value, for error messages.
     package var kindName: String {
         switch self {
         case .other: "a value of an unknown type"

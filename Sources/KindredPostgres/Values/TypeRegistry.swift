@@ -1,28 +1,28 @@
 import Synchronization
 
-/// What the catalog told about types whose OIDs differ from database to database, and how users read and write others.
+/// The types whose OIDs differ between databases, as read from the catalog, and the codecs that users registered.
 package final class TypeRegistry: Sendable {
-    /// How the values of a type are read and written.
+    /// How the values of a type are decoded and encoded.
     package enum Kind: Sendable {
-        /// Its binary form is its text: enums, `citext` and their like.
+        /// Its binary form is its text, as for enums and `citext`.
         case textLike
-        /// Its binary form is its text behind a byte that says the version: `ltree` and its like.
+        /// Its binary form is a version byte and the text, as for `ltree`.
         case versionedText
-        /// An array of a type, whose elements stand between commas.
+        /// An array of a type, with commas between its elements.
         case array(element: PostgresDataType)
-        /// A domain over a type. Columns of results show the type below it; elements of arrays and parameters do not.
+        /// A domain over a type. Result columns report the base type; array elements and parameters report the domain.
         case domain(base: PostgresDataType)
         /// A range of values of a type.
         case range(bound: PostgresDataType)
         /// Several ranges of a type.
         case multirange(range: PostgresDataType)
-        /// A row with the given fields; nil for one whose fields differ from value to value.
+        /// A row with the given fields; nil if they differ between values.
         case composite([Field]?)
         /// `hstore`.
         case hstore
         /// `vector`.
         case vector
-        /// A type whose values are read and written by code of the user's.
+        /// A type with a codec of the user's.
         case custom(PostgresCodec)
     }
 
@@ -41,7 +41,7 @@ package final class TypeRegistry: Sendable {
 
     package init() {}
 
-    /// A registry that knows the same, and learns by itself.
+    /// A copy that changes independently.
     func copy() -> TypeRegistry {
         let copy = TypeRegistry()
         let known = kinds.withLock { $0 }
@@ -49,7 +49,7 @@ package final class TypeRegistry: Sendable {
         return copy
     }
 
-    /// Remembers a type; what was known of it before is forgotten, but for what the user said.
+    /// Registers a type, replacing what was known of it except a codec of the user's.
     package func register(_ type: PostgresDataType, as kind: Kind) {
         kinds.withLock { kinds in
             if case .custom = kinds[type] {
@@ -59,12 +59,12 @@ package final class TypeRegistry: Sendable {
         }
     }
 
-    /// What is known of a type that is not built in.
+    /// The kind of a type that is not built in.
     package func kind(of type: PostgresDataType) -> Kind? {
         kinds.withLock { $0[type] }
     }
 
-    /// Whether values of the type can be read in binary form.
+    /// Whether the library can decode the type's binary form.
     package func isKnown(_ type: PostgresDataType) -> Bool {
         if type.isKnown { return true }
         var answers: [PostgresDataType: Bool] = [:]
@@ -73,7 +73,7 @@ package final class TypeRegistry: Sendable {
 
     private func isKnown(_ type: PostgresDataType, _ answers: inout [PostgresDataType: Bool], depth: Int) -> Bool {
         if let answer = answers[type] { return answer }
-        // The catalog is not trusted to be free of circles.
+        // The catalog may contain cycles.
         guard depth < Self.maximumDepth else { return false }
         answers[type] = false
         let answer: Bool
@@ -89,6 +89,6 @@ package final class TypeRegistry: Sendable {
         return answer
     }
 
-    /// How many types may stand for one another.
+    /// The longest chain of types that is followed.
     static let maximumDepth = 32
 }

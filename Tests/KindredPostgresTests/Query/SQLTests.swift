@@ -68,13 +68,13 @@ import Testing
 
     @Test func valuesInQuotesAreErrorsThatSayWhatToDo() {
         for (sql, hint) in [
-            ("SELECT '\(5)'", "leave the quotes out"),
-            ("SELECT * FROM t WHERE a LIKE '%\("x")%'", "leave the quotes out"),
-            ("SELECT $$ \(5) $$", "leave the quotes out"), ("SELECT $body$ \(5) $body$", "leave the quotes out"),
-            ("SELECT E'\\'\(5)'", "leave the quotes out"), ("SELECT \"\("person")\"", "identifier:"),
+            ("SELECT '\(5)'", "remove the quotes"),
+            ("SELECT * FROM t WHERE a LIKE '%\("x")%'", "remove the quotes"),
+            ("SELECT $$ \(5) $$", "remove the quotes"), ("SELECT $body$ \(5) $body$", "remove the quotes"),
+            ("SELECT E'\\'\(5)'", "remove the quotes"), ("SELECT \"\("person")\"", "identifier:"),
             ("SELECT 1 -- \(5)", "comment"), ("SELECT /* \(5) */ 1", "comment"),
             ("SELECT /* /* */ \(5) */ 1", "comment"),
-            ("SELECT '''\(5)", "leave the quotes out"), ("SELECT 'a'\n'\(5)'", "leave the quotes out"),
+            ("SELECT '''\(5)", "remove the quotes"), ("SELECT 'a'\n'\(5)'", "remove the quotes"),
         ] as [(SQL, String)] {
             let error = expectError(.invalidParameter) { try sql.statement() }
             #expect(error?.message.contains(hint) == true, "\(sql)")

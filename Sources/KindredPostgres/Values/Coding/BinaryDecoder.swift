@@ -19,7 +19,7 @@ struct BinaryDecoder {
 
     private var malformed: PostgresError { Codec.malformed(type) }
 
-    /// The value of a built-in type that is no array; nil for every other type.
+    /// The value of a built-in type other than an array; nil for every other type.
     func scalar() throws -> PostgresValue? {
         switch type {
         case .int4: .integer(Int64(try whole(Int32.self)))
@@ -46,7 +46,7 @@ struct BinaryDecoder {
         }
     }
 
-    /// The value of a built-in type that is met less often.
+    /// The value of a less frequent built-in type.
     private func otherScalar() throws -> PostgresValue {
         let value: PostgresValue? =
             switch type {
@@ -63,7 +63,7 @@ struct BinaryDecoder {
             case .circle: PostgresCircle(binary: bytes).map(PostgresValue.circle)
             case .tsvector: PostgresTSVector(binary: bytes).map(PostgresValue.tsVector)
             case .tsquery: PostgresTSQuery(binary: bytes).map(PostgresValue.tsQuery)
-            // What is left are names of the catalog's rows and numbers of transactions, 32 bits each.
+            // The rest are OIDs of catalog rows and transaction numbers of 32 bits.
             default: .integer(Int64(try whole(UInt32.self)))
             }
         guard let value else { throw malformed }
@@ -89,7 +89,7 @@ struct BinaryDecoder {
                 lowerBound: Int(try reader.next(Int32.self))
             )
             let (product, isTooLarge) = size.multipliedReportingOverflow(by: dimension.count)
-            // Every element has a length of four bytes at least.
+            // Every element has a length prefix of four bytes.
             guard dimension.isValid, !isTooLarge, product <= bytes.count / 4 else { throw malformed }
             size = product
             dimensions.append(dimension)
@@ -131,7 +131,7 @@ struct BinaryDecoder {
         return number
     }
 
-    /// Whether `numeric()` can read the bytes; what the server sends of most numbers is known to be so without reading it.
+    /// Whether `numeric()` can decode the bytes; most numbers are checked without decoding.
     var isNumeric: Bool {
         func word(_ position: Int) -> UInt16 {
             UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 2 * position, as: UInt16.self))
@@ -195,7 +195,7 @@ struct BinaryDecoder {
         return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))
     }
 
-    /// A byte that says the version, then the text.
+    /// A version byte, then the text.
     private func jsonb() throws -> PostgresJSON {
         guard bytes.first == 1 else { throw malformed }
         return PostgresJSON(text: try Codec.string(UnsafeRawBufferPointer(rebasing: bytes.dropFirst())))

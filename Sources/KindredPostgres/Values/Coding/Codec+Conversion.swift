@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// What a value is as another type: exactly that, or an error.
+/// Converts a value to another type: exactly, or throws.
 extension Codec {
     static func mismatch(_ value: PostgresValue, _ type: PostgresDataType) -> PostgresError {
         PostgresError(.invalidParameter, "\(value.kindName) was given where the type \(type) is expected")
@@ -13,7 +13,7 @@ extension Codec {
     private static func inexact(_ value: PostgresValue, _ type: PostgresDataType) -> PostgresError {
         PostgresError(
             .invalidParameter,
-            "\(value.kindName) was given that is beyond the range or precision of the type \(type)"
+            "\(value.kindName) is beyond the range or precision of the type \(type)"
         )
     }
 
@@ -30,7 +30,7 @@ extension Codec {
         return integer
     }
 
-    /// Floating-point numbers are taken as the shortest number that reads as them, which is what their texts say.
+    /// Floating-point numbers count as the shortest decimal that reads as them, as their texts do.
     static func numeric(_ value: PostgresValue) throws -> PostgresNumeric {
         switch value {
         case .numeric(let numeric): numeric
@@ -41,7 +41,7 @@ extension Codec {
         }
     }
 
-    /// A decimal number is taken if the double nearest to it is also written like that, as 0.1 is.
+    /// Accepts a decimal if the nearest double has the same text, as 0.1 has.
     static func double(_ value: PostgresValue) throws -> Double {
         switch value {
         case .double(let double): return double
@@ -56,7 +56,7 @@ extension Codec {
         throw inexact(value, .float8)
     }
 
-    /// A double is taken if it is a float, or if the float nearest to it is written alike, as 0.1 is.
+    /// Accepts a double if it is a float, or if the nearest float has the same text, as 0.1 has.
     package static func float(_ value: PostgresValue) throws -> Float {
         switch value {
         case .float(let float): return float
@@ -73,7 +73,7 @@ extension Codec {
         throw inexact(value, .float4)
     }
 
-    /// The session's time zone is UTC: a moment and what a clock there shows are the same number.
+    /// The session's time zone is UTC, so timestamps with and without time zone are the same number.
     static func timestamp(_ value: PostgresValue, _ type: PostgresDataType) throws -> PostgresTimestamp {
         switch try spelled(value, type) {
         case .timestamp(let timestamp), .timestampTZ(let timestamp): return timestamp
@@ -84,7 +84,7 @@ extension Codec {
         }
     }
 
-    /// A timestamp is taken if it is a midnight.
+    /// Accepts a timestamp at midnight.
     static func date(_ value: PostgresValue) throws -> PostgresDate {
         switch try spelled(value, .date) {
         case .date(let date): return date
@@ -108,7 +108,7 @@ extension Codec {
         }
     }
 
-    /// The byte of a `"char"`: none is zero, and an octal number stands for a byte beyond ASCII.
+    /// The byte of a `"char"`: zero for an empty string; an octal number is a byte beyond ASCII.
     static func character(_ value: PostgresValue) throws -> UInt8 {
         guard case .string(let text) = value else { throw mismatch(value, .char) }
         let bytes = Array(text.utf8)
@@ -119,11 +119,11 @@ extension Codec {
         return octal
     }
 
-    /// The value that a string spells of a type; any other value as it is.
+    /// Parses a string as the type; returns any other value unchanged.
     static func spelled(_ value: PostgresValue, _ type: PostgresDataType) throws -> PostgresValue {
         guard case .string(let text) = value else { return value }
         guard let spelled = TextDecoder.value(text, type) else {
-            throw PostgresError(.invalidParameter, "a string was given that spells no value of the type \(type)")
+            throw PostgresError(.invalidParameter, "the string is not a valid value of the type \(type)")
         }
         return spelled
     }

@@ -5,12 +5,12 @@
 #endif
 
 extension Codec {
-    /// Appends a value as the given type, in binary form unless the type has none that the library knows; returns the
+    /// Appends a value as the given type, in binary form unless the library does not know the type's; returns the
     /// format.
     ///
-    /// The value is converted exactly, or not at all. A string is taken for the text family, for types whose values it
-    /// may spell (dates, times, intervals, uuid, json), and for types that the library does not know, which the server
-    /// reads. Throws `PostgresError` `.invalidParameter` naming both types, never the value.
+    /// The conversion is exact, or throws. A string is accepted for the text family, for types that it can spell (dates,
+    /// times, intervals, uuid, json), and for types unknown to the library, which the server parses. Throws
+    /// `PostgresError` `.invalidParameter` naming both types, never the value.
     package static func encode(
         _ value: PostgresValue,
         as type: PostgresDataType,
@@ -49,7 +49,7 @@ extension Codec {
             let text = try json(value, type)
             guard !text.holdsEscapedNUL else {
                 throw PostgresError(
-                    .invalidParameter, #"The JSON document holds a NUL character ("\u0000"), which jsonb cannot store"#)
+                    .invalidParameter, #"The JSON document has a NUL character ("\u0000"), which jsonb cannot store"#)
             }
             bytes.append(1)
             try text.appendBytes(to: &bytes)
@@ -63,7 +63,7 @@ extension Codec {
         return .binary
     }
 
-    /// Arrays, and types that are not built in.
+    /// Appends arrays and types that are not built in.
     private static func encodeOther(
         _ value: PostgresValue,
         _ type: PostgresDataType,
@@ -76,7 +76,7 @@ extension Codec {
         return try encode(value, as: type.builtInKind ?? types?.kind(of: type), type, types, &bytes, depth)
     }
 
-    /// Appends a value that is part of another, its length first; returns its format.
+    /// Appends a value within another one, its length first; returns its format.
     static func appendElement(
         _ value: PostgresValue?,
         _ element: PostgresDataType,
@@ -92,13 +92,13 @@ extension Codec {
         bytes.appendBigEndian(0 as Int32)
         let format = try encode(value, element, types, &bytes, depth: depth + 1)
         guard let length = Int32(exactly: bytes.count - lengthAt - 4) else {
-            throw PostgresError(.invalidParameter, "A part of a value is larger than PostgreSQL takes")
+            throw PostgresError(.invalidParameter, "A part of a value exceeds PostgreSQL's limit")
         }
         bytes.replaceBigEndian(length, at: lengthAt)
         return format
     }
 
-    /// Appends a value of several parts in binary form, or as its text where a part has only that.
+    /// Appends a structured value in binary form, or as text if a part has only a text form.
     static func binaryOrText(
         _ value: PostgresValue,
         _ bytes: inout [UInt8],
@@ -110,17 +110,17 @@ extension Codec {
         return try appendText(value, &bytes)
     }
 
-    /// Appends the text of a value, which the server reads.
+    /// Appends the text of a value, for the server to parse.
     static func appendText(_ value: PostgresValue, _ bytes: inout [UInt8]) throws -> PostgresFormat {
         guard value.hasText else {
-            throw PostgresError(.invalidParameter, "Bytes of a type that the library does not know cannot be sent so")
+            throw PostgresError(.invalidParameter, "Bytes of a type unknown to the library cannot be sent as text")
         }
         try value.description.appendBytes(to: &bytes)
         return .text
     }
 
     private static func append(_ numeric: PostgresNumeric, _ bytes: inout [UInt8]) {
-        // Its 16,383 digits after the point and 131,072 before it keep the number of groups far below 65,536.
+        // At most 16,383 digits after the point and 131,072 before it keep the number of groups far below 65,536.
         bytes.appendBigEndian(UInt16(clamping: numeric.groups.count))
         bytes.appendBigEndian(numeric.weight)
         bytes.appendBigEndian(numeric.sign.rawValue)
@@ -153,7 +153,7 @@ extension [UInt8] {
         Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
     }
 
-    /// Overwrites bytes that were appended before; the caller knows that they are there.
+    /// Overwrites bytes that were appended before.
     mutating func replaceBigEndian(_ value: Int32, at offset: Int) {
         withUnsafeMutableBytes { $0.storeBytes(of: value.bigEndian, toByteOffset: offset, as: Int32.self) }
     }

@@ -1,6 +1,6 @@
-// Writing values that have parts, and those of types that the catalog or the user told of.
+// Encoding of structured values, and of types known from the catalog or from the user.
 extension Codec {
-    /// Appends a value as a type of the given kind; nil is a type that nobody knows.
+    /// Appends a value as a type of the given kind; nil is an unknown type.
     static func encode(
         _ value: PostgresValue,
         as kind: TypeRegistry.Kind?,
@@ -48,7 +48,7 @@ extension Codec {
             }
         case (.hstore, .hstore(let store)):
             guard !store.hasNUL else {
-                throw PostgresError(.invalidParameter, "The text holds a NUL character, which PostgreSQL cannot store")
+                throw PostgresError(.invalidParameter, "The text has a NUL character, which PostgreSQL cannot store")
             }
             store.appendBinary(to: &bytes)
             return .binary
@@ -63,7 +63,7 @@ extension Codec {
             return raw.format
         case (.range, .string(let text)), (.multirange, .string(let text)), (.composite, .string(let text)),
             (.hstore, .string(let text)), (.vector, .string(let text)):
-            // What the library cannot read is left to the server.
+            // The server parses what the library cannot.
             guard let read = parts(of: text, type, types) else { return try appendText(value, &bytes) }
             return try encode(read, as: kind, type, types, &bytes, depth)
         case (.array(let element), .string) where !element.isKnown && types?.isKnown(element) != true:
@@ -75,7 +75,7 @@ extension Codec {
         }
     }
 
-    /// The value that a text is, as the server prints it; nil if it is none, or of a type that nobody knows.
+    /// Parses a text as the server prints it; nil if it is invalid or of an unknown type.
     private static func parts(of text: String, _ type: PostgresDataType, _ types: TypeRegistry?) -> PostgresValue? {
         let read = try? Array(text.utf8).withUnsafeBytes { try decode($0, type: type, format: .text, types: types) }
         if case .other? = read { return nil }

@@ -1,6 +1,6 @@
-// Reading values that have parts, and those of types that the catalog or the user told of.
+// Decoding of structured values, and of types known from the catalog or from the user.
 extension Codec {
-    /// The value of a type of the given kind; nil where its parts are of a type that nobody knows.
+    /// The value of a type of the given kind; nil if a part's type is unknown.
     static func decode(
         _ bytes: UnsafeRawBufferPointer,
         as kind: TypeRegistry.Kind,
@@ -136,7 +136,7 @@ extension Codec {
             upper: try limit(upper, isInclusive: isUpperInclusive))
     }
 
-    /// Nil where fields are of types that nobody knows, in text form.
+    /// Decodes a composite; nil if it is in text form and a field's type is unknown.
     private static func composite(
         _ bytes: UnsafeRawBufferPointer, _ known: [TypeRegistry.Field]?, _ context: DecodingContext
     ) throws -> PostgresComposite? {
@@ -145,7 +145,7 @@ extension Codec {
         case .binary:
             var reader = ByteReader(bytes)
             guard let count = reader.next(Int32.self), count >= 0 else { throw malformed(context.type) }
-            // A type that was altered since the catalog was read tells its fields' types all the same.
+            // The bytes tell the fields' types, even if the type was altered after the catalog was read.
             let names = known.flatMap { $0.count == Int(count) ? $0.map(\.name) : nil }
             for position in 0..<Int(count) {
                 guard let type = reader.next(UInt32.self), let part = reader.nextField() else {
@@ -172,7 +172,7 @@ extension Codec {
     }
 }
 
-/// What a value that has parts is read with.
+/// The context for decoding a structured value.
 struct DecodingContext {
     let type: PostgresDataType
     let format: PostgresFormat
@@ -189,7 +189,7 @@ struct DecodingContext {
     func kind(of type: PostgresDataType) -> TypeRegistry.Kind? { type.builtInKind ?? types?.kind(of: type) }
 }
 
-/// What the first byte of a range says.
+/// The flags in the first byte of a range.
 struct RangeFlags: OptionSet {
     let rawValue: UInt8
 

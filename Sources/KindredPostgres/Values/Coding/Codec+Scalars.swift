@@ -1,7 +1,7 @@
 extension Codec {
-    /// Appends a value of a built-in type that is met less often, and returns the format.
+    /// Appends a value of a less frequent built-in type, and returns the format.
     ///
-    /// A string that the library cannot read itself goes to the server, whose grammar is richer.
+    /// A string that the library cannot parse goes to the server, whose grammar is richer.
     static func encodeScalar(
         _ value: PostgresValue, _ type: PostgresDataType, _ bytes: inout [UInt8]
     ) throws -> PostgresFormat {
@@ -9,7 +9,7 @@ extension Codec {
         case (.inet, .inet(let address)): address.appendBinary(to: &bytes)
         case (.cidr, .inet(let network)):
             guard network.isNetwork else {
-                throw PostgresError(.invalidParameter, "An address with bits right of its mask is no cidr")
+                throw PostgresError(.invalidParameter, "A cidr has no bits to the right of its mask")
             }
             network.appendBinary(isCIDR: true, to: &bytes)
         case (.macaddr, .macAddress(let address)) where !address.isEUI64: address.appendBinary(to: &bytes)
@@ -24,7 +24,7 @@ extension Codec {
         case (.polygon, .polygon(let polygon)): polygon.appendBinary(to: &bytes)
         case (.circle, .circle(let circle)): circle.appendBinary(to: &bytes)
         case (.tsvector, .tsVector(let vector)): vector.appendBinary(to: &bytes)
-        // The server takes a query without words as text only.
+        // The server accepts an empty query only as text.
         case (.tsquery, .tsQuery(.empty)): return try appendText(value, &bytes)
         case (.tsquery, .tsQuery(let query)): query.appendBinary(to: &bytes)
         case (_, .integer) where type.isCatalogReference:
@@ -43,7 +43,7 @@ extension Codec {
 }
 
 extension PostgresDataType {
-    /// Whether its values are the OIDs of rows of the catalog, or other numbers of 32 bits that nobody counts with.
+    /// Whether its values are OIDs of catalog rows, or other 32-bit numbers that are only identifiers.
     var isCatalogReference: Bool {
         switch self {
         case .regproc, .regprocedure, .regoper, .regoperator, .regclass, .regtype, .regrole, .regnamespace, .regconfig,
@@ -55,12 +55,12 @@ extension PostgresDataType {
 }
 
 extension PostgresValue {
-    /// Whether the value is no text that only the server can read.
+    /// Whether the library can encode the value itself; the server has to parse other texts.
     var hasBinaryForm: Bool {
         if case .other(let raw) = self { raw.format == .binary } else { true }
     }
 
-    /// Whether `description` is the value as the server reads it.
+    /// Whether the server can parse `description` as the value.
     var hasText: Bool {
         switch self {
         case .other(let raw): raw.text != nil

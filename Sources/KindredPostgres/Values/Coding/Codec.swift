@@ -1,11 +1,11 @@
-/// Reads and writes values in the server's two formats.
+/// Decodes and encodes values in the server's two formats.
 ///
-/// Reading never trusts the bytes: every length is checked, what is allocated is in proportion to the bytes that came,
-/// and types that stand for one another are followed to a limit.
+/// Decoding never trusts the bytes: it checks every length, allocates in proportion to the bytes received, and follows
+/// chains of types only up to a limit.
 package enum Codec {
-    /// Reads a value.
+    /// Decodes a value.
     ///
-    /// Throws `PostgresError` `.decodingFailed` for bytes that are no value of the type.
+    ///Throws `PostgresError` `.decodingFailed` for bytes that are not a valid value of the type.
     package static func decode(
         _ bytes: UnsafeRawBufferPointer,
         type: PostgresDataType,
@@ -34,22 +34,22 @@ package enum Codec {
         return .other(PostgresRawValue(dataType: type, format: format, bytes: Array(bytes)))
     }
 
-    /// Reads text, which libpq passes on unchecked.
+    /// Decodes text, which libpq does not validate.
     static func string(_ bytes: UnsafeRawBufferPointer) throws -> String {
-        // What is not valid is repaired, and not the same any more. `String(validating:as:)` costs more: it looks up the
-        // metadata of generic types each time.
+        // `String(decoding:)` repairs invalid text, which then differs from the bytes. `String(validating:as:)` costs more: it
+        // looks up the metadata of generic types each time.
         var text = String(decoding: bytes, as: UTF8.self)
         let isSame = text.withUTF8 { Row.areEqual(UnsafeRawBufferPointer($0), bytes) }
         if isSame { return text }
         throw PostgresError(.decodingFailed, "The server sent text that is not valid UTF-8")
     }
 
-    /// Whether bytes are a text, in UTF-8.
+    /// Whether bytes are valid UTF-8.
     static func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
         isASCII(bytes) || (try? string(bytes)) != nil
     }
 
-    /// Eight bytes at a time: every text of every row comes here.
+    /// Checks ASCII eight bytes at a time: every text of every row is checked here.
     private static func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var (position, bits) = (0, UInt64(0))
         while bytes.count - position >= 8 {
@@ -64,7 +64,7 @@ package enum Codec {
     }
 
     static func malformed(_ type: PostgresDataType) -> PostgresError {
-        PostgresError(.decodingFailed, "The server sent bytes that are no value of the type \(type)")
+        PostgresError(.decodingFailed, "The server sent bytes that are not a valid value of the type \(type)")
     }
 
     /// Bytes as the server prints them: `\x0aff`.
@@ -79,7 +79,7 @@ package enum Codec {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// A floating-point number as the server prints it, but for where exponents begin.
+    /// A floating-point number as the server prints it, except for when exponents are used.
     static func text(_ value: some BinaryFloatingPoint & LosslessStringConvertible) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value > 0 ? "Infinity" : "-Infinity" }

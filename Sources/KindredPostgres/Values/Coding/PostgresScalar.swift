@@ -1,6 +1,6 @@
-/// A type of values that Swift has none for, with the server's two forms.
+/// A value type of PostgreSQL without a Swift counterpart, with the server's two forms.
 protocol PostgresScalar: Hashable, Sendable, LosslessStringConvertible {
-    /// Reads the binary form; nil for bytes that are no value. What is left in the reader is checked by the caller.
+    /// Reads the binary form; nil for invalid bytes. The caller checks that the reader is at its end.
     init?(binary reader: inout ByteReader)
 
     /// Appends the binary form.
@@ -17,7 +17,7 @@ extension PostgresScalar {
 }
 
 extension PostgresDecodable where Self: LosslessStringConvertible {
-    /// The value that a text names; columns of types that the library does not know come as text.
+    /// Parses a text; columns of types unknown to the library arrive as text.
     static func named(by value: PostgresValue) throws -> Self {
         let text: String? =
             switch value {
@@ -27,7 +27,7 @@ extension PostgresDecodable where Self: LosslessStringConvertible {
             }
         guard let text else { throw mismatch(value) }
         guard let named = Self(text) else {
-            throw PostgresError(.decodingFailed, "The text is no value of \(Self.self)")
+            throw PostgresError(.decodingFailed, "The text is not a valid \(Self.self)")
         }
         return named
     }

@@ -4,18 +4,18 @@
     import Foundation
 #endif
 
-/// Reads values as the server prints them.
+/// Decodes values as the server prints them.
 enum TextDecoder {
-    /// The value of a built-in type that is no array; nil for every other type.
+    /// The value of a built-in type other than an array; nil for every other type.
     ///
-    /// Throws for text of the wrong shape.
+    ///Throws for malformed text.
     static func scalar(_ bytes: UnsafeRawBufferPointer, _ type: PostgresDataType) throws -> PostgresValue? {
         guard type.isKnownScalar else { return nil }
         guard let value = value(try Codec.string(bytes), type) else { throw Codec.malformed(type) }
         return value
     }
 
-    /// The value that a text is of a built-in type that is no array; nil if it is none.
+    /// Parses a text as a built-in type other than an array; nil if it is invalid.
     static func value(_ text: String, _ type: PostgresDataType) -> PostgresValue? {
         switch type {
         case .text, .varchar, .bpchar, .name, .xml, .unknown, .char: .string(text)
@@ -40,7 +40,7 @@ enum TextDecoder {
         }
     }
 
-    /// The value that a text is of a built-in type that is met less often; nil if it is none.
+    /// Parses a text as a less frequent built-in type; nil if it is invalid.
     private static func otherValue(_ text: String, _ type: PostgresDataType) -> PostgresValue? {
         switch type {
         case .inet: PostgresInet(text).map(PostgresValue.inet)
@@ -58,12 +58,12 @@ enum TextDecoder {
         case .circle: PostgresCircle(text).map(PostgresValue.circle)
         case .tsvector: PostgresTSVector(text).map(PostgresValue.tsVector)
         case .tsquery: PostgresTSQuery(text).map(PostgresValue.tsQuery)
-        // The server prints the rows of its catalog by their names, where they have one.
+        // The server prints catalog rows by name, if they have one.
         default: UInt32(text).map { .integer(Int64($0)) } ?? .string(text)
         }
     }
 
-    /// Money of a currency whose form nobody knows but the server.
+    /// The format of other currencies is known only to the server.
     private static func unread(_ text: String, _ type: PostgresDataType) -> PostgresValue {
         .other(PostgresRawValue(dataType: type, format: .text, bytes: Array(text.utf8)))
     }
@@ -76,7 +76,7 @@ enum TextDecoder {
         }
     }
 
-    /// A number in decimal digits that is within the type's range; Swift itself would read others as 0 or infinity.
+    /// A decimal number within the type's range; Swift would parse others as 0 or infinity.
     static func number<T: BinaryFloatingPoint & LosslessStringConvertible>(_ text: String) -> T? {
         switch text {
         case "NaN": return .nan
@@ -91,7 +91,7 @@ enum TextDecoder {
         return digits.contains { (UInt8(ascii: "1")...UInt8(ascii: "9")).contains($0) } ? nil : value
     }
 
-    /// `\x0aff`; the older escape format is not asked for by any connection of ours.
+    /// `\x0aff`; no connection of the library requests the older escape format.
     private static func bytes(_ text: String) -> [UInt8]? {
         guard text.hasPrefix("\\x") else { return nil }
         return hex(text.utf8.dropFirst(2))
@@ -136,7 +136,7 @@ extension UInt8 {
 }
 
 extension PostgresValue {
-    /// The value of a type that a text as the server prints it stands for; of an unknown type the text itself.
+    /// Parses a text as the server prints the type; returns the text itself for an unknown type.
     ///
     /// Throws `PostgresError` `.invalidParameter` for any other text.
     package init(text: String, type: PostgresDataType) throws {
@@ -147,13 +147,13 @@ extension PostgresValue {
                 do {
                     return try Codec.decode(bytes, type: type, format: .text)
                 } catch {
-                    throw PostgresError(.invalidParameter, "The text is no value of the type \(type)")
+                    throw PostgresError(.invalidParameter, "The text is not a valid value of the type \(type)")
                 }
             }
         } else if !type.isKnown {
             self = .string(text)
         } else {
-            throw PostgresError(.invalidParameter, "The text is no value of the type \(type)")
+            throw PostgresError(.invalidParameter, "The text is not a valid value of the type \(type)")
         }
     }
 }

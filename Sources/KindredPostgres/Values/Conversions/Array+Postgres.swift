@@ -10,9 +10,9 @@ extension PostgresArray: PostgresEncodable, PostgresDecodable {
 }
 
 extension Array: PostgresEncodable where Element: PostgresEncodable {
-    /// An array of the elements' type; of bytes a `bytea`.
+    /// An array of the elements' type; for bytes a `bytea`.
     ///
-    /// Of arrays it is a `text[]` of their texts: one of several dimensions is made as a ``PostgresArray``.
+    ///An array of arrays becomes a `text[]` of their texts; use ``PostgresArray`` for several dimensions.
     public var postgresValue: PostgresValue? {
         get throws {
             if Element.self == UInt8.self, let bytes = self as? [UInt8] { return .bytes(bytes) }
@@ -22,14 +22,14 @@ extension Array: PostgresEncodable where Element: PostgresEncodable {
         }
     }
 
-    /// The type of arrays of the elements' type; of bytes `bytea`.
+    /// The array type of the elements' type; for bytes `bytea`.
     public static var postgresDataType: PostgresDataType {
         Element.self == UInt8.self ? .bytea : Element.postgresDataType.arrayType ?? .unspecified
     }
 }
 
 extension Array: PostgresDecodable where Element: PostgresDecodable {
-    /// Reads an array of one dimension without NULLs; as bytes a `bytea`.
+    /// Reads an array of one dimension without NULLs; for bytes a `bytea`.
     public init(postgresValue value: PostgresValue) throws {
         if case .bytes(let bytes) = value, let bytes = bytes as? [Element] {
             self = bytes

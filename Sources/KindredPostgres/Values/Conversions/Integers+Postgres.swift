@@ -27,7 +27,7 @@ extension PostgresDecodable where Self: FixedWidthInteger {
     /// Reads integers in binary form.
     public static func decode(postgresBytes bytes: RawSpan, of column: PostgresCellType) throws -> Self? {
         guard column.format == .binary else { return nil }
-        // What does not fit is left to the slow way, which says why.
+        // The slow path reports why a value does not fit.
         switch column.dataType {
         case .int4: return bytes.bigEndian(Int32.self).flatMap { Self(exactly: $0) }
         case .int8: return bytes.bigEndian(Int64.self).flatMap { Self(exactly: $0) }

@@ -1,5 +1,5 @@
 extension PostgresInet: PostgresEncodable, PostgresDecodable {
-    /// An `inet`; where a `cidr` is wanted, one of those.
+    /// An `inet`, or a `cidr` where one is expected.
     public var postgresValue: PostgresValue? { .inet(self) }
     /// `inet`.
     public static var postgresDataType: PostgresDataType { .inet }
@@ -11,7 +11,7 @@ extension PostgresInet: PostgresEncodable, PostgresDecodable {
 }
 
 extension PostgresMACAddress: PostgresEncodable, PostgresDecodable {
-    /// A `macaddr` or a `macaddr8`, as many bytes as it has.
+    /// A `macaddr` or a `macaddr8`, by its number of bytes.
     public var postgresValue: PostgresValue? { .macAddress(self) }
     /// `macaddr`.
     public static var postgresDataType: PostgresDataType { .macaddr }
@@ -23,7 +23,7 @@ extension PostgresMACAddress: PostgresEncodable, PostgresDecodable {
 }
 
 extension PostgresBits: PostgresEncodable, PostgresDecodable {
-    /// A `bit varying`; where `bit` is wanted, one of those.
+    /// A `bit varying`, or a `bit` where one is expected.
     public var postgresValue: PostgresValue? { .bits(self) }
     /// `bit varying`.
     public static var postgresDataType: PostgresDataType { .varbit }

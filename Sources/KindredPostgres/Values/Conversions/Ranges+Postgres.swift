@@ -1,5 +1,5 @@
 extension PostgresRange: PostgresEncodable where Bound: PostgresEncodable {
-    /// A range; throws where a bound has no value that the server could hold.
+    /// A range; throws if a bound has no PostgreSQL value.
     public var postgresValue: PostgresValue? {
         get throws {
             .range(
@@ -12,7 +12,7 @@ extension PostgresRange: PostgresEncodable where Bound: PostgresEncodable {
         }
     }
 
-    /// The type of ranges of the bounds' type; with integers the server's choice.
+    /// The range type of the bounds' type; for integers the server chooses.
     public static var postgresDataType: PostgresDataType { Bound.postgresDataType.rangeType ?? .unspecified }
 }
 
@@ -25,7 +25,7 @@ extension PostgresRange: PostgresDecodable where Bound: PostgresDecodable {
 }
 
 extension PostgresMultirange: PostgresEncodable where Bound: PostgresEncodable {
-    /// A multirange; throws where a bound has no value that the server could hold.
+    /// A multirange; throws if a bound has no PostgreSQL value.
     public var postgresValue: PostgresValue? {
         get throws {
             let values = try ranges.map { try $0.postgresValue }

@@ -10,8 +10,8 @@ extension String: PostgresEncodable, PostgresDecodable {
     /// `text`.
     public static var postgresDataType: PostgresDataType { .text }
 
-    /// Reads a text, a JSON document as its text, the text of a value that Swift has no type for, such as an address or
-    /// a point, or that of a value of a type that the library does not know.
+    /// Reads a text, and the text of a JSON document, of a value without a Swift type (such as an address or a point), and
+    /// of a value of a type unknown to the library.
     public init(postgresValue value: PostgresValue) throws {
         switch value {
         case .string(let text): self = text
@@ -70,7 +70,7 @@ extension UUID: PostgresEncodable, PostgresDecodable {
     /// Reads the binary form.
     public static func decode(postgresBytes bytes: RawSpan, of column: PostgresCellType) throws -> UUID? {
         guard column.dataType == .uuid, column.format == .binary, bytes.byteCount == 16 else { return nil }
-        // Every 16 bytes are a UUID.
+        // Any 16 bytes are a valid UUID.
         return UUID(uuid: unsafe bytes.unsafeLoadUnaligned(as: uuid_t.self))
     }
 }
@@ -85,5 +85,29 @@ extension Data: PostgresEncodable, PostgresDecodable {
     public init(postgresValue value: PostgresValue) throws {
         guard case .bytes(let bytes) = value else { throw Self.mismatch(value) }
         self = Data(bytes)
+    }
+}
+
+extension PostgresTSVector: PostgresEncodable, PostgresDecodable {
+    /// A `tsvector`.
+    public var postgresValue: PostgresValue? { .tsVector(self) }
+    /// `tsvector`.
+    public static var postgresDataType: PostgresDataType { .tsvector }
+
+    /// Reads a `tsvector`.
+    public init(postgresValue value: PostgresValue) throws {
+        if case .tsVector(let own) = value { self = own } else { self = try Self.named(by: value) }
+    }
+}
+
+extension PostgresTSQuery: PostgresEncodable, PostgresDecodable {
+    /// A `tsquery`.
+    public var postgresValue: PostgresValue? { .tsQuery(self) }
+    /// `tsquery`.
+    public static var postgresDataType: PostgresDataType { .tsquery }
+
+    /// Reads a `tsquery`.
+    public init(postgresValue value: PostgresValue) throws {
+        if case .tsQuery(let own) = value { self = own } else { self = try Self.named(by: value) }
     }
 }

@@ -17,7 +17,7 @@ extension Date: PostgresEncodable, PostgresDecodable {
 
     /// Reads a `timestamp with time zone`.
     ///
-    /// An infinity is no date, and neither is a microsecond that a date cannot tell, as most are further than 272 years
+    /// Throws for an infinity, and for microseconds that a `Date` cannot represent, as most are further than 272 years
     /// from 2001.
     public init(postgresValue value: PostgresValue) throws {
         guard case .timestampTZ(let timestamp) = value else { throw Self.mismatch(value) }
@@ -27,7 +27,7 @@ extension Date: PostgresEncodable, PostgresDecodable {
 }
 
 extension PostgresTimestamp: PostgresEncodable, PostgresDecodable {
-    /// A `timestamp without time zone`; where one with time zone is wanted, it is taken as UTC.
+    /// A `timestamp without time zone`; read as UTC where one with time zone is expected.
     public var postgresValue: PostgresValue? { .timestamp(self) }
     /// `timestamp without time zone`.
     public static var postgresDataType: PostgresDataType { .timestamp }

@@ -1,11 +1,11 @@
-// Values in other formats, such as JSON or Foundation's predicates: each as the text that PostgreSQL has for it.
+// `Codable`, for JSON or Foundation's predicates: each value as its PostgreSQL text.
 
 extension LosslessStringConvertible where Self: Decodable {
     fileprivate init(textFrom decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
         guard let value = Self(text) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "The text is no \(Self.self)")
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "Not a valid \(Self.self)")
         }
         self = value
     }

@@ -1,4 +1,4 @@
-/// Days of the proleptic Gregorian calendar, which PostgreSQL uses for all time.
+/// Days of the proleptic Gregorian calendar, which PostgreSQL uses for all dates.
 enum CivilDate {
     /// Days from 1970-01-01 to 2000-01-01, where PostgreSQL begins to count.
     private static let epochOffset: Int64 = 10_957
@@ -32,7 +32,7 @@ enum CivilDate {
         let dayOfYear = (153 * shiftedMonth + 2) / 5 + Int64(day) - 1
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
         let days = era * 146_097 + dayOfEra - 719_468 - epochOffset
-        // The 30th of February comes back as another day.
+        // An invalid day such as 30 February converts back to another one.
         let check = civil(fromDays: days)
         return check == (year, month, day) ? days : nil
     }

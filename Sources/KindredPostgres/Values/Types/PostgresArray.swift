@@ -13,7 +13,7 @@ public struct PostgresArray: Sendable, Hashable {
             self.lowerBound = lowerBound
         }
 
-        /// Whether PostgreSQL can count along it: even the index behind the last has to fit 32 bits.
+        /// Whether PostgreSQL can index it: the index after the last has to fit in 32 bits.
         var isValid: Bool {
             guard count >= 0, let count = Int32(exactly: count), let lowerBound = Int32(exactly: lowerBound) else {
                 return false
@@ -51,7 +51,7 @@ public struct PostgresArray: Sendable, Hashable {
         guard size == elements.count, dimensions.count <= 6 else {
             throw PostgresError(
                 .invalidParameter,
-                "An array of \(dimensions.count) dimensions for \(size) elements was given \(elements.count)"
+                "An array of \(dimensions.count) dimensions needs \(size) elements, got \(elements.count)"
             )
         }
         self.elementType = elementType
@@ -81,7 +81,7 @@ extension PostgresArray: CustomStringConvertible {
         return "{\(parts.joined(separator: String(delimiter)))}"
     }
 
-    /// Boxes have commas of their own.
+    /// Boxes contain commas.
     private var delimiter: Unicode.Scalar { elementType == .box ? ";" : "," }
 
     private func element(_ value: PostgresValue?) -> String {

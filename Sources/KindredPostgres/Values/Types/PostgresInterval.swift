@@ -17,9 +17,9 @@ public struct PostgresInterval: Sendable, Hashable {
         self.microseconds = microseconds
     }
 
-    /// Longer than every other interval; servers before PostgreSQL 17 take it for an ordinary one.
+    /// Longer than every other interval; an ordinary one to servers before PostgreSQL 17.
     public static let infinity = PostgresInterval(months: .max, days: .max, microseconds: .max)
-    /// Less than every other interval; servers before PostgreSQL 17 take it for an ordinary one.
+    /// Less than every other interval; an ordinary one to servers before PostgreSQL 17.
     public static let negativeInfinity = PostgresInterval(months: .min, days: .min, microseconds: .min)
 
     /// A duration; nil if it is not a number of microseconds that fits 64 bits.
@@ -33,7 +33,7 @@ public struct PostgresInterval: Sendable, Hashable {
 }
 
 extension Duration {
-    /// The interval as a duration; nil if it has months or days, whose length depends on where they are counted from.
+    /// The interval as a duration; nil if it has months or days, whose length varies.
     public init?(exactly interval: PostgresInterval) {
         guard interval.months == 0, interval.days == 0 else { return nil }
         self = .microseconds(interval.microseconds)

@@ -4,10 +4,10 @@
     public import Foundation
 #endif
 
-/// A JSON document, its text kept as it is.
+/// A JSON document, stored as its text.
 ///
-/// Two documents are equal if their texts are. The server stores `jsonb` in a form of its own, so that a text that is
-/// written may come back with other spaces and another order of keys.
+/// Two documents are equal if their texts are. The server normalises `jsonb`, so a text may come back with other
+/// spaces and another order of keys.
 public struct PostgresJSON: Sendable {
     /// The document's text.
     public let text: String
@@ -19,7 +19,7 @@ public struct PostgresJSON: Sendable {
 
     /// A document that holds a value.
     ///
-    /// Throws `PostgresError` `.invalidParameter` where the value cannot be encoded.
+    /// Throws `PostgresError` `.invalidParameter` if the value cannot be encoded.
     public init(encoding value: some Encodable, with encoder: JSONEncoder = JSONEncoder()) throws {
         guard let data = try? encoder.encode(value), let text = String(validating: data, as: UTF8.self) else {
             throw PostgresError(.invalidParameter, "The value cannot be encoded as JSON")
@@ -27,9 +27,9 @@ public struct PostgresJSON: Sendable {
         self.text = text
     }
 
-    /// The value that the document holds.
+    /// Decodes the document.
     ///
-    /// Throws `PostgresError` `.decodingFailed` where the document holds no such value.
+    ///Throws `PostgresError` `.decodingFailed` if the document does not fit the type.
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self,
         with decoder: JSONDecoder = JSONDecoder()
@@ -38,7 +38,7 @@ public struct PostgresJSON: Sendable {
             return try decoder.decode(type, from: Data(text.utf8))
         } catch let error as DecodingError {
             // The error's own text may quote the document.
-            throw PostgresError(.decodingFailed, "The JSON document holds no \(type)\(error.place)")
+            throw PostgresError(.decodingFailed, "The JSON document does not decode as \(type)\(error.place)")
         }
     }
 }
@@ -59,7 +59,7 @@ extension PostgresJSON: Hashable, CustomStringConvertible {
 }
 
 extension DecodingError {
-    /// Where in the document the error is.
+    /// The error's place in the document.
     fileprivate var place: String {
         let path: [any CodingKey] =
             switch self {

@@ -7,13 +7,13 @@
 extension PostgresNumeric {
     /// The number of an integer.
     public init(_ value: some FixedWidthInteger) {
-        // The text of an integer is a number, of far fewer digits than PostgreSQL can hold.
+        // The text of an integer always parses, and has far fewer digits than PostgreSQL's limit.
         self = PostgresNumeric(String(value)) ?? .notANumber
     }
 
     /// The number of a decimal, exactly.
     public init(_ value: Decimal) {
-        // The text of a decimal is a number of at most 39 digits or NaN.
+        // The text of a decimal always parses: at most 39 digits, or NaN.
         self = PostgresNumeric(value.description) ?? .notANumber
     }
 
@@ -66,7 +66,7 @@ extension Decimal {
                 sign: numeric.sign == .negative ? .minus : .plus, exponent: exponent, significand: Decimal(digits))
             return
         }
-        // A decimal keeps the digits it has room for, silently; reading it back shows whether that was all of them.
+        // `Decimal` drops digits silently; converting back shows whether it kept all.
         guard let value = Decimal(string: numeric.normalized.description), PostgresNumeric(value) == numeric else {
             return nil
         }
@@ -90,7 +90,7 @@ extension PostgresNumeric {
         case .notANumber: .nan
         case .positiveInfinity: .infinity
         case .negativeInfinity: -.infinity
-        // The description of every number is a text that Swift reads.
+        // Swift parses the description of every number.
         case .positive, .negative: T(description) ?? .nan
         }
     }

@@ -40,7 +40,7 @@ extension PostgresNumeric: LosslessStringConvertible, ExpressibleByIntegerLitera
         return make(isNegative, digits, pointAt: pointAt + exponent, scale: scale)
     }
 
-    /// Nothing is an exponent of 0; one beyond every number's range is cut to where it stays beyond.
+    /// No exponent is 0; an exponent out of range is clamped to one that is still out of range.
     private static func exponent(_ text: ArraySlice<UInt8>) -> Int? {
         guard let first = text.first else { return 0 }
         guard first == UInt8(ascii: "e") || first == UInt8(ascii: "E") else { return nil }
@@ -61,7 +61,7 @@ extension PostgresNumeric: LosslessStringConvertible, ExpressibleByIntegerLitera
         return digit < 10 ? digit : nil
     }
 
-    /// The number whose digits stand around a point, which may lie outside of them.
+    /// The number with the given digits and point, which may lie outside of the digits.
     private static func make(_ isNegative: Bool, _ digits: [UInt8], pointAt: Int, scale: Int) -> PostgresNumeric? {
         let significant = digits.drop { $0 == 0 }
         // Digits before the point from the first significant one on; negative for zeros after the point.
@@ -117,7 +117,7 @@ extension PostgresNumeric: LosslessStringConvertible, ExpressibleByIntegerLitera
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Appends the four digits of a group; groups outside of those kept are zero.
+    /// Appends the four digits of a group; groups that are not stored are zero.
     private func appendGroup(at index: Int, skippingZeros: Bool, to text: inout [UInt8]) {
         let group = groups.indices.contains(index) ? groups[index] : 0
         for divisor: UInt16 in [1000, 100, 10, 1] where !skippingZeros || group >= divisor {

@@ -3,7 +3,7 @@
 /// Values are equal if they are the same number: 1.0 is 1.00, although their descriptions differ. NaN is equal to itself
 /// and greater than everything else, as in PostgreSQL.
 public struct PostgresNumeric: Sendable {
-    /// The sign as it stands in the binary form.
+    /// The sign as encoded in the binary form.
     enum Sign: UInt16, Sendable {
         case positive = 0x0000
         case negative = 0x4000
@@ -20,11 +20,11 @@ public struct PostgresNumeric: Sendable {
     /// Groups of four decimal digits, without leading and trailing zero groups, as the server keeps them.
     let groups: [UInt16]
     let sign: Sign
-    /// The first group stands for its value times 10,000 to this power.
+    /// The power of 10,000 of the first group.
     let weight: Int16
     private let shownDigits: Int16
 
-    /// The number of digits after the point to be shown.
+    /// The number of digits shown after the point.
     public var scale: Int { Int(shownDigits) }
 
     /// A finite number; nil if the scale hides digits or PostgreSQL cannot hold it.
@@ -68,16 +68,16 @@ public struct PostgresNumeric: Sendable {
     /// Less than every number.
     public static let negativeInfinity = PostgresNumeric(.negativeInfinity)
 
-    /// Whether the value is a number, neither NaN nor an infinity.
+    /// Whether the value is neither NaN nor an infinity.
     public var isFinite: Bool { sign == .positive || sign == .negative }
 
     /// Whether the value is not a number.
     public var isNaN: Bool { sign == .notANumber }
 
-    /// How many digits after the point the number itself has.
+    /// The number of significant digits after the point.
     var neededScale: Int { groups.last.map { Self.neededScale(count: groups.count, last: $0, weight: weight) } ?? 0 }
 
-    /// The same of a number with so many groups of digits, of which the last is not zero.
+    /// The same for a number of so many groups, whose last one is not zero.
     static func neededScale(count: Int, last: UInt16, weight: Int16) -> Int {
         let groupsAfterPoint = count - 1 - Int(weight)
         guard groupsAfterPoint > 0 else { return 0 }
@@ -87,7 +87,7 @@ public struct PostgresNumeric: Sendable {
 
     /// The value with as few digits after the point as it needs, so that equal values have one form.
     package var normalized: PostgresNumeric {
-        // What a number needs is never more than what it shows.
+        // A number never needs more digits than it shows.
         PostgresNumeric(sign: sign, groups: groups, weight: weight, shownDigits: Int16(clamping: neededScale))
     }
 }
@@ -107,7 +107,7 @@ extension PostgresNumeric: Hashable {
 }
 
 extension PostgresNumeric: Comparable {
-    /// Whether the left value comes first where PostgreSQL sorts them.
+    /// Whether PostgreSQL sorts the left value first.
     public static func < (left: PostgresNumeric, right: PostgresNumeric) -> Bool {
         guard left.rank == right.rank else { return left.rank < right.rank }
         switch left.sign {
@@ -117,7 +117,7 @@ extension PostgresNumeric: Comparable {
         }
     }
 
-    /// The sign's place in the order, zero beside the positive numbers.
+    /// The sign's rank in the order; zero ranks with the positive numbers.
     private var rank: Int {
         switch sign {
         case .negativeInfinity: 0

@@ -1,4 +1,4 @@
-/// A value of a type that the library does not know, as it came from the server.
+/// An undecoded value of a type unknown to the library.
 public struct PostgresRawValue: Sendable, Hashable {
     /// The value's type.
     public let dataType: PostgresDataType
@@ -13,7 +13,7 @@ public struct PostgresRawValue: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// The value as text, where it came as text that is valid UTF-8.
+    /// The value as text; nil unless it is in text form and valid UTF-8.
     public var text: String? {
         format == .text ? String(validating: bytes, as: UTF8.self) : nil
     }

@@ -10,7 +10,7 @@ private let epochDistance: Int64 = 31_622_400
 extension PostgresTimestamp {
     /// The moment of a date, to the nearest microsecond; nil beyond what PostgreSQL can hold.
     public init?(_ date: Date) {
-        // Whole seconds and their fraction apart: their microseconds together need more bits than a double has.
+        // Converts whole seconds and the fraction separately: as microseconds they need more bits than a double has.
         let whole = date.timeIntervalSinceReferenceDate.rounded(.down)
         let fraction = ((date.timeIntervalSinceReferenceDate - whole) * 1_000_000).rounded(.toNearestOrEven)
         guard let seconds = Int64(exactly: whole), let fraction = Int64(exactly: fraction) else { return nil }
@@ -23,10 +23,9 @@ extension PostgresTimestamp {
 }
 
 extension Date {
-    /// The moment of a timestamp with time zone; nil for an infinity, and where a date cannot tell its microseconds.
+    /// The moment of a timestamp with time zone; nil for an infinity, and if a date cannot represent the microseconds.
     ///
-    /// A date counts in doubles of seconds: every microsecond within 272 years of 2001 is one, and beyond that those
-    /// that are near enough to one.
+    ///A date is a double of seconds: exact for every microsecond within 272 years of 2001, and for some beyond.
     public init?(exactly timestamp: PostgresTimestamp) {
         guard timestamp.isFinite else { return nil }
         let seconds = timestamp.microsecondsSince2000.flooredDivision(by: 1_000_000)

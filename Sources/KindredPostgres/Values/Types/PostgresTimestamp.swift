@@ -1,7 +1,7 @@
 /// A `timestamp`, with or without time zone: microseconds since 2000-01-01, from 4714-11-24 BC to the end of 294276,
 /// or an infinity.
 ///
-/// With time zone it is a moment, counted in UTC; without, it is what a clock on some wall shows.
+/// With time zone it is a moment in UTC; without, it is a wall-clock time.
 public struct PostgresTimestamp: Sendable, Hashable, Comparable {
     /// Microseconds since midnight of 2000-01-01.
     public let microsecondsSince2000: Int64
@@ -25,7 +25,7 @@ public struct PostgresTimestamp: Sendable, Hashable, Comparable {
 
     /// A time of a day; nil beyond what PostgreSQL can hold.
     ///
-    /// The infinities of dates are those of timestamps.
+    /// An infinite date gives an infinite timestamp.
     public init?(date: PostgresDate, time: PostgresTime = .midnight) {
         switch date {
         case .infinity: self = .infinity
@@ -39,12 +39,12 @@ public struct PostgresTimestamp: Sendable, Hashable, Comparable {
         }
     }
 
-    /// Whether the timestamp is none of the infinities.
+    /// Whether the timestamp is not an infinity.
     public var isFinite: Bool { self != .infinity && self != .negativeInfinity }
 
     /// The day; with time zone the day in UTC.
     public var date: PostgresDate {
-        // Every day of a timestamp is one that a date can hold.
+        // Dates cover every day of the timestamps.
         if isFinite, let date = PostgresDate(daysSince2000: days) { return date }
         return self == .infinity ? .infinity : .negativeInfinity
     }
@@ -64,12 +64,12 @@ public struct PostgresTimestamp: Sendable, Hashable, Comparable {
 }
 
 extension PostgresTimestamp: LosslessStringConvertible {
-    /// The timestamp that a text such as `2024-02-29 12:34:56.789` names; an offset such as `+02` is taken off.
+    /// The timestamp that a text such as `2024-02-29 12:34:56.789` names; an offset such as `+02` is converted to UTC.
     public init?(_ text: String) {
         self.init(text, mayHaveOffset: true)
     }
 
-    /// The timestamp that a text names, which may only have an offset where that says when it is.
+    /// Parses a timestamp; an offset is allowed only with time zone.
     init?(_ text: String, mayHaveOffset: Bool) {
         switch text {
         case "infinity": self = .infinity

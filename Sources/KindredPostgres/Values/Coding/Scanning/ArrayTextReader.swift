@@ -79,7 +79,7 @@ struct ArrayTextReader {
         var count = 0
         repeat {
             count += 1
-            // All items of one depth are braces, or none is: the count of the next depth tells.
+            // All items of one depth are arrays, or none is; the count of the next depth tells.
             if next == UInt8(ascii: "{") {
                 guard counts.count > depth + 1 || elements.isEmpty, try braces(depth: depth + 1) else { return false }
             } else {
@@ -102,7 +102,7 @@ struct ArrayTextReader {
                 item.append(escaped)
                 position += 1
             } else {
-                // The server quotes what holds any of these.
+                // The server quotes text with any of these.
                 guard isQuoted || byte != UInt8(ascii: "{") && byte != UInt8(ascii: "\"") else { return false }
                 item.append(byte)
             }

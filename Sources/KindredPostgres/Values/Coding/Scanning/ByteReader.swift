@@ -1,4 +1,4 @@
-/// Reads numbers and pieces from the front of encoded bytes; nil where there are not as many.
+/// Reads numbers and slices from the front of encoded bytes; nil if too few are left.
 struct ByteReader {
     private var rest: UnsafeRawBufferPointer.SubSequence
 

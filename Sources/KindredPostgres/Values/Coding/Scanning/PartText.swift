@@ -1,4 +1,4 @@
-/// The texts of values that are parts of others: composite values and ranges.
+/// The texts of values inside composite values and ranges.
 enum PartText {
     static func quotedInComposite(_ text: String) -> String { quoted(text, special: "\",()\\") }
 
@@ -19,7 +19,7 @@ enum PartText {
     }
 }
 
-/// Reads the texts of values that have parts.
+/// Reads the texts of composite values and ranges.
 struct PartReader {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
@@ -37,8 +37,9 @@ struct PartReader {
         return matches
     }
 
-    /// A part up to one of the given characters, which stays; nil inside for a part without a character, nil for a
-    /// text that ends too early.
+    /// A part up to one of the given characters, which is not consumed.
+    ///
+    /// The inner nil is an empty part; the outer nil means that the text ended early.
     mutating func part(until ends: StaticString) -> [UInt8]?? {
         let start = position
         var part: [UInt8] = []

@@ -1,4 +1,4 @@
-/// Reads and writes texts in quotes, in which a quote is doubled or behind a backslash.
+/// Reads and writes quoted texts, in which a quote is doubled or escaped by a backslash.
 struct QuotedScanner {
     private var rest: Substring.UTF8View
     private let quote: UInt8
@@ -51,7 +51,7 @@ struct QuotedScanner {
         return nil
     }
 
-    /// The text in quotes; a quote in it is doubled, or comes behind a backslash.
+    /// The quoted text; a quote in it is doubled, or escaped by a backslash.
     static func quoted(_ text: String, quote: Unicode.Scalar, doubled: Bool) -> String {
         let quote = UInt8(ascii: quote)
         var bytes = [quote]

@@ -19,7 +19,7 @@ extension String {
         }
     }
 
-    /// Lends the bytes; nearly all strings have them in one piece, and need not be copied for it.
+    /// Lends the bytes; nearly all strings store them contiguously, so nothing is copied.
     @inline(__always)
     private func withBytes<T>(_ body: (UnsafeRawBufferPointer) -> T) -> T {
         if let result = utf8.withContiguousStorageIfAvailable({ body(UnsafeRawBufferPointer($0)) }) { return result }
@@ -42,7 +42,7 @@ extension String {
             {
                 position = found - UnsafeMutableRawPointer(mutating: base) + 1
                 if utf8[position...].starts(with: "u0000".utf8) { return true }
-                // What is escaped, another backslash perhaps.
+                // The escaped character, which may be another backslash.
                 position += 1
             }
             return false
@@ -51,8 +51,8 @@ extension String {
 
     /// Appends the bytes.
     ///
-    /// Throws `PostgresError` `.invalidParameter` for a NUL, which PostgreSQL cannot hold and libpq would cut the text
-    /// at.
+    /// Throws `PostgresError` `.invalidParameter` for a NUL: PostgreSQL cannot store it, and libpq would cut the text
+    /// there.
     func appendBytes(to bytes: inout [UInt8]) throws {
         let isWhole = withBytes { utf8 in
             guard let first = utf8.baseAddress else { return true }
@@ -61,7 +61,7 @@ extension String {
             return true
         }
         guard isWhole else {
-            throw PostgresError(.invalidParameter, "The text holds a NUL character, which PostgreSQL cannot store")
+            throw PostgresError(.invalidParameter, "The text has a NUL character, which PostgreSQL cannot store")
         }
     }
 }

@@ -1,6 +1,6 @@
 /// Reads dates, times and timestamps as the server prints them and as ISO 8601 writes them.
 ///
-/// Every method gives nil for what it cannot read exactly; nothing is rounded, and no part is guessed.
+/// Every method returns nil for what it cannot read exactly; nothing is rounded or guessed.
 struct ValueScanner {
     private var rest: Substring.UTF8View
 

@@ -7,7 +7,7 @@ public struct PostgresBox: Sendable, Hashable {
 
     /// The box between any two opposite corners.
     public init(_ corner: PostgresPoint, _ opposite: PostgresPoint) {
-        // The server orders them so too; it sorts NaN behind every number.
+        // The server orders corners the same way; NaN sorts after every number.
         func isLess(_ a: Double, _ b: Double) -> Bool { b.isNaN ? !a.isNaN : a < b }
         func sorted(_ a: Double, _ b: Double) -> (high: Double, low: Double) { isLess(a, b) ? (b, a) : (a, b) }
         let x = sorted(corner.x, opposite.x)

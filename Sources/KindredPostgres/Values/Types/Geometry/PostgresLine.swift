@@ -7,10 +7,10 @@ public struct PostgresLine: Sendable {
     /// The constant.
     public let c: Double
 
-    /// PostgreSQL takes numbers as small as this for zero.
+    /// PostgreSQL treats numbers up to this as zero.
     private static let epsilon = 1e-6
 
-    /// A line; nil if both factors are zero, or so near to it that PostgreSQL takes them for it.
+    /// A line; nil if both factors are zero, or as small as PostgreSQL's tolerance.
     public init?(a: Double, b: Double, c: Double) {
         guard !(abs(a) <= Self.epsilon && abs(b) <= Self.epsilon) else { return nil }
         self.a = a

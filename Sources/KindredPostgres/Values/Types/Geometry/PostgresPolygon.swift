@@ -1,4 +1,4 @@
-/// A `polygon`: an area with corners.
+/// A `polygon`.
 public struct PostgresPolygon: Sendable, Hashable {
     /// The corners, one at least.
     public let points: [PostgresPoint]

@@ -31,7 +31,7 @@ public struct PostgresInet: Sendable, Hashable {
         return isIPv6 ? bytes : Array(bytes[4..<8])
     }
 
-    /// Whether no bit is set behind the prefix, as a `cidr` demands.
+    /// Whether no bit is set after the prefix, as a `cidr` requires.
     public var isNetwork: Bool {
         address.enumerated().allSatisfy { position, byte in
             let bits = prefixLength - 8 * position

@@ -18,7 +18,7 @@ public struct PostgresMACAddress: Sendable, Hashable {
     /// Whether the address has 8 bytes.
     public var isEUI64: Bool { length == 8 }
 
-    /// The address as 8 bytes, made of 6 as the server makes it: FF and FE are put in the middle.
+    /// The address as 8 bytes; six are extended as the server does, with FF and FE in the middle.
     public var eui64: PostgresMACAddress {
         if isEUI64 { return self }
         return PostgresMACAddress(bytes[..<3] + [0xFF, 0xFE] + bytes[3...]) ?? self

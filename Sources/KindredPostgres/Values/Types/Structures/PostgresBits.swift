@@ -1,14 +1,14 @@
-/// A `bit` or `bit varying`: a row of bits.
+/// A `bit` or `bit varying`: a string of bits.
 public struct PostgresBits: Sendable, Hashable {
-    /// The bits, eight to a byte from the left; those behind the last are zero.
+    /// The bits, eight to a byte from the left, padded with zeros.
     public let bytes: [UInt8]
     /// The number of bits.
     public let count: Int
 
-    /// PostgreSQL counts bits in 32 bits with a sign.
+    /// PostgreSQL's limit, a signed 32-bit count.
     private static let maximumCount = Int(Int32.max) - 7
 
-    /// The first bits of bytes; nil unless the bytes are as many as the bits need, and zero behind them.
+    /// The first bits of bytes; nil unless the number of bytes fits and the padding is zero.
     public init?(bytes: [UInt8], count: Int) {
         guard count >= 0, count <= Self.maximumCount, bytes.count == (count + 7) / 8,
             count % 8 == 0 || (bytes.last ?? 0) & (0xFF >> UInt8(count % 8)) == 0

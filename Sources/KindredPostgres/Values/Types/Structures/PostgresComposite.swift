@@ -1,4 +1,4 @@
-/// A value of a composite type, or a row that a statement makes by `ROW(…)`.
+/// A value of a composite type, or a row made by `ROW(…)`.
 ///
 /// ```swift
 /// let address = PostgresComposite(["street": "Main Street", "number": 5, "floor": nil])
@@ -8,7 +8,7 @@
 public struct PostgresComposite: Sendable {
     /// One field.
     public struct Field: Sendable, Hashable {
-        /// The field's name, nil where it has none or nobody asked the catalog for it.
+        /// The field's name; nil if it has none or the catalog was not read.
         public let name: String?
         /// Its value, nil for NULL.
         public let value: PostgresValue?
@@ -22,10 +22,10 @@ public struct PostgresComposite: Sendable {
 
     /// The fields, in the type's order.
     public let fields: [Field]
-    /// The composite type; unspecified where the server finds it out.
+    /// The composite type; `unspecified` lets the server infer it.
     public let dataType: PostgresDataType
 
-    /// A value of the given fields, which have to be those of the type, in its order.
+    /// A value with the given fields: those of the type, in its order.
     public init(fields: [Field], dataType: PostgresDataType = .unspecified) {
         self.fields = fields
         self.dataType = dataType
@@ -33,7 +33,7 @@ public struct PostgresComposite: Sendable {
 
     /// The value of the first field of a name.
     ///
-    /// Throws `PostgresError` `.decodingFailed` if there is none, or if the value is none of the Swift type exactly.
+    /// Throws `PostgresError` `.decodingFailed` if there is none, or if the Swift type cannot represent the value exactly.
     public func decode<Value: PostgresDecodable>(_ name: String, as type: Value.Type = Value.self) throws -> Value? {
         guard let field = fields.first(where: { $0.name?.hasSameBytes(as: name) == true }) else {
             throw PostgresError(.decodingFailed, "The composite value has no field named \"\(name)\"")

@@ -8,12 +8,12 @@ public struct PostgresHStore: Sendable, Hashable {
         self.values = values
     }
 
-    /// The text of a key, nil for NULL and for a key that is not there.
+    /// The text of a key; nil for NULL and for a missing key.
     public subscript(key: String) -> String? { values[key] ?? nil }
 }
 
 extension PostgresHStore: ExpressibleByDictionaryLiteral {
-    /// The given texts; of a key that comes twice the last counts.
+    /// The given texts; the last of duplicate keys counts.
     public init(dictionaryLiteral elements: (String, String?)...) {
         self.init(Dictionary(elements) { _, last in last })
     }
@@ -21,7 +21,7 @@ extension PostgresHStore: ExpressibleByDictionaryLiteral {
 
 extension PostgresHStore: PostgresScalar {
     init?(binary reader: inout ByteReader) {
-        // Each entry has two lengths at least.
+        // Each entry has at least two length prefixes.
         guard let count = reader.next(Int32.self), count >= 0, Int(count) <= reader.count / 8 else { return nil }
         var values: [String: String?] = [:]
         for _ in 0..<count {
@@ -48,7 +48,7 @@ extension PostgresHStore: PostgresScalar {
         }
     }
 
-    /// Whether a text in it holds a NUL, which the server cannot store.
+    /// Whether a text has a NUL, which the server cannot store.
     var hasNUL: Bool {
         values.contains { key, value in key.utf8.contains(0) || value?.utf8.contains(0) == true }
     }

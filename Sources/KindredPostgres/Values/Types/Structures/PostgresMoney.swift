@@ -1,7 +1,6 @@
 /// A `money`: an amount in the smallest unit of the server's currency, such as cents.
 ///
-/// Which currency that is, and how many units make one, is the server's setting `lc_monetary`; the amount alone does not
-/// tell.
+/// The server's setting `lc_monetary` decides which currency that is, and how many units it has.
 public struct PostgresMoney: Sendable, Hashable, Comparable {
     /// The amount in the smallest unit.
     public let units: Int64
@@ -25,7 +24,7 @@ extension PostgresMoney: PostgresScalar {
 }
 
 extension PostgresMoney: LosslessStringConvertible {
-    /// The amount of a text as servers print it where `lc_monetary` is `C`: `$1,234.56`.
+    /// Parses the amount as servers print it if `lc_monetary` is `C`: `$1,234.56`.
     public init?(_ text: String) {
         let isNegative = text.hasPrefix("-")
         var rest = text.utf8.dropFirst(isNegative ? 1 : 0)
@@ -41,7 +40,7 @@ extension PostgresMoney: LosslessStringConvertible {
         self.init(units: units)
     }
 
-    /// The amount as servers print it where `lc_monetary` is `C`: `$1,234.56`.
+    /// The amount as servers print it if `lc_monetary` is `C`: `$1,234.56`.
     public var description: String {
         let units = self.units.magnitude
         var text = Array(String(units / 100))

@@ -3,7 +3,7 @@ public struct PostgresVector: Sendable, Hashable {
     /// The numbers.
     public let elements: [Float]
 
-    /// A vector; nil unless it has 1 to 16,000 numbers that are finite.
+    /// A vector; nil unless it has 1 to 16,000 finite numbers.
     public init?(_ elements: [Float]) {
         guard (1...16_000).contains(elements.count), elements.allSatisfy(\.isFinite) else { return nil }
         self.elements = elements
@@ -51,7 +51,7 @@ extension PostgresVector: PostgresEncodable, PostgresDecodable {
 }
 
 extension PostgresVector: NeutralValue {
-    /// One zero, since a vector has a number at least.
+    /// One zero, since a vector is never empty.
     public static var neutralValue: PostgresVector { PostgresVector() }
 
     private init() { elements = [0] }

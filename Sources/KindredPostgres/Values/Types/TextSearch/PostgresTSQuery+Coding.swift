@@ -3,7 +3,7 @@ extension PostgresTSQuery: PostgresScalar {
     private static let operation: UInt8 = 2
 
     init?(binary reader: inout ByteReader) {
-        // Each node takes two bytes at least.
+        // Each node takes at least two bytes.
         guard let count = reader.next(Int32.self), count >= 0, Int(count) <= reader.count / 2 else { return nil }
         var nodes: [Node] = []
         for _ in 0..<count {
@@ -58,14 +58,14 @@ extension PostgresTSQuery: LosslessStringConvertible {
     }
 }
 
-/// Reads a query by a stack of operators, without recursion.
+/// Parses a query with a stack of operators: recursion could overflow on deep input.
 private struct TSQueryParser {
     private typealias Node = PostgresTSQuery.Node
 
     private var scanner: QuotedScanner
-    /// The nodes behind their operands, in the order of the text.
+    /// The nodes in postfix order.
     private var output: [PostgresTSQuery.Node] = []
-    /// Operators whose right operand is still to come; nil for an open parenthesis.
+    /// Operators that wait for their right operand; nil for an open parenthesis.
     private var pending: [PostgresTSQuery.Node?] = []
 
     init(_ text: String) {
@@ -92,7 +92,7 @@ private struct TSQueryParser {
         return output.reversed()
     }
 
-    /// A word, with the signs and the parentheses before it.
+    /// A lexeme, with the operators and parentheses before it.
     private mutating func operand() -> Bool {
         while true {
             if scanner.skip("!") {

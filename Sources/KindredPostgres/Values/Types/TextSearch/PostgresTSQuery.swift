@@ -1,10 +1,10 @@
-/// A `tsquery`: what a document's words have to be.
+/// A `tsquery`: a full-text search condition.
 ///
 /// ```swift
 /// let query = PostgresTSQuery.and(.word("cat"), .not(.word("dog", isPrefix: true)))    // 'cat' & !'dog':*
 /// ```
 public struct PostgresTSQuery: Sendable, Hashable {
-    /// A word or an operator.
+    /// A lexeme or an operator.
     enum Node: Sendable, Hashable {
         case word(String, weights: UInt8, isPrefix: Bool)
         case not
@@ -21,10 +21,10 @@ public struct PostgresTSQuery: Sendable, Hashable {
         }
     }
 
-    /// The query as the server sends it: each operator before its operands, the right one first.
+    /// The query in the server's order: prefix notation, the right operand first.
     let nodes: [Node]
 
-    /// Nil unless every operator has its operands, and nothing is left over.
+    /// Nil unless every operator has exactly its operands.
     init?(nodes: [Node]) {
         var needed = nodes.isEmpty ? 0 : 1
         for node in nodes {
@@ -43,45 +43,45 @@ public struct PostgresTSQuery: Sendable, Hashable {
         self.nodes = nodes
     }
 
-    /// The query that finds nothing.
+    /// The query that matches nothing.
     public static let empty = PostgresTSQuery(unchecked: [])
 
-    /// A word, or every word that begins so, where it has one of the given weights; none of them means any.
+    /// A lexeme, or every lexeme with that prefix, with one of the given weights; an empty set means any.
     ///
-    /// Throws `PostgresError` `.invalidParameter` for a word that is longer than 2,046 bytes or holds a NUL.
+    /// Throws `PostgresError` `.invalidParameter` for a lexeme that is longer than 2,046 bytes or has a NUL.
     public static func word(
         _ text: String, weights: Set<PostgresTSVector.Weight> = [], isPrefix: Bool = false
     ) throws -> PostgresTSQuery {
         let bits = weights.reduce(0 as UInt8) { $0 | 1 << UInt8($1.rawValue) }
         guard let query = PostgresTSQuery(nodes: [.word(text, weights: bits, isPrefix: isPrefix)]) else {
-            throw PostgresError(.invalidParameter, "The word is none that a tsquery can hold")
+            throw PostgresError(.invalidParameter, "Invalid tsquery lexeme")
         }
         return query
     }
 
-    /// Whether a document is found by both; an empty query does not count.
+    /// Matches documents that both queries match; ignores an empty query.
     public static func and(_ left: PostgresTSQuery, _ right: PostgresTSQuery) -> PostgresTSQuery {
         joined(.and, left, right)
     }
 
-    /// Whether a document is found by one of both; an empty query does not count.
+    /// Matches documents that either query matches; ignores an empty query.
     public static func or(_ left: PostgresTSQuery, _ right: PostgresTSQuery) -> PostgresTSQuery {
         joined(.or, left, right)
     }
 
-    /// Whether a document is not found.
+    /// Matches documents that the query does not match.
     public static func not(_ query: PostgresTSQuery) -> PostgresTSQuery {
         query.nodes.isEmpty ? query : PostgresTSQuery(unchecked: [.not] + query.nodes)
     }
 
-    /// Whether what the right one finds stands so many words behind what the left one finds.
+    /// Matches documents in which the right match follows the left one at a distance of so many lexemes.
     ///
     /// Throws `PostgresError` `.invalidParameter` unless the distance is 0 to 16,384.
     public static func phrase(
         _ left: PostgresTSQuery, _ right: PostgresTSQuery, distance: Int = 1
     ) throws -> PostgresTSQuery {
         guard (0...16_384).contains(distance) else {
-            throw PostgresError(.invalidParameter, "The distance of a phrase is out of range")
+            throw PostgresError(.invalidParameter, "The phrase distance is out of range")
         }
         return joined(.phrase(distance: UInt16(distance)), left, right)
     }
@@ -95,7 +95,7 @@ public struct PostgresTSQuery: Sendable, Hashable {
 extension PostgresTSQuery: CustomStringConvertible {
     /// The query as the server prints it: `'cat' & !'dog':*`.
     public var description: String {
-        // From the end: each operator finds its operands on top, the left one last. No recursion, however deep it is.
+        // From the end, so that each operator finds its operands on the stack. No recursion: it could overflow on deep queries.
         var stack: [(text: String, node: Node)] = []
         for node in nodes.reversed() {
             switch node {
@@ -116,7 +116,7 @@ extension PostgresTSQuery: CustomStringConvertible {
         return stack.last?.text ?? ""
     }
 
-    /// An operand, in parentheses where it binds less; a phrase on the right of another is kept apart too.
+    /// An operand, in parentheses if it binds less tightly, or is a phrase on the right of another.
     private static func text(_ operand: (text: String, node: Node), in node: Node, isRight: Bool) -> String {
         let isLoose = operand.node.priority < node.priority
         var isPhraseInPhrase = false

@@ -1,6 +1,6 @@
-/// A `tsvector`: the words of a document, with the places where they stand.
+/// A `tsvector`: the lexemes of a document, with their positions.
 public struct PostgresTSVector: Sendable, Hashable {
-    /// How much a place of a word counts, `d` least.
+    /// The weight of a position; `d` is the least.
     public enum Weight: UInt16, Sendable, Hashable {
         /// The least weight, which is not printed.
         case d
@@ -14,14 +14,14 @@ public struct PostgresTSVector: Sendable, Hashable {
         fileprivate var label: String { ["", "C", "B", "A"][Int(rawValue)] }
     }
 
-    /// A place of a word.
+    /// A position of a lexeme.
     public struct Position: Sendable, Hashable {
-        /// The number of the word in the document, 1 to 16,383.
+        /// The number of the lexeme in the document, 1 to 16,383.
         public let index: Int
-        /// How much it counts.
+        /// Its weight.
         public let weight: Weight
 
-        /// A place of a word; nil beyond 16,383, where the server stops counting.
+        /// A position; nil beyond 16,383, the server's limit.
         public init?(_ index: Int, weight: Weight = .d) {
             guard (1...16_383).contains(index) else { return nil }
             self.index = index
@@ -31,12 +31,12 @@ public struct PostgresTSVector: Sendable, Hashable {
 
     /// A word.
     public struct Lexeme: Sendable, Hashable {
-        /// The word.
+        /// The text.
         public let text: String
-        /// Its places, in ascending order; none if they are not known.
+        /// Its positions in ascending order; empty if they are unknown.
         public let positions: [Position]
 
-        /// A word with its places.
+        /// A lexeme with its positions.
         public init(_ text: String, positions: [Position] = []) {
             self.text = text
             self.positions = positions
@@ -49,17 +49,17 @@ public struct PostgresTSVector: Sendable, Hashable {
         }
     }
 
-    /// The words, sorted by their bytes.
+    /// The lexemes, sorted by their bytes.
     public let lexemes: [Lexeme]
 
-    /// A vector of words, in any order.
+    /// A vector of lexemes, in any order.
     ///
-    /// Throws `PostgresError` `.invalidParameter` for a word that comes twice, is empty, longer than 2,046 bytes or holds a
-    /// NUL, and for places that are more than 255 or not in ascending order.
+    /// Throws `PostgresError` `.invalidParameter` for a lexeme that is duplicate, empty, longer than 2,046 bytes or has a NUL,
+    /// and for more than 255 positions or positions that do not ascend.
     public init(_ lexemes: [Lexeme]) throws {
         let sorted = lexemes.sorted { $0.text.utf8.lexicographicallyPrecedes($1.text.utf8) }
         guard let vector = Self(sorted: sorted) else {
-            throw PostgresError(.invalidParameter, "The words, or their places, are none that a tsvector can hold")
+            throw PostgresError(.invalidParameter, "Invalid tsvector lexemes or positions")
         }
         self = vector
     }
@@ -74,7 +74,7 @@ public struct PostgresTSVector: Sendable, Hashable {
 
 extension PostgresTSVector: PostgresScalar {
     init?(binary reader: inout ByteReader) {
-        // Each word has a NUL behind it and the number of its places.
+        // Each lexeme is followed by a NUL and the number of its positions.
         guard let count = reader.next(Int32.self), count >= 0, Int(count) <= reader.count / 3 else { return nil }
         var lexemes: [Lexeme] = []
         for _ in 0..<count {
@@ -141,7 +141,7 @@ extension PostgresTSVector: LosslessStringConvertible {
 }
 
 extension PostgresTSVector: NeutralValue {
-    /// No words.
+    /// No lexemes.
     public static var neutralValue: PostgresTSVector { PostgresTSVector() }
 
     private init() { lexemes = [] }

@@ -1,15 +1,14 @@
 /// A range of values such as `int4range` or `tstzrange`.
 ///
-/// The server keeps ranges of whole numbers and of days in one form, `[1,5)`: a range that is written as `[1,4]` comes
-/// back so.
+/// The server normalises ranges of integers and days to `[1,5)`; `[1,4]` comes back in that form.
 public struct PostgresRange<Bound: Hashable & Sendable>: Hashable, Sendable {
     /// An end of a range.
     public enum Limit: Hashable, Sendable {
         /// No end.
         case unbounded
-        /// A bound that belongs to the range.
+        /// An inclusive bound.
         case inclusive(Bound)
-        /// A bound that is just outside.
+        /// An exclusive bound.
         case exclusive(Bound)
 
         /// The bound, if there is one.
@@ -31,14 +30,14 @@ public struct PostgresRange<Bound: Hashable & Sendable>: Hashable, Sendable {
         }
     }
 
-    /// Where the range begins.
+    /// The lower limit.
     public let lower: Limit
-    /// Where the range ends.
+    /// The upper limit.
     public let upper: Limit
-    /// Whether it is the range without values.
+    /// Whether the range is empty.
     public let isEmpty: Bool
 
-    /// A range between two limits; the server refuses one whose lower bound is the greater.
+    /// A range between two limits; the server refuses a lower bound above the upper one.
     public init(lower: Limit = .unbounded, upper: Limit = .unbounded) {
         self.lower = lower
         self.upper = upper
@@ -51,7 +50,7 @@ public struct PostgresRange<Bound: Hashable & Sendable>: Hashable, Sendable {
         isEmpty = true
     }
 
-    /// The range without values.
+    /// The empty range.
     public static var empty: Self { Self() }
 
     func map<T: Hashable & Sendable>(_ transform: (Bound) throws -> T) rethrows -> PostgresRange<T> {
@@ -60,7 +59,7 @@ public struct PostgresRange<Bound: Hashable & Sendable>: Hashable, Sendable {
 }
 
 extension PostgresRange where Bound: Comparable {
-    /// The range of the same values; without values it is the empty one.
+    /// The range of the same values; empty if there are none.
     public init(_ range: Range<Bound>) {
         if range.isEmpty {
             self.init()
@@ -115,4 +114,22 @@ extension PostgresRange: CustomStringConvertible where Bound: CustomStringConver
         let end = upper.bound.map { PartText.quotedInRange($0.description) } ?? ""
         return "\(lower.isInclusive ? "[" : "(")\(start),\(end)\(upper.isInclusive ? "]" : ")")"
     }
+}
+
+/// A multirange such as `int4multirange`: ranges with gaps between them.
+///
+/// The server sorts the ranges, merges those that touch and drops empty ones.
+public struct PostgresMultirange<Bound: Hashable & Sendable>: Hashable, Sendable {
+    /// The ranges.
+    public let ranges: [PostgresRange<Bound>]
+
+    /// A multirange of ranges, in any order.
+    public init(_ ranges: [PostgresRange<Bound>]) {
+        self.ranges = ranges
+    }
+}
+
+extension PostgresMultirange: CustomStringConvertible where Bound: CustomStringConvertible {
+    /// The multirange as the server prints it: `{[1,5),[7,9)}`.
+    public var description: String { "{\(ranges.map(\.description).joined(separator: ","))}" }
 }
