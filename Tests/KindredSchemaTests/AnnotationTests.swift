@@ -137,10 +137,10 @@ import Testing
             #"@kindred {"orderedBy": "person_id"}"#,
             #""orderedBy" must not name a column of the foreign key itself: "person_id""#
         ),
-        (#"@kindred {"manyToMany": "friends"}"#, "it speaks of a many-to-many relationship, but the key makes none"),
+        (#"@kindred {"manyToMany": "friends"}"#, "it names a many-to-many relationship, but the key makes none"),
         (
             #"@kindred {"manyToManyDeleteRule": "cascade"}"#,
-            "it speaks of a many-to-many relationship, but the key makes none"
+            "it names a many-to-many relationship, but the key makes none"
         ),
         (#"@kindred {"name": "address"}"#, #""address" clashes: public.email has an attribute of this name"#),
         (#"@kindred {"inverse": "id"}"#, #""id" clashes: public.person has an attribute of this name"#),
@@ -161,7 +161,7 @@ import Testing
         (#"@kindred {"manyToMany": true}"#, #""manyToMany" must be false or the names of two foreign keys"#),
         (
             #"@kindred {"manyToMany": ["a", "b"]}"#,
-            #""manyToMany" names no pair: a and b are no two foreign keys that make the table a helper"#
+            #""manyToMany" names no pair: a and b do not make the table a helper"#
         ),
     ])
     func malformedAnnotationOnATableIsAnError(_ comment: String, _ reason: String) throws {
@@ -175,7 +175,7 @@ import Testing
             catalog { $0.comment(onConstraint: "email_pkey", of: "email", #"@kindred {"name": "x"}"#) }
         )
         #expect(error.location == "the comment on constraint email_pkey of public.email")
-        #expect(error.message.hasSuffix("the constraint is no foreign key"))
+        #expect(error.message.hasSuffix("the constraint is not a foreign key"))
     }
 
     @Test(arguments: ["id", "person_id"])

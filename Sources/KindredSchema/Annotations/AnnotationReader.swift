@@ -1,4 +1,4 @@
-/// Reads the members of one annotation, and collects what is wrong with them.
+/// Reads the members of one annotation, and collects their errors.
 struct AnnotationReader {
     private var members: [String: AnnotationText.Value]
     private(set) var problems: [String] = []
@@ -110,7 +110,7 @@ struct AnnotationReader {
         }
     }
 
-    /// Whatever was not asked for is unknown.
+    /// Reports members that no option read.
     private mutating func finish(_ known: [String]) {
         for key in members.keys.sortedByBytes() {
             let suggestions = NearestNames.suggestions(for: key, among: known)

@@ -4,14 +4,14 @@
     import Foundation
 #endif
 
-/// A comment of the form `@kindred {"name": "owner"} text for people`, taken apart.
+/// A parsed comment of the form `@kindred {"name": "owner"} text for people`.
 struct AnnotationText {
     /// The members of the JSON object.
     let members: [String: Value]
-    /// What follows the object: the comment that people see; nil if nothing does.
+    /// The text after the object, for people; nil if there is none.
     let remainder: String?
 
-    /// A value that an annotation may hold.
+    /// A value in an annotation.
     enum Value: Hashable {
         case string(String)
         case bool(Bool)
@@ -20,21 +20,21 @@ struct AnnotationText {
         case other
     }
 
-    /// What is wrong with a comment.
+    /// Why a comment is malformed.
     struct Malformed: Error {
         let reason: String
     }
 
     private static let mark = "@kindred"
 
-    /// Returns whether a comment is an annotation: the mark at its very beginning, and no letter after it.
+    /// Returns whether a comment is an annotation: it begins with the mark, and no letter follows.
     static func isAnnotation(_ comment: String) -> Bool {
         guard comment.hasPrefix(mark) else { return false }
         guard let next = comment.dropFirst(mark.count).first else { return true }
         return next.isWhitespace || !(next.isLetter || next.isNumber || next == "_" || next == "-" || next == ".")
     }
 
-    /// Takes an annotation apart.
+    /// Parses an annotation.
     init(_ comment: String) throws(Malformed) {
         let text = comment.dropFirst(Self.mark.count).drop(while: \.isWhitespace)
         guard text.first == "{" else { throw Malformed(reason: "a JSON object must follow @kindred") }
@@ -50,7 +50,7 @@ struct AnnotationText {
         remainder = rest.isEmpty ? nil : String(rest)
     }
 
-    /// Finds the place behind the brace that closes the first one.
+    /// Finds the end of the object: the index after the brace that closes the first one.
     private static func endOfObject(_ text: Substring.UTF8View) -> Substring.UTF8View.Index? {
         var depth = 0
         var isInString = false

@@ -1,14 +1,14 @@
 import KindredPostgres
 
-/// All that comments and overrides say, by the object that they speak about.
+/// The options from comments and overrides, by the object that they apply to.
 struct Annotations {
-    /// Options together with where they are written.
+    /// Options and the place where they are written.
     struct Written<Options> {
         var options: Options
         var location: String
     }
 
-    /// An annotation that does not fit the database.
+    /// An annotation that contradicts the database.
     struct Problem {
         var entity: QualifiedName
         var location: String
@@ -87,7 +87,7 @@ struct Annotations {
                 let location = "the comment on constraint \(name) of \(table)"
                 guard var reader = annotation(in: comment.text, table, location).reader else { continue }
                 guard foreignKeyOIDs.contains(oid) else {
-                    note(["the constraint is no foreign key"], table, location)
+                    note(["the constraint is not a foreign key"], table, location)
                     continue
                 }
                 foreignKeys[oid] = Written(options: reader.foreignKeyOptions(), location: location)
@@ -96,7 +96,7 @@ struct Annotations {
         }
     }
 
-    /// Returns a reader for a comment's annotation, nil if it is malformed, and what people are to see.
+    /// Returns a reader for a comment's annotation, nil if it is malformed, and the comment's text for people.
     private mutating func annotation(
         in comment: String,
         _ table: QualifiedName,

@@ -1,6 +1,6 @@
 /// An annotation given in code instead of in a comment in the database.
 ///
-/// Where both speak about the same thing, the code wins.
+/// It takes precedence over a comment on the same object.
 ///
 /// ```swift
 /// .foreignKey("email_person_id_fkey", of: "email", name: "owner", inverse: "emails", deleteRule: .cascade)
@@ -10,7 +10,7 @@
 public struct SchemaOverride: Sendable, Hashable {
     /// Which of a table's pairs of foreign keys makes it a helper table.
     public enum HelperChoice: Sendable, Hashable {
-        /// The table is no helper.
+        /// The table is not a helper.
         case noHelper
         /// The pair of these two constraints.
         case pair(String, String)
@@ -25,7 +25,7 @@ public struct SchemaOverride: Sendable, Hashable {
     let table: String
     let target: Target
 
-    /// Settles names and rules of the relationships that a foreign key makes.
+    /// Sets names and rules of a foreign key's relationships.
     ///
     /// - Parameters:
     ///   - constraint: The foreign key's name.
@@ -35,15 +35,15 @@ public struct SchemaOverride: Sendable, Hashable {
     ///   - inverse: The name of the relationship on the referenced table.
     ///   - manyToMany: For a key of a helper table, the name of the referenced table's many-to-many relationship.
     ///   - deleteRule: What deleting an object of the referenced table does to the objects that refer to it.
-    ///   - toOneDeleteRule: What deleting an object that holds the key does to the one it refers to.
+    ///   - toOneDeleteRule: What deleting an object that holds the key does to the one that it refers to.
     ///   - manyToManyDeleteRule: What deleting an object of the referenced table does to its many-to-many partners.
     ///   - orderedBy: A column of the table that holds the key, which orders the referenced table's sets.
-    ///   - minimumCount: The smallest number of objects that the referenced table's set may have when a transaction ends
-    ///     that has changed it; a write outside of one is one by itself. Raw SQL is not looked at. The owners concerned are
-    ///     locked and counted, by two statements in one round trip; what may take members away asks first whose they are.
-    ///     Under REPEATABLE READ two transactions at once may both pass; use SERIALIZABLE where that matters.
+    ///   - minimumCount: The smallest number of objects in the referenced table's set at the end of a transaction that
+    ///     changed it; a write outside of one is a transaction by itself. Raw SQL is not checked. Two statements in one
+    ///     round trip lock and count the affected owners; a change that may remove members looks up their owners first.
+    ///     Under REPEATABLE READ two concurrent transactions may both pass; use SERIALIZABLE if that matters.
     ///   - maximumCount: The largest number.
-    ///   - ignore: Whether the key makes no relationship at all.
+    ///   - ignore: Whether the key makes no relationship.
     public static func foreignKey(
         _ constraint: String,
         of table: String,
@@ -73,15 +73,15 @@ public struct SchemaOverride: Sendable, Hashable {
         return SchemaOverride(table: table, target: .foreignKey(constraint, options))
     }
 
-    /// Settles what identifies a table's or view's objects, and whether it is an entity or a helper.
+    /// Sets what identifies a table's or view's objects, and whether it is an entity or a helper.
     ///
     /// - Parameters:
     ///   - table: The table or view: `person` by the search path, or `public.person`.
     ///   - key: The columns that identify an object, for views and tables without a key.
-    ///   - manyToMany: Which pair of its foreign keys makes the table a helper, where several would fit.
-    ///   - ignore: Whether the table is no entity; its foreign keys then make no relationships.
-    ///   - optimisticLocking: How writes notice that a row has been changed since it was read.
-    ///   - relationships: Whether a view takes part in the relationships of the tables that it shows: always, or never.
+    ///   - manyToMany: The pair of foreign keys that makes the table a helper, if several pairs qualify.
+    ///   - ignore: Whether to leave the table out; its foreign keys then make no relationships.
+    ///   - optimisticLocking: How a write detects that the row has changed since it was read.
+    ///   - relationships: Whether a view joins in the relationships of the tables that it shows: always, or never.
     ///     Without it a view does unless a foreign key would give more than 100 relationships by views.
     public static func table(
         _ table: String,
@@ -97,14 +97,14 @@ public struct SchemaOverride: Sendable, Hashable {
         return SchemaOverride(table: table, target: .table(options))
     }
 
-    /// Settles whether a column is an attribute, and whether it counts the versions of its row.
+    /// Sets whether a column is an attribute, and whether it is its row's version.
     ///
     /// - Parameters:
     ///   - column: The column's name.
     ///   - table: The table or view it belongs to: `person` by the search path, or `public.person`.
-    ///   - ignore: Whether the column is left out; columns of the key and of foreign keys cannot be.
-    ///   - version: Whether every write counts the column up, and is refused where somebody else has; it is an integer or
-    ///     a timestamp, and NOT NULL.
+    ///   - ignore: Whether to leave the column out; columns of the key and of foreign keys cannot be left out.
+    ///   - version: Whether every write increments the column, and fails if another writer has; it is an integer or a
+    ///     timestamp, and NOT NULL.
     public static func column(
         _ column: String,
         of table: String,
@@ -127,7 +127,7 @@ struct ForeignKeyOptions: Sendable, Hashable {
     var maximumCount: Int?
     var ignore: Bool?
 
-    /// What the other one says, and for the rest what this one does.
+    /// The other one's options, completed by this one's.
     func overridden(by other: Self) -> Self {
         Self(
             name: other.name ?? name,
@@ -151,7 +151,7 @@ struct TableOptions: Sendable, Hashable {
     var optimisticLocking: OptimisticLocking?
     var relationships: Bool?
 
-    /// What the other one says, and for the rest what this one does.
+    /// The other one's options, completed by this one's.
     func overridden(by other: Self) -> Self {
         Self(
             key: other.key ?? key,
@@ -167,7 +167,7 @@ struct ColumnOptions: Sendable, Hashable {
     var ignore: Bool?
     var version: Bool?
 
-    /// What the other one says, and for the rest what this one does.
+    /// The other one's options, completed by this one's.
     func overridden(by other: Self) -> Self {
         Self(ignore: other.ignore ?? ignore, version: other.version ?? version)
     }

@@ -12,11 +12,11 @@ extension Catalog {
         /// Whether the role may use the schema; without it nothing inside can be named.
         package var isReachable = true
         package var privileges: Entity.Privileges = .all
-        /// Whether a view takes changes; true for everything else.
+        /// Whether a view is updatable; true for everything else.
         package var isUpdatable = true
-        /// Whether a trigger sees new rows before they are stored, and may fill their columns.
+        /// Whether a BEFORE INSERT row trigger exists, which may fill columns.
         package var hasInsertTrigger = false
-        /// Whether other tables inherit from this one, so that its rows are not all under its own keys.
+        /// Whether other tables inherit from this one: its keys do not cover their rows.
         package var hasChildren = false
     }
 
@@ -33,9 +33,9 @@ extension Catalog {
         /// `attidentity`: a, d, or 0.
         package var identity: UInt8 = 0
         package var isGenerated = false
-        /// Whether the role was granted to read this very column.
+        /// Whether the role has SELECT on this column.
         package var isGranted = false
-        /// Whether its collation holds texts equal that differ.
+        /// Whether its collation treats different texts as equal (nondeterministic).
         package var hasLooseCollation = false
     }
 
@@ -58,7 +58,7 @@ extension Catalog {
         package var targetColumns: [Int16] = []
         /// `confdeltype`: a, r, c, n, d.
         package var deleteAction = UInt8(ascii: "a")
-        /// `confupdtype`, likewise.
+        /// `confupdtype`: the same letters.
         package var updateAction = UInt8(ascii: "a")
         /// The columns of `ON DELETE SET NULL (...)`; empty for all.
         package var deleteSetColumns: [Int16] = []
@@ -67,25 +67,25 @@ extension Catalog {
         package var isEnforced = true
         /// Whether the last column is a period: WITHOUT OVERLAPS, or PERIOD.
         package var hasPeriod = false
-        /// Whether MATCH FULL makes a composite foreign key NULL as a whole or not at all.
+        /// Whether the key is MATCH FULL: NULL in all of its columns or in none.
         package var isMatchFull = false
-        /// Whether every row is known to obey; false for NOT VALID.
+        /// Whether every row was checked; false for NOT VALID.
         package var isValidated = true
-        /// Whether rows may break the constraint until the transaction ends.
+        /// Whether the constraint is deferred until the transaction ends.
         package var isDeferrable = false
-        /// Whether it is checked after each statement unless `SET CONSTRAINTS` defers it by its name.
+        /// Whether it is checked after each statement, but `SET CONSTRAINTS` can defer it by name.
         package var canBeDeferred = false
     }
 
-    /// What a foreign key that stands on a single partition, or refers to one, means for the partitioned tables, whose
-    /// columns may have other numbers.
+    /// A foreign key on a single partition, or to one, in terms of the partitioned tables, whose columns may have other
+    /// numbers.
     package struct PartitionKey: Sendable {
         /// The key in `pg_constraint`.
         package var constraint: UInt32
-        /// The table that the partition which holds the key belongs to, or that holds the key itself.
+        /// The root of the partition that holds the key, or the table that holds it.
         package var source: UInt32
         package var columns: [Int16]
-        /// The table that the referenced partition belongs to, or that is referenced itself.
+        /// The root of the referenced partition, or the referenced table.
         package var target: UInt32
         package var targetColumns: [Int16]
     }
@@ -95,16 +95,16 @@ extension Catalog {
         package var relation: UInt32
         /// The key columns, then the INCLUDE columns; 0 stands for an expression.
         package var columns: [Int16]
-        /// How many of `columns` are key columns.
+        /// The number of key columns in `columns`.
         package var keyCount: Int
         package var isUnique = true
         package var isValid = true
         package var hasExpressions = false
         /// The condition of a partial index, as `pg_get_expr` writes it.
         package var predicate: String?
-        /// Whether it belongs to a constraint that rows may break until the transaction ends.
+        /// Whether it belongs to a deferred constraint.
         package var isDeferrable = false
-        /// Whether NULL is different from NULL, as it is without `NULLS NOT DISTINCT`.
+        /// Whether NULLs are distinct; false for `NULLS NOT DISTINCT`.
         package var hasDistinctNulls = true
     }
 
@@ -117,7 +117,7 @@ extension Catalog {
         package var kind = UInt8(ascii: "b")
         /// `typcategory`: S for strings, A for arrays.
         package var category = UInt8(ascii: "U")
-        /// What a domain is made of; 0 for anything else.
+        /// The base type of a domain; 0 for anything else.
         package var base: UInt32 = 0
         package var baseModifier: Int32 = -1
         /// The element of an array; 0 for anything else.
@@ -142,7 +142,7 @@ extension Catalog {
         package enum Object: Sendable, Hashable {
             case relation(UInt32)
             case column(UInt32, Int16)
-            /// A constraint of any kind; with its name, as it need not be among the catalog's constraints.
+            /// A constraint of any kind; with its name, as it may be missing from the catalog's constraints.
             case constraint(UInt32, name: String, relation: UInt32)
         }
 
@@ -150,7 +150,7 @@ extension Catalog {
         package var text: String
     }
 
-    /// Where the columns of a view come from, as a description of its statement would tell.
+    /// The origins of a view's columns, as Describe would report them.
     package struct ViewOrigins: Sendable {
         /// A column of a table or view.
         package struct Origin: Sendable, Hashable {
@@ -161,7 +161,7 @@ extension Catalog {
         package var view: UInt32
         /// For each column of the view that is a plain column of a table or view, that column.
         package var columns: [Int16: Origin]
-        /// The relations that the view takes rows from in several places: two columns of one need not be of one row.
+        /// The relations that the view reads more than once: two of their columns may be of different rows.
         package var repeated: Set<UInt32> = []
     }
 

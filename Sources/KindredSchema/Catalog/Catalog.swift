@@ -1,14 +1,14 @@
-/// The rows of PostgreSQL's catalog that the model is made of, as plain values.
+/// The rows of PostgreSQL's catalog from which the model is made, as plain values.
 ///
-/// It is all that inference looks at: two catalogs with the same rows, in any order, give the same model.
+/// Inference depends on nothing else: two catalogs with the same rows, in any order, give the same model.
 package struct Catalog: Sendable {
-    /// Tables, views and the rest of `pg_class` that can hold rows, partitions and unreadable ones included.
+    /// Tables, views and other relations with rows, including partitions and unreadable ones.
     package var relations: [Relation] = []
     /// Their columns, and the fields of composite types.
     package var columns: [Column] = []
     /// Primary keys, UNIQUE constraints and foreign keys.
     package var constraints: [Constraint] = []
-    /// For foreign keys that stand on a single partition or refer to one: what they mean for the whole tables.
+    /// Foreign keys on a single partition, or to one, in terms of the partitioned tables.
     package var partitionKeys: [PartitionKey] = []
     /// Unique indexes; those that belong to a constraint may be left out.
     package var indexes: [Index] = []
@@ -18,17 +18,17 @@ package struct Catalog: Sendable {
     package var enumLabels: [EnumLabel] = []
     /// Comments on tables and columns, and those on constraints that are annotations.
     package var comments: [Comment] = []
-    /// Views that show rows of one table or view each, one for one.
+    /// Views that show each row of one table or view at most once.
     package var projections: [Projection] = []
-    /// Where the columns of all views come from that show plain columns of anything.
+    /// The origins of the columns of all views that show plain columns.
     package var viewOrigins: [ViewOrigins] = []
-    /// The schemas that unqualified names are looked up in.
+    /// The search path.
     package var searchPath: [String] = []
     /// The role that read the catalog.
     package var role = ""
-    /// Whether row security does not hold for that role, which is no superuser.
+    /// Whether that role, not a superuser, bypasses row security.
     package var bypassesRowSecurity = false
-    /// Those schemas of the search path in which everybody may create what they like.
+    /// The schemas of the search path in which PUBLIC may create objects.
     package var openSchemas: [String] = []
 
     package init() {}

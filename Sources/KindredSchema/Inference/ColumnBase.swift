@@ -1,9 +1,9 @@
-/// What remains of a foreign-key column's name without the referenced key's suffix.
+/// A foreign-key column's name without the referenced key's suffix.
 ///
-/// `sender_id` and `billtoaddressid` have the bases `sender` and `billtoaddress`. A column that is the referenced table's
-/// name with `id` or `_id` behind it has that name, whatever it refers to: `employeeid` to `employee` gives `employee`.
+/// `sender_id` and `billtoaddressid` have the bases `sender` and `billtoaddress`. The referenced table's name with `id` or
+/// `_id` appended has that name as its base, whatever the referenced column: `employeeid` to `employee` gives `employee`.
 enum ColumnBase {
-    /// Returns the base, or nil for a column that is nothing but the suffix.
+    /// Returns the base, or nil for a column that is only the suffix.
     ///
     /// - Parameters:
     ///   - column: The foreign key's column.
@@ -29,7 +29,7 @@ enum ColumnBase {
         return end == column.startIndex ? nil : String(column[..<end])
     }
 
-    /// Returns the part of a referenced column's name that the columns referring to it end with.
+    /// Returns the part of a referenced column's name that is the suffix of referring columns.
     private static func suffix(of column: String, table: String) -> Substring {
         if let end = IgnoringCase.end(of: table, beginning: column[...]) {
             var rest = column[end...]

@@ -1,11 +1,11 @@
 extension SchemaBuilder {
-    /// A foreign key that counts, with those that repeat it.
+    /// A foreign key that makes a relationship, with its duplicates.
     final class ForeignKey {
-        /// The constraints' names, sorted; the first one stands for all.
+        /// The constraints' names, sorted; the first one represents all.
         var names: [String]
-        /// The place of the table that holds the key.
+        /// The index of the table that holds the key.
         let source: Int
-        /// The place of the table that it refers to.
+        /// The index of the referenced table.
         let destination: Int
         let columns: [Int16]
         /// One for each of `columns`.
@@ -14,20 +14,20 @@ extension SchemaBuilder {
         let columnNames: [String]
         let destinationColumnNames: [String]
         var deleteRule: DeleteRule
-        /// What the database does by itself when a row is deleted; none where keys that repeat each other differ.
+        /// The database's action when a row is deleted; none if duplicates differ.
         var action: DatabaseAction
-        /// What it does when the values change that the key refers to, likewise.
+        /// Its action when the referenced values change, likewise.
         var updateAction: DatabaseAction
         /// The columns of ON DELETE SET NULL (...); empty for all.
         let deleteSetColumns: [Int16]
         var isMatchFull: Bool
         var isEnforced: Bool
-        /// Whether a value may have no row, since the database does not enforce the key or has not checked old rows.
+        /// Whether a value may have no row: the key is NOT ENFORCED or NOT VALID.
         var mayDangle: Bool
-        /// Whether at most one row can refer to any other.
+        /// Whether at most one row can refer to another.
         var isOneToOne = false
         var annotation = KeyAnnotation()
-        /// What names the relationship after the key's own column; nil if it has none, or one that is all suffix.
+        /// The base of the key's own column, which names the relationship; nil if there is none.
         var base: String?
 
         init(_ row: Catalog.Constraint, source: (place: Int, table: Table), destination: (place: Int, table: Table)) {
@@ -47,7 +47,7 @@ extension SchemaBuilder {
             mayDangle = !row.isEnforced || !row.isValidated
         }
 
-        /// Takes in a constraint that compares the same columns.
+        /// Merges a constraint that compares the same columns.
         func add(_ other: ForeignKey) {
             names += other.names
             deleteRule = DeleteRule.strictest(deleteRule, other.deleteRule)
@@ -58,7 +58,7 @@ extension SchemaBuilder {
             mayDangle = mayDangle && other.mayDangle
         }
 
-        /// Settles what names the relationship after the key's own column.
+        /// Sets the base of the key's own column.
         ///
         /// - Parameters:
         ///   - others: The columns of the other foreign keys of the table.
@@ -69,8 +69,8 @@ extension SchemaBuilder {
             base = ColumnBase.base(of: columnNames[place], referencing: destinationColumnNames[place], of: target)
         }
 
-        /// The place of the column that tells the key from others: of a composite key what is left without the columns
-        /// that it shares with other keys, such as a tenant's; nil if that is not one.
+        /// The index of the key's own column: the only one of a composite key that it does not share with other keys, as it
+        /// shares a tenant's; nil if there is not exactly one.
         private func ownColumn(_ others: [[Int16]], _ primaryKey: [Int16]) -> Int? {
             if columns.count == 1 { return 0 }
             var left = columns.indices.filter { place in !others.contains { $0.contains(columns[place]) } }
@@ -113,7 +113,7 @@ extension DatabaseAction {
 }
 
 extension DeleteRule {
-    /// The rule that an action of a foreign key, as in `confdeltype`, comes down to.
+    /// The delete rule of a foreign key's action, as in `confdeltype`.
     fileprivate init(action: UInt8) {
         switch action {
         case UInt8(ascii: "c"): self = .cascade
@@ -123,7 +123,7 @@ extension DeleteRule {
         }
     }
 
-    /// What two keys that say different things come down to: RESTRICT stops all others, NO ACTION none.
+    /// The stronger rule of two keys: RESTRICT wins over all others, NO ACTION over none.
     fileprivate static func strictest(_ left: DeleteRule, _ right: DeleteRule) -> DeleteRule {
         let order: [DeleteRule] = [.deny, .cascade, .nullify, .noAction]
         return order.first { $0 == left || $0 == right } ?? left

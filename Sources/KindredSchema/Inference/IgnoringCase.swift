@@ -1,6 +1,6 @@
-/// Compares names without regard to the case of their letters, one Unicode scalar at a time.
+/// Compares names ignoring case, one Unicode scalar at a time.
 enum IgnoringCase {
-    /// Returns where a text begins that a name ends with.
+    /// Returns where a suffix begins; nil if the name does not end with it.
     static func start(of text: Substring, ending name: String) -> String.Index? {
         let (letters, wanted) = (name.unicodeScalars, text.unicodeScalars)
         var (place, rest) = (letters.endIndex, wanted.endIndex)
@@ -13,7 +13,7 @@ enum IgnoringCase {
         return place
     }
 
-    /// Returns where a text ends that a name begins with.
+    /// Returns where a prefix ends; nil if the name does not begin with it.
     static func end(of text: String, beginning name: Substring) -> String.Index? {
         let letters = name.unicodeScalars
         var place = letters.startIndex
@@ -24,7 +24,7 @@ enum IgnoringCase {
         return place
     }
 
-    /// Whether a text stands anywhere in a name.
+    /// Whether a name contains a text.
     static func contains(_ text: String, in name: String) -> Bool {
         name.unicodeScalars.indices.contains { end(of: text, beginning: name[$0...]) != nil }
     }

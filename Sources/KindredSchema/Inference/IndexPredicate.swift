@@ -5,7 +5,7 @@ enum IndexPredicate {
         case quoted(String)
     }
 
-    /// Returns the columns whose being NOT NULL the condition consists of, or nil if it says anything else.
+    /// Returns the columns that the condition requires to be NOT NULL, or nil if it requires anything else.
     ///
     /// Understands `(a IS NOT NULL)` and `((a IS NOT NULL) AND ("b" IS NOT NULL))`.
     static func notNullColumns(_ predicate: String) -> [String]? {
@@ -24,7 +24,7 @@ enum IndexPredicate {
         }
     }
 
-    /// Splits a condition into words, leaving out parentheses; nil if it holds anything but words.
+    /// Splits a condition into words without parentheses; nil if it has anything else.
     private static func tokens(of predicate: String) -> [Token]? {
         var tokens: [Token] = []
         var rest = predicate.unicodeScalars[...]

@@ -1,5 +1,5 @@
 extension SchemaBuilder {
-    /// What annotations and overrides say about a foreign key and those that repeat it.
+    /// The options of a foreign key and its duplicates.
     struct KeyAnnotation {
         struct Name {
             var name: String
@@ -21,7 +21,7 @@ extension SchemaBuilder {
         var minimumCount: Setting<Int>?
         var maximumCount: Setting<Int>?
 
-        /// Takes in one constraint's options; returns what contradicts those taken in before.
+        /// Merges one constraint's options; returns contradictions to those merged before.
         mutating func add(_ written: Annotations.Written<ForeignKeyOptions>) -> [String] {
             let (options, location) = (written.options, written.location)
             if let name = options.name { names.append(Name(name: name, location: location)) }

@@ -1,12 +1,12 @@
-/// Tells constraint names that a server or a tool made from those that a person chose.
+/// Distinguishes constraint names made by a server or tool from those chosen by a person.
 enum MachineMadeName {
     private static let words = ["fk", "fkey", "ibfk", "foreign", "foreignkey"]
 
     /// Returns whether a constraint's name looks machine-made.
     ///
-    /// It does if it begins with its table's name and `_`, if one of its words between underscores says that it is a
-    /// foreign key, digits following or not, if it begins with `FK` before a capital or digit, or if it holds its table's
-    /// name and ends with one of its columns, in any letter case: `fpk_visit_person_id`.
+    /// It does if it begins with its table's name and `_`; if a word between underscores means foreign key, with or
+    /// without digits; if it begins with `FK` before a capital or digit; or if it contains its table's name and ends with
+    /// one of its columns, ignoring case: `fpk_visit_person_id`.
     static func matches(_ constraint: String, of table: String, columns: [String]) -> Bool {
         let bytes = constraint.utf8
         if bytes.count > table.utf8.count, bytes.starts(with: table.utf8),
@@ -25,11 +25,11 @@ enum MachineMadeName {
                 && IgnoringCase.contains(table, in: constraint)
     }
 
-    /// Whether a word is the given one, in any letter case, with digits behind it or not.
+    /// Whether a word is the given one, ignoring case and trailing digits.
     private static func isWord(_ word: Substring.UTF8View, _ known: String) -> Bool {
         var rest = word[...]
         for letter in known.utf8 {
-            // Only letters differ by this bit from what the known words are made of.
+            // This bit is the case of ASCII letters, and the known words have only those.
             guard let byte = rest.popFirst(), byte | 0x20 == letter else { return false }
         }
         return rest.allSatisfy { (0x30...0x39).contains($0) }

@@ -1,19 +1,20 @@
-/// Settles which of an entity's relationships gets which name.
+/// Assigns names to an entity's relationships.
 ///
-/// Knows nothing of tables: attributes' names and each relationship's candidates in, an outcome for each candidate out.
+/// Independent of tables: its input are the attributes' names and each relationship's candidates, its output an outcome
+/// for each candidate.
 struct NameSettlement {
     /// A name that a rule offers to a relationship.
     struct Candidate {
         var name: String
         var rule: NameExplanation.Rule
-        /// Whether it is settled after the others of its rule: an annotation that speaks of another end too, and so may
-        /// lose here without being wrong, or the table's name for a many-to-many relationship.
+        /// Whether it is assigned after the others of its rule: an annotation that names another end too, and may lose here
+        /// without an error, or the table's name for a many-to-many relationship.
         var givesWay = false
     }
 
-    /// What became of a candidate; relationships are named by their places among the entity's.
+    /// The outcome of a candidate; relationships are identified by their indexes.
     enum Outcome: Equatable {
-        /// It was given under this name, which for a generated one may carry a number.
+        /// Assigned as this name, to which a generated one may append a number.
         case given(String)
         case attribute
         case taken(by: Int)
@@ -21,7 +22,7 @@ struct NameSettlement {
         case reserved(for: Int)
     }
 
-    /// A candidate, with its name as a number.
+    /// A candidate whose name is a number.
     private struct Slot {
         var relationship: Int
         var place: Int
@@ -30,17 +31,17 @@ struct NameSettlement {
         var phase: Int
     }
 
-    /// What is known of a name.
+    /// The state of a name.
     private struct State {
         var isAttribute: Bool
-        /// The relationship that was given the name.
+        /// The relationship to which the name is assigned.
         var owner: Int?
-        /// The relationship that the name is kept for: the first whose generated name it is, before any number is
-        /// appended, or the far end of a foreign key from a table to itself, for the number behind it.
+        /// The relationship for which the name is reserved: the first whose generated name it is before a number is
+        /// appended, or the far end of a foreign key from a table to itself, for its number.
         var generatedFor: Int?
-        /// The relationships that claim it on the level that is being settled.
+        /// The relationships that claim it on the current level.
         var claims: [Int] = []
-        /// The relationships that claimed it on one level first, and so did not get it.
+        /// The relationships that claimed it first, on the same level, so that none got it.
         var contestants: [Int] = []
         /// Their phase.
         var contestedIn: Int?
@@ -50,18 +51,18 @@ struct NameSettlement {
     private let attributes: [String: Int]
     private(set) var outcomes: [[Outcome]]
     private var slots: [Slot] = []
-    // Names are numbered, so that each is hashed once and not at every step.
+    // Names are numbered, so that each is hashed only once.
     private var numbers: [String: Int] = [:]
     private var states: [State] = []
 
-    /// Settles the names of one entity.
+    /// Assigns the names of one entity.
     ///
     /// - Parameters:
     ///   - candidates: Each relationship's candidates, in any order of rules. Of two relationships with the same
     ///     generated name, the one that comes first keeps it.
     ///   - phases: A number for each relationship: those with lower ones get all their names first, and what they claim
     ///     in vain is not given to those with higher ones; 0 for all if it is empty.
-    ///   - attributes: Names that are never given, as keys.
+    ///   - attributes: Names that are never assigned, as keys.
     init(candidates: [[Candidate]], phases: [Int] = [], attributes: [String: Int]) {
         self.candidates = candidates
         self.attributes = attributes
@@ -97,7 +98,7 @@ struct NameSettlement {
         giveGeneratedNames()
     }
 
-    /// Keeps `c_2` for the second end of a table's foreign key `c` to itself, whatever other constraint has that name.
+    /// Reserves `c_2` for the second end of a table's foreign key `c` to itself, even if another constraint has that name.
     private mutating func keepSecondNames() {
         var kept: Set<Int> = []
         for slot in slots where slot.level == 2 * NameExplanation.Rule.generated.rawValue {
@@ -116,7 +117,7 @@ struct NameSettlement {
         return states.count - 1
     }
 
-    /// Settles one level: what nobody else has or claims is given.
+    /// Assigns the names of one level that no other relationship has or claims.
     private mutating func settle(level: Int, isAnnotated: Bool) {
         var claimed: [Slot] = []
         for slot in slots where slot.level == level {
@@ -145,7 +146,7 @@ struct NameSettlement {
         for slot in claimed { states[slot.name].claims.removeAll() }
     }
 
-    /// What keeps a name from being given at all, whoever else may claim it.
+    /// Why a name cannot be assigned, regardless of other claims.
     private func obstacle(to slot: Slot, isAnnotated: Bool) -> Outcome? {
         let state = states[slot.name]
         if state.isAttribute { return .attribute }
@@ -154,12 +155,12 @@ struct NameSettlement {
             return .given(candidates[slot.relationship][slot.place].name)
         }
         if let phase = state.contestedIn, phase < slot.phase { return .contested(with: state.contestants) }
-        // Generated names are permanent: no table or key that is added later may take one. Only an annotation may.
+        // Generated names are permanent: only an annotation may take one, not a table or key that is added later.
         if !isAnnotated, let owner = state.generatedFor, owner != slot.relationship { return .reserved(for: owner) }
         return nil
     }
 
-    /// Gives every generated name, with a number where the plain one is taken.
+    /// Assigns every generated name, with a number if the plain one is taken.
     private mutating func giveGeneratedNames() {
         var numbered: [Slot] = []
         for slot in slots where slot.level == 2 * NameExplanation.Rule.generated.rawValue {

@@ -1,30 +1,30 @@
 extension SchemaBuilder {
-    /// One end of a relationship, with the names that it may have and those that it got.
+    /// One end of a relationship, with its candidate names and its assigned ones.
     final class RelationshipEnd {
-        /// What makes the relationship, and on which side of it the end is.
+        /// The foreign key or helper that makes the relationship, and the end's side of it.
         enum Role {
-            /// The table that holds a foreign key; with the key's place.
+            /// The table that holds a foreign key; with the key's index.
             case holder(Int)
-            /// The table that a foreign key refers to; with the key's place.
+            /// The table that a foreign key refers to; with the key's index.
             case target(Int)
-            /// A table that a helper refers to; with the pair's place, and whether by its first key.
+            /// A table that a helper refers to; with the pair's index, and whether by its first key.
             case helper(Int, isFirst: Bool)
         }
 
         let role: Role
-        /// The places of the two tables, or of the views that stand for them.
+        /// The indexes of the two tables, or of the views that stand for them.
         let source: Int
         let destination: Int
-        /// The columns of both that are compared, with each other or with the helper's.
+        /// The compared columns of both, with each other or with the helper's.
         let columns: [Int16]
         let destinationColumns: [Int16]
-        /// How many of the two are views: where there are any, the names of ends with fewer go first.
+        /// The number of views among the two; ends with fewer views get their names first.
         let viewCount: Int
         var candidates: [NameSettlement.Candidate] = []
         var outcomes: [NameSettlement.Outcome] = []
-        /// The key that reads best.
+        /// The primary name.
         var name = ""
-        /// All other keys, sorted.
+        /// All other names, sorted.
         var aliases: [String] = []
 
         init(role: Role, from source: Side, to destination: Side) {
@@ -37,16 +37,16 @@ extension SchemaBuilder {
         }
     }
 
-    /// What stands on one side of a relationship: the table that a foreign key speaks of, or a view that shows its columns.
+    /// One side of a relationship: the foreign key's table, or a view that shows its columns.
     struct Side {
-        /// The place of the table or view.
+        /// The index of the table or view.
         let table: Int
         /// Its columns, in the key's order.
         let columns: [Int16]
         var isView = false
     }
 
-    /// Makes both ends of every foreign key and helper, with their candidates for names.
+    /// Makes both ends of every foreign key and helper, with their candidate names.
     func makeEnds() {
         ends.reserveCapacity(2 * (keys.count + helpers.count))
         for (place, key) in keys.enumerated() {

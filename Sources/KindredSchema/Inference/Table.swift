@@ -1,38 +1,38 @@
 import KindredPostgres
 
 extension SchemaBuilder {
-    /// A relation at work: what its rows in the catalog say, and what was inferred so far.
+    /// A relation during inference: its catalog rows, and what was inferred so far.
     final class Table {
         let relation: Catalog.Relation
         let name: QualifiedName
         let kind: Entity.Kind
-        /// Whether an annotation leaves it out: then it is here only for the views that show its rows.
+        /// Whether an annotation ignores it: then it is kept only for views that show its rows.
         let isIgnored: Bool
-        /// All columns, also those that the role may not read, sorted by number.
+        /// All columns, including unreadable ones, sorted by number.
         var columns: [Catalog.Column] = []
         /// One for each of `columns`.
         var attributes: [Attribute] = []
-        /// The places of both by name.
+        /// The indexes of both by name.
         var attributeIndexes: [String: Int] = [:]
         /// The primary key first, then by name; those of plain indexes last.
         var uniqueKeys: [UniqueKey] = []
-        /// The numbers of columns whose unique keys are checked row by row, so that an UPDATE cannot exchange their values.
+        /// The numbers of columns whose unique keys are checked row by row, so that an UPDATE cannot swap their values.
         var immediatelyUnique: Set<Int16> = []
         /// The numbers of the columns that identify an object; empty if there is no key.
         var identity: [Int16] = []
-        /// The places of the foreign keys that this table holds.
+        /// The indexes of the foreign keys that this table holds.
         var foreignKeys: [Int] = []
-        /// The places of the relationship ends whose source this is.
+        /// The indexes of the relationship ends whose source this is.
         var ends: [Int] = []
         /// Whether the role may read the relation, in full or in part.
         var isVisible = false
-        /// Whether a UNIQUE or EXCLUDE constraint is looked at only when a statement or the transaction ends.
+        /// Whether a UNIQUE or EXCLUDE constraint is checked only when a statement or the transaction ends.
         var hasDeferrableKeys = false
-        /// The UNIQUE and EXCLUDE constraints that are checked after each statement and can be deferred by their name.
+        /// The UNIQUE and EXCLUDE constraints that are checked after each statement and can be deferred by name.
         var deferrableConstraints: [DeferrableConstraint] = []
         /// The unique constraints and indexes that are checked row by row.
         private(set) var uniqueChecks: [UniqueCheck] = []
-        /// The columns that an annotation leaves out.
+        /// The columns that an annotation ignores.
         var ignoredColumns: Set<Int16> = []
 
         init(_ relation: Catalog.Relation, kind: Entity.Kind, isIgnored: Bool = false) {
@@ -42,7 +42,7 @@ extension SchemaBuilder {
             name = QualifiedName(schema: relation.schema, name: relation.name)
         }
 
-        /// Whether its rows are those of other relations.
+        /// Whether it shows rows of other relations.
         var isView: Bool { kind == .view || kind == .materializedView }
 
         var primaryKey: UniqueKey? {
@@ -58,7 +58,7 @@ extension SchemaBuilder {
             }.map { columnNames($0.columns) }
         }
 
-        /// Takes a unique constraint or index down; a constraint's own index is the same check again.
+        /// Adds a unique constraint or index; a constraint's own index is a duplicate.
         func addUniqueCheck(_ columns: [Int16], areNullsDistinct: Bool = true, predicate: String? = nil) {
             guard shows(columns) else { return }
             let names = columnNames(columns)
@@ -71,7 +71,7 @@ extension SchemaBuilder {
             }
         }
 
-        /// The same order whatever order the catalog's rows come in.
+        /// Sorted, so that the order of the catalog's rows does not matter.
         func sortUniqueChecks() {
             func key(_ check: UniqueCheck) -> String {
                 "\(check.columns) \(check.areNullsDistinct) \(check.predicate.map { "\($0)" } ?? "")"
@@ -80,9 +80,9 @@ extension SchemaBuilder {
             if deferrableConstraints.count > 1 { deferrableConstraints.sort { $0.name < $1.name } }
         }
 
-        /// The place of a column in `columns`.
+        /// The index of a column in `columns`.
         func place(of number: Int16) -> Int? {
-            // Without dropped columns the number is the place, from 1.
+            // Without dropped columns the number, from 1, gives the index.
             let guess = Int(number) - 1
             if columns.indices.contains(guess), columns[guess].number == number { return guess }
             return columns.firstIndex { $0.number == number }
@@ -100,7 +100,7 @@ extension SchemaBuilder {
             attributeIndexes[name] == nil ? nil : columns.first { $0.name.hasSameBytes(as: name) }?.number
         }
 
-        /// Whether an attribute stands for the column.
+        /// Whether the column is an attribute.
         func shows(_ column: Catalog.Column) -> Bool {
             (relation.isReadable || column.isGranted)
                 && (ignoredColumns.isEmpty || !ignoredColumns.contains(column.number))
@@ -115,7 +115,7 @@ extension SchemaBuilder {
             relation.isReadable && ignoredColumns.isEmpty
         }
 
-        /// The attributes that the entity has.
+        /// The entity's attributes.
         var visibleAttributes: [Attribute] {
             if showsAll { return attributes }
             return columns.indices.filter { shows(columns[$0]) }.map { attributes[$0] }
@@ -136,11 +136,11 @@ extension SchemaBuilder {
         var columns: [Int16]
         /// In the constraint's order.
         var orderedColumns: [Int16]
-        /// Whether the last column is a period, which must not overlap: several rows may have the same other columns.
+        /// Whether the last column is a period that must not overlap; then the other columns may repeat.
         var hasPeriod = false
-        /// Whether rows may break it until the transaction ends.
+        /// Whether it is deferred until the transaction ends.
         var isDeferrable = false
-        /// Whether it holds for some of the rows only, those that have all its columns.
+        /// Whether it covers only rows without NULL in its columns.
         var isPartial = false
     }
 }

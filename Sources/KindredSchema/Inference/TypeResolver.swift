@@ -1,8 +1,8 @@
 import KindredPostgres
 
-/// Finds out what a column's type is made of.
+/// Resolves domains and arrays of a column's type.
 struct TypeResolver {
-    /// A type below all its domains.
+    /// A type without its domains.
     struct Resolved {
         var base: UInt32
         var modifier: Int32
@@ -14,7 +14,7 @@ struct TypeResolver {
     }
 
     private let catalog: Catalog
-    /// What the client knows of types that are not built in.
+    /// The client's registry of types that are not built in.
     let registry: TypeRegistry?
     private var rows: [UInt32: Int] = [:]
     private var labels: [UInt32: [String]] = [:]
@@ -48,9 +48,9 @@ struct TypeResolver {
         return resolved
     }
 
-    /// Replaces a domain by what it is made of, down to a type that is none.
+    /// Replaces domains by their base types.
     private func followDomains(_ resolved: inout Resolved) {
-        // Domains cannot be circular in PostgreSQL; the bound is for catalogs that are not its own.
+        // PostgreSQL has no cyclic domains; the limit protects against a forged catalog.
         for _ in 0..<64 {
             guard let index = rows[resolved.base] else { return }
             let row = catalog.types[index]
@@ -143,7 +143,7 @@ struct TypeResolver {
 }
 
 extension TypeResolver {
-    /// What a type's modifier says.
+    /// A type's modifier, decoded.
     private struct Limits {
         var length: Int?
         var precision: Int?
@@ -157,7 +157,7 @@ extension TypeResolver {
             case .numeric where modifier >= 4:
                 let packed = Int(modifier) - 4
                 precision = packed >> 16 & 0xFFFF
-                // The scale is a number of 11 bits with a sign since PostgreSQL 15, and below 1,001 before.
+                // The scale is a signed 11-bit number since PostgreSQL 15; before it was 0 to 1,000.
                 scale = (packed & 0x7FF ^ 1024) - 1024
             default: break
             }

@@ -1,9 +1,9 @@
 package import KindredPostgres
 
 extension Attribute {
-    /// What the values of a type that is not built in are made of, as far as the library reads them.
+    /// The structure of the values of a type that is not built in, as far as the library decodes it.
     package indirect enum Structure: Sendable, Hashable {
-        /// Text: `ltree` and its like.
+        /// Text, such as `ltree`.
         case text
         /// Text that ignores case.
         case citext
@@ -30,10 +30,10 @@ extension Attribute {
 }
 
 extension TypeResolver {
-    /// What the values of a type are made of; nil for one that is built in, or that the library cannot read.
+    /// The structure of a type's values; nil if it is built in or unknown to the library.
     func structure(of type: UInt32, depth: Int = 0) -> Attribute.Structure? {
         let type = PostgresDataType(rawValue: type)
-        // Types cannot be circular in PostgreSQL; the bound is for catalogs that are not its own.
+        // PostgreSQL has no cyclic types; the limit protects against a forged catalog.
         guard depth < 16, !type.isKnown, let registry, registry.isKnown(type) else { return nil }
         switch registry.kind(of: type) {
         case .textLike, .versionedText: return name(of: type) == "citext" ? .citext : .text
@@ -50,12 +50,12 @@ extension TypeResolver {
                 kinds.append("\(field.name) \(kind)")
             }
             return .composite(kinds: kinds.joined(separator: ", "))
-        // What code of the user's reads stays text in objects, so that every program sees the same.
+        // Types with a codec of the user's stay text in objects, so that every program sees the same model.
         case .custom, .array, .domain, .composite(nil), nil: return nil
         }
     }
 
-    /// The kind of a part's values; nil where the library cannot read them.
+    /// The kind of a part's values; nil if unknown to the library.
     private func kind(of type: PostgresDataType, _ depth: Int) -> String? {
         let resolved = resolve(type.rawValue, modifier: -1)
         let element = PostgresDataType(rawValue: resolved.element ?? resolved.base)
@@ -63,5 +63,32 @@ extension TypeResolver {
         if resolved.labels != nil { return "enum\(suffix)" }
         if element.isKnown { return Attribute.kind(of: element) + suffix }
         return structure(of: element.rawValue, depth: depth + 1).map { $0.kind + suffix }
+    }
+}
+
+extension Attribute {
+    /// The kind of the column's values; columns of one kind have one Swift type.
+    ///
+    /// `integer` for every width of whole numbers, `text` for the text family, `json`, `enum`, the name of any other
+    /// built-in type, `composite(…)` with the kinds of its fields, and `other` for types read as text; arrays end with
+    /// `[]`, and domains count as their base. Generated code has it, so that a changed column type is found at start-up.
+    public var valueKind: String {
+        if isReadAsText { return "other" }
+        let kind = enumLabels != nil ? "enum" : structure?.kind ?? Self.kind(of: elementType ?? baseType)
+        return elementType == nil ? kind : "\(kind)[]"
+    }
+
+    /// The kind of a built-in type's values, or of an array of them.
+    package static func valueKind(of type: PostgresDataType) -> String {
+        type.elementType.map { "\(kind(of: $0))[]" } ?? kind(of: type)
+    }
+
+    static func kind(of type: PostgresDataType) -> String {
+        switch type {
+        case .int2, .int4, .int8: "integer"
+        case .text, .varchar, .bpchar, .name, .char, .xml: "text"
+        case .json, .jsonb: "json"
+        default: type.isKnown ? type.description : "other"
+        }
     }
 }

@@ -2,25 +2,25 @@ import KindredPostgres
 
 /// The model of a database: its entities with their attributes and relationships.
 ///
-/// It is a value made from the catalog at one moment, and depends on nothing else.
+/// A value made from one snapshot of the catalog, and from nothing else.
 public struct DatabaseSchema: Sendable {
     /// All entities, sorted by schema and name.
     public let entities: [Entity]
-    /// The schemas that names without a schema are looked up in, in this order.
+    /// The search path, in its order.
     public let searchPath: [String]
     /// Enums, domains and composite types, sorted by schema and name.
     public let types: [UserType]
     /// What was not inferred, and why, sorted by entity.
     public let diagnostics: [SchemaDiagnostic]
 
-    /// Relations that exist, but that the role may not read or that an annotation hides.
+    /// Relations that the role may not read or that an annotation ignores.
     package let hidden: [QualifiedName: HiddenReason]
     /// The foreign keys that hold for single partitions only, sorted by the table that holds them.
     package let partitionKeys: [PartitionKey]
-    /// The relationships that properties of classes stand for, by entity and key, where a class was made for another schema.
+    /// The relationships of classes' properties, by entity and key, if a class was generated for another schema.
     package var propertyRelationships: [QualifiedName: [String: String]] = [:]
     private let indexes: [QualifiedName: Int]
-    /// What names without a dot mean by the search path.
+    /// The entities of names without a dot, by the search path.
     private let shortIndexes: [String: Int]
 
     /// Why a relation is not an entity.
@@ -51,8 +51,8 @@ public struct DatabaseSchema: Sendable {
         shortIndexes = Self.shortIndexes(entities, searchPath, hidden)
     }
 
-    /// Finds what names without a dot mean: the first schema of the search path that has a relation of the name decides,
-    /// also where that relation is no entity, as it does on the server.
+    /// Resolves names without a dot: the first schema of the search path with a relation of the name decides, even if that
+    /// relation is not an entity, as on the server.
     private static func shortIndexes(
         _ entities: [Entity],
         _ searchPath: [String],
@@ -89,8 +89,7 @@ public struct DatabaseSchema: Sendable {
         throw unknownEntity(name)
     }
 
-    /// The relation that the name means without its schema, by the search path; the one of the name itself where the path
-    /// has none.
+    /// The relation of the name without its schema, by the search path; the named one if the path has none.
     package func following(_ name: QualifiedName) -> QualifiedName {
         for schema in searchPath {
             let meant = QualifiedName(schema: schema, name: name.name)
@@ -106,20 +105,20 @@ public struct DatabaseSchema: Sendable {
         return entity.relationship(named: propertyRelationships[entity.name]?[key] ?? key)
     }
 
-    /// The position of the entity that a name without a schema means; nil for one that takes a longer search.
+    /// The index of the entity with an unqualified name; nil if it takes a longer search.
     package func index(named name: String) -> Int? {
         guard let index = shortIndexes[name], entities[index].name.name.hasSameBytes(as: name) else { return nil }
         return index
     }
 
-    /// What a name can mean, best first: schema and name at each dot, then the whole name by the search path.
+    /// The readings of a name, best first: schema and name at each dot, then the whole name by the search path.
     package func interpretations(of name: String) -> [QualifiedName] {
         Self.interpretations(of: name, searchPath: searchPath)
     }
 
     package static func interpretations(of name: String, searchPath: [String]) -> [QualifiedName] {
         var meanings: [QualifiedName] = []
-        // Bytes: a combining mark behind a dot does not hide it.
+        // Bytes, because a combining mark after a dot would hide it.
         for dot in name.utf8.indices where name.utf8[dot] == UInt8(ascii: ".") {
             let schema = String(name[..<dot])
             let rest = String(name[name.utf8.index(after: dot)...])
@@ -148,7 +147,7 @@ public struct DatabaseSchema: Sendable {
             case nil: continue
             }
         }
-        // Short names for what the search path reaches, qualified ones for the rest.
+        // Short names for entities on the search path, qualified ones for the rest.
         var known: [String] = []
         for entity in entities {
             if searchPath.contains(entity.name.schema) { known.append(entity.name.name) }
@@ -169,11 +168,11 @@ public struct DatabaseSchema: Sendable {
 }
 
 extension String {
-    /// A key that stands for a property of a class, marked by NUL, which no name in a database can hold.
+    /// A key for a property of a class, marked by NUL, which no name in a database has.
     ///
-    /// It may lead elsewhere than the relationship of that very name, where the class was made for another schema.
+    /// If the class was generated for another schema, it may mean another relationship than the one of that name.
     package var asPropertyKey: String { "\0\(self)" }
 
-    /// The key, if it stands for a property.
+    /// The key, if it is one for a property.
     package var propertyKey: String? { utf8.first == 0 ? String(dropFirst()) : nil }
 }

@@ -4,7 +4,7 @@ import KindredPostgres
 ///
 /// Instances are immutable and compared by value.
 public final class Entity: Sendable {
-    /// What holds an entity's rows.
+    /// The kind of an entity's relation.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// An ordinary table.
         case table
@@ -14,11 +14,11 @@ public final class Entity: Sendable {
         case view
         /// A materialized view.
         case materializedView
-        /// A table of another server.
+        /// A foreign table.
         case foreignTable
     }
 
-    /// What the role may do with an entity's rows besides reading them.
+    /// The role's privileges on an entity's rows, besides SELECT.
     public struct Privileges: OptionSet, Sendable, Hashable {
         /// One bit for each privilege.
         public let rawValue: UInt8
@@ -40,7 +40,7 @@ public final class Entity: Sendable {
 
     /// The entity's name.
     public let name: QualifiedName
-    /// What holds its rows.
+    /// The kind of its relation.
     public let kind: Kind
     /// Its OID in `pg_class`.
     public let oid: UInt32
@@ -50,30 +50,30 @@ public final class Entity: Sendable {
     ///
     /// The primary key; without one, a UNIQUE constraint over NOT NULL columns; for a view the key of the table it shows.
     public let primaryKey: [String]
-    /// Whether objects can only be read: there is no key, or the view takes no changes.
+    /// Whether objects are read-only: there is no key, or the view is not updatable.
     public let isReadOnly: Bool
     /// All relationships, sorted by name.
     public let relationships: [Relationship]
-    /// How writes notice that a row has been changed since it was read; nil if they do not.
+    /// How a write detects that the row has changed since it was read; nil if it does not.
     public let optimisticLocking: OptimisticLocking?
     /// The comment on the table, without its annotation.
     public let comment: String?
-    /// What the role may do with the rows besides reading them.
+    /// The role's privileges on the rows, besides SELECT.
     public let privileges: Privileges
 
-    /// Whether a trigger sees new rows before they are stored, and may give values to columns that were left out.
+    /// Whether a BEFORE INSERT row trigger exists, which may fill omitted columns.
     package let hasInsertTrigger: Bool
     /// The sets of attributes that are unique together at every moment, the primary key first.
     package let uniqueKeys: [[String]]
-    /// Whether a UNIQUE or EXCLUDE constraint is looked at only when a statement or the transaction ends.
+    /// Whether a UNIQUE or EXCLUDE constraint is checked only when a statement or the transaction ends.
     package let hasDeferrableKeys: Bool
-    /// The UNIQUE and EXCLUDE constraints that are checked after each statement and can be deferred by their name.
+    /// The UNIQUE and EXCLUDE constraints that are checked after each statement and can be deferred by name.
     package let deferrableConstraints: [DeferrableConstraint]
-    /// The unique constraints and indexes that are checked row by row, the primary key among them.
+    /// The unique constraints and indexes that are checked row by row, including the primary key.
     package let uniqueChecks: [UniqueCheck]
-    /// The tables whose columns a view shows as they are, directly or through other views; empty for tables.
+    /// The tables whose columns a view shows unchanged, directly or through other views; empty for tables.
     package let shownTables: [QualifiedName]
-    /// The places in `attributes` of the primary key's columns.
+    /// The indexes of the primary key's columns in `attributes`.
     package let primaryKeyIndexes: [Int]
     private let attributeIndexes: [String: Int]
     private let relationshipIndexes: [String: Int]
@@ -125,7 +125,7 @@ public final class Entity: Sendable {
         relationshipIndexes = indexes
     }
 
-    /// Whether its rows are those of other relations.
+    /// Whether it shows rows of other relations.
     package var isView: Bool { kind == .view || kind == .materializedView }
 
     /// Returns the attribute of exactly this name, or nil.
@@ -138,21 +138,21 @@ public final class Entity: Sendable {
         relationshipIndex(of: name).map { relationships[$0] }
     }
 
-    /// Returns the place in `relationships` of the one that has this name, as its `name` or as an alias, or nil.
+    /// Returns the index in `relationships` of the one that has this name, as its `name` or as an alias, or nil.
     package func relationshipIndex(of name: String) -> Int? { relationshipIndexes[name] }
 
-    /// Returns the attribute's place in `attributes`, or nil.
+    /// Returns the attribute's index in `attributes`, or nil.
     package func attributeIndex(of name: String) -> Int? {
         Self.index(of: name, in: attributes, attributeIndexes)
     }
 
-    /// Returns the attributes' places in `attributes`, or nil if one of them is missing.
+    /// Returns the attributes' indexes in `attributes`, or nil if one of them is missing.
     package func attributeIndexes(of names: [String]) -> [Int]? {
         let found = names.compactMap(attributeIndex(of:))
         return found.count == names.count ? found : nil
     }
 
-    /// The places of attributes by name, the first of equal ones.
+    /// The indexes of attributes by name, the first of equal ones.
     package static func indexes(of attributes: [Attribute]) -> [String: Int] {
         var indexes: [String: Int] = [:]
         indexes.reserveCapacity(attributes.count)
@@ -165,7 +165,7 @@ public final class Entity: Sendable {
     private static func index(of name: String, in attributes: [Attribute], _ indexes: [String: Int]) -> Int? {
         guard let index = indexes[name] else { return nil }
         if attributes[index].name.hasSameBytes(as: name) { return index }
-        // Two columns whose names differ in bytes and yet are equal to Swift.
+        // Swift considers two names equal that differ in bytes.
         return attributes.firstIndex { $0.name.hasSameBytes(as: name) }
     }
 }
@@ -194,5 +194,28 @@ extension Entity: CustomStringConvertible {
     /// The qualified name.
     public var description: String {
         name.description
+    }
+}
+
+extension Entity {
+    /// Returns the error for a key that is neither an attribute nor a relationship, with the nearest keys.
+    public func unknownKey(_ key: String) -> SchemaError {
+        let suggestions = nearestKeys(to: key)
+        return SchemaError(
+            .unknownKey,
+            "\(name) has no key \"\(key)\"\(NearestNames.question(suggestions))",
+            entity: name.description,
+            suggestions: suggestions
+        )
+    }
+
+    /// Returns the attributes and relationships whose names are nearest to a key, best first.
+    public func nearestKeys(to key: String) -> [String] {
+        var candidates = attributes.map(\.name)
+        for relationship in relationships {
+            candidates.append(relationship.name)
+            candidates += relationship.aliases
+        }
+        return NearestNames.suggestions(for: key, among: candidates)
     }
 }

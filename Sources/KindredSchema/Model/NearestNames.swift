@@ -1,9 +1,9 @@
-/// Finds the names that someone may have meant.
+/// Finds the existing names nearest to a misspelt one.
 package enum NearestNames {
-    /// Returns up to `limit` of the candidates that differ little from the name, best first.
+    /// Returns up to `limit` candidates that are similar to the name, best first.
     ///
-    /// Counts letters to insert, remove, replace or swap, ignoring case; a third of the name may differ. A candidate
-    /// that begins with the name is near too.
+    /// Counts letters to insert, remove, replace or swap, ignoring case, up to a third of the name. A candidate that
+    /// begins with the name is similar too.
     package static func suggestions(
         for name: String,
         among candidates: some Sequence<String>,
@@ -34,10 +34,10 @@ package enum NearestNames {
         return "; did you mean \(others.isEmpty ? "" : others + " or ")\"\(last)\"?"
     }
 
-    // Callers may ask for anything; identifiers have at most 63 bytes.
+    // The name comes from outside and may be long; identifiers have at most 63 bytes.
     private static let longest = 200
 
-    /// The optimal string alignment distance: as Levenshtein's, with swapped neighbours as one change.
+    /// The optimal string alignment distance: Levenshtein's, but a swap of neighbours counts as one change.
     private static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
         if left.isEmpty || right.isEmpty { return max(left.count, right.count) }
         var beforeLast = [Int](repeating: 0, count: right.count + 1)

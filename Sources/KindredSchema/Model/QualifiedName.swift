@@ -1,6 +1,6 @@
 import KindredPostgres
 
-/// The name of a table, view or type together with its schema, such as `public.person`.
+/// The schema-qualified name of a table, view or type, such as `public.person`.
 ///
 /// Names are compared byte by byte, as PostgreSQL does: two spellings of `é` are two names.
 public struct QualifiedName: Hashable, Comparable, Sendable, CustomStringConvertible {
@@ -15,12 +15,12 @@ public struct QualifiedName: Hashable, Comparable, Sendable, CustomStringConvert
         self.name = name
     }
 
-    /// Both parts with a dot between them, unquoted: for people, not for SQL.
+    /// Both parts joined by a dot, unquoted: for people, not for SQL.
     public var description: String {
         "\(schema).\(name)"
     }
 
-    /// Whether both parts consist of the same bytes.
+    /// Whether both parts have the same bytes.
     public static func == (left: Self, right: Self) -> Bool {
         left.name.hasSameBytes(as: right.name) && left.schema.hasSameBytes(as: right.schema)
     }

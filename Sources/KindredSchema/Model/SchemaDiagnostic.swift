@@ -1,6 +1,6 @@
 import HarmlessText
 
-/// Something about the schema that its owner may want to know: what was not inferred, and why.
+/// A finding about the schema: what was not inferred, and why.
 public struct SchemaDiagnostic: Sendable, Hashable, CustomStringConvertible {
     /// The kind of finding, stable across releases.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -11,7 +11,7 @@ public struct SchemaDiagnostic: Sendable, Hashable, CustomStringConvertible {
             self.description = description
         }
 
-        /// More than one pair of a table's foreign keys could make it a helper table, so none was taken.
+        /// Several pairs of a table's foreign keys could make it a helper table, so none was chosen.
         public static let ambiguousHelper = Code("ambiguousHelper")
         /// Several foreign keys have the same columns and the same target; they are one relationship.
         public static let repeatedForeignKey = Code("repeatedForeignKey")
@@ -19,13 +19,13 @@ public struct SchemaDiagnostic: Sendable, Hashable, CustomStringConvertible {
         public static let partitionForeignKey = Code("partitionForeignKey")
         /// A foreign key refers to a table, or has a column, that the role may not read; it makes no relationship.
         public static let unreadableForeignKey = Code("unreadableForeignKey")
-        /// A foreign key compares periods; it makes no relationship, as its ends are not found by equality.
+        /// A foreign key compares periods; it makes no relationship, because equality does not find its ends.
         public static let periodForeignKey = Code("periodForeignKey")
-        /// So many views show a foreign key's columns that only those count which an annotation names.
+        /// Too many views show a foreign key's columns, so only annotated ones make relationships.
         public static let manyViews = Code("manyViews")
-        /// The entity has no key, so its objects can be read only and are not uniqued.
+        /// The entity has no key, so its objects are read-only and not uniqued.
         public static let missingKey = Code("missingKey")
-        /// A relationship could be reached by its generated name alone.
+        /// A relationship has only its generated name.
         public static let generatedNameOnly = Code("generatedNameOnly")
     }
 

@@ -1,8 +1,8 @@
 import HarmlessText
 
-/// A failure of the schema layer: an unknown entity or key, or an annotation that does not fit the database.
+/// A failure of the schema layer: an unknown entity or key, or an invalid annotation.
 ///
-/// Holds names of the schema only, never values of rows, so both its texts are safe to log.
+/// Has names of the schema only, never values of rows, so both of its texts are safe to log.
 public struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What went wrong, stable across releases; match it with `==`.
     public struct Code: Sendable, Hashable, CustomStringConvertible {

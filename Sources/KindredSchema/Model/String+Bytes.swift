@@ -1,5 +1,5 @@
-// PostgreSQL compares identifiers byte by byte, Swift compares strings by canonical equivalence. Names are compared by
-// their bytes everywhere, so that no two identifiers of the catalog are ever taken for one.
+// PostgreSQL compares identifiers byte by byte, Swift compares strings by canonical equivalence. Names are always compared
+// by their bytes, so that two identifiers of the catalog are never treated as one.
 extension String {
     package func precedesInBytes(_ other: String) -> Bool {
         utf8.lexicographicallyPrecedes(other.utf8)

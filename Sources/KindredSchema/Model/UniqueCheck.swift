@@ -1,9 +1,9 @@
-/// A unique constraint or index that the server checks row by row, so that the order in which rows are written matters.
+/// A unique constraint or index that the server checks row by row, so that the order of writes matters.
 package struct UniqueCheck: Hashable, Sendable {
     package var columns: [String]
-    /// Whether rows with NULL in one of the columns never collide; false for `NULLS NOT DISTINCT`.
+    /// Whether rows with NULL in one of the columns never conflict; false for `NULLS NOT DISTINCT`.
     package var areNullsDistinct = true
-    /// The rows that a partial index holds; nil for all.
+    /// The rows in a partial index; nil for all.
     package var predicate: RowPredicate?
 
     package init(columns: [String], areNullsDistinct: Bool = true, predicate: RowPredicate? = nil) {
@@ -13,14 +13,14 @@ package struct UniqueCheck: Hashable, Sendable {
     }
 }
 
-/// A UNIQUE or EXCLUDE constraint that is checked after each statement, unless `SET CONSTRAINTS` defers it by its name.
+/// A UNIQUE or EXCLUDE constraint that is checked after each statement, unless `SET CONSTRAINTS` defers it by name.
 package struct DeferrableConstraint: Hashable, Sendable {
     package let name: QualifiedName
-    /// Empty where the constraint is about expressions.
+    /// Empty if the constraint has expressions.
     package let columns: [String]
 }
 
-/// The condition of a partial index, as far as it can be told from a row without asking the server.
+/// The condition of a partial index, as far as it can be evaluated in memory.
 package struct RowPredicate: Hashable, Sendable {
     package enum Test: Hashable, Sendable {
         case isNull
@@ -36,10 +36,10 @@ package struct RowPredicate: Hashable, Sendable {
         package let test: Test
     }
 
-    /// What a row of the index fulfils, all of it; nil where the condition says something else.
+    /// The terms that every row of the index satisfies; nil if the condition has anything else.
     package let terms: [Term]?
 
-    /// Reads a condition as `pg_get_expr` writes it: comparisons of columns with NULL or a constant, and booleans, joined
+    /// Parses a condition as `pg_get_expr` writes it: comparisons of columns with NULL or a constant, and booleans, joined
     /// by AND.
     package init(_ text: String) {
         var reader = Reader(rest: text.unicodeScalars[...])
@@ -76,7 +76,7 @@ package struct RowPredicate: Hashable, Sendable {
             return Term(column: column, test: .equals(constant))
         }
 
-        /// Parentheses say nothing where all there is are terms and ANDs.
+        /// Parentheses have no effect between terms and ANDs.
         private mutating func skip() {
             rest = rest.drop { $0 == " " || $0 == "(" || $0 == ")" }
         }
@@ -119,7 +119,7 @@ package struct RowPredicate: Hashable, Sendable {
             guard rest.first.map({ $0.isPartOfName && !("0"..."9").contains($0) }) == true else { return nil }
             let name = rest.prefix(while: \.isPartOfName)
             rest = rest[name.endIndex...]
-            // Functions and keywords are followed by what no term has.
+            // Functions and keywords fail later: what follows them is not part of a term.
             return rest.first == "(" ? nil : String(name)
         }
 

@@ -2,7 +2,7 @@ public import KindredPostgres
 
 /// A type that the database defines: an enum, a domain or a composite type.
 public struct UserType: Sendable, Hashable {
-    /// What a type is made of.
+    /// The structure of a type.
     public enum Definition: Sendable, Hashable {
         /// An enum with its labels, in their order.
         case enumeration(labels: [String])
@@ -16,6 +16,6 @@ public struct UserType: Sendable, Hashable {
     public let name: QualifiedName
     /// The type's OID.
     public let type: PostgresDataType
-    /// What the type is made of.
+    /// The type's structure.
     public let definition: Definition
 }

@@ -1,9 +1,9 @@
 import HarmlessText
 
 extension DatabaseSchema {
-    /// Returns the model as JSON, in a stable form: the same schema gives the same bytes.
+    /// Returns the model as deterministic JSON: the same schema gives the same bytes.
     ///
-    /// The format is the one of `kindred inspect --format json`; later versions may add members, and change none.
+    ///The format is that of `kindred inspect --format json`; later versions may add members, but change none.
     ///
     /// - Parameter entities: The entities to show, in their own order; all of them if nil.
     /// - Returns: One JSON object and a newline.
@@ -19,7 +19,7 @@ extension DatabaseSchema {
     }
 }
 
-/// Writes the model's parts; one line for each attribute and relationship, so that differences are easy to read.
+/// Writes the model with one line for each attribute and relationship, so that diffs are easy to read.
 private struct JSONWriter {
     var text = ""
 

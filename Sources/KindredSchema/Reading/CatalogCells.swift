@@ -1,8 +1,8 @@
 import KindredPostgres
 
-/// Reads cells of a catalog query's result, in binary form, without making rows of them.
+/// Reads cells of a catalog query's binary result without making rows.
 ///
-/// A cell of an unexpected length reads as 0 or as empty and is remembered: `isMalformed` tells in the end.
+/// A cell of an unexpected length reads as 0 or empty, and sets `isMalformed`.
 struct CatalogCells {
     let result: QueryResult
     private(set) var isMalformed = false
@@ -35,7 +35,7 @@ struct CatalogCells {
 
     /// False for NULL.
     mutating func flag(_ row: Int, _ column: Int) -> Bool {
-        // NULL comes from privilege functions for what was dropped a moment ago.
+        // Privilege functions return NULL for objects dropped concurrently.
         guard let byte = result.withCell(row: row, column: column, { $0.count == 1 ? $0.first : nil }) else {
             return false
         }
@@ -58,7 +58,7 @@ struct CatalogCells {
     /// A one-dimensional array of int2 without NULLs; empty for NULL.
     mutating func int16s(_ row: Int, _ column: Int) -> [Int16] {
         let numbers = result.withCell(row: row, column: column) { bytes -> [Int16]? in
-            // Dimensions, flags, element type; for the one dimension its length and lower bound; then the elements.
+            // Number of dimensions, flags, element type; length and lower bound of the one dimension; then the elements.
             guard bytes.count >= 12 else { return nil }
             let dimensions = bytes.bigEndian(at: 0, as: Int32.self)
             if dimensions == 0 { return [] }
@@ -87,7 +87,7 @@ struct CatalogCells {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The caller has checked that so many bytes are there.
+    /// The caller has checked the number of bytes.
     fileprivate func bigEndian<Integer: FixedWidthInteger>(at offset: Int, as type: Integer.Type) -> Integer {
         Integer(bigEndian: loadUnaligned(fromByteOffset: offset, as: type))
     }

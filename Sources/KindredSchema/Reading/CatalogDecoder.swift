@@ -1,6 +1,6 @@
 import KindredPostgres
 
-/// Turns the results of the catalog queries into a catalog.
+/// Decodes the results of the catalog queries.
 struct CatalogDecoder {
     private(set) var catalog = Catalog()
 
@@ -42,7 +42,7 @@ struct CatalogDecoder {
         for row in cells.result.indices {
             catalog.role = cells.string(row, 1)
             catalog.bypassesRowSecurity = cells.flag(row, 2)
-            // The session's temporary objects have a schema of their own.
+            // Temporary objects are in a schema of their session.
             guard let schema = cells.optionalString(row, 0), !schema.hasPrefix("pg_temp_") else { continue }
             catalog.searchPath.append(schema)
             if cells.flag(row, 3) { catalog.openSchemas.append(schema) }
@@ -75,7 +75,7 @@ struct CatalogDecoder {
     }
 
     private mutating func columns(_ cells: inout CatalogCells) {
-        // Few types, many columns: each type's name is made once.
+        // There are few types and many columns, so each type's name is made once.
         var typeNames: [UInt64: String] = [:]
         catalog.columns.reserveCapacity(cells.result.count)
         for row in cells.result.indices {

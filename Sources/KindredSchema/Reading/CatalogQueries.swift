@@ -1,13 +1,13 @@
 import KindredPostgres
 
-/// The statements that read the catalog; all of them together take one round trip.
+/// The statements that read the catalog, in one round trip.
 ///
-/// Everything that users make has an OID from 16384 on, so no statement has to look at the system's own rows. Expressions
-/// are not deparsed, with the exception of partial unique indexes: a default's text costs more than all the rest.
+/// User objects have OIDs from 16384 on, so the statements skip system rows. Expressions are not deparsed, except those of
+/// partial unique indexes: the text of defaults would cost more than all the rest.
 ///
-/// What others create in schemas of the search path has no say in them, as `CatalogSafetyTests` shows.
+/// Objects that others create in schemas of the search path cannot affect them, as `CatalogSafetyTests` shows.
 enum CatalogQueries {
-    /// In the order in which `CatalogDecoder` takes their results.
+    /// In the order in which `CatalogDecoder` reads their results.
     static let all = [
         settings, relations, columns, constraints, partitionKeys, indexes, types, enumLabels, comments, keyComments,
         views,
@@ -19,8 +19,8 @@ enum CatalogQueries {
     )
     static let commit = Statement(text: StatementText("COMMIT"), resultFormat: .binary)
 
-    /// The role, and the schemas of its search path with whether everybody may create something there; with none of them
-    /// there is one row.
+    /// The role, and the schemas of its search path, each with whether PUBLIC may create objects there; one row if the path is
+    /// empty.
     private static let settings = StatementText(
         catalog: """
             SELECT p.schema::pg_catalog.text, r.rolname::pg_catalog.text, r.rolbypassrls AND NOT r.rolsuper,
@@ -32,10 +32,10 @@ enum CatalogQueries {
             """
     )
 
-    /// Tables and views outside the system's schemas, the helper schema, and what extensions own.
+    /// Tables and views, except those of system schemas, the helper schema and extensions.
     ///
-    /// The last but one column tells whether a trigger sees new rows before they are stored: row, before and insert are the
-    /// three lowest bits of its type.
+    /// The last but one column tells whether there is a BEFORE INSERT row trigger: ROW, BEFORE and INSERT are the three lowest
+    /// bits of `tgtype`.
     private static let relations = StatementText(
         catalog: """
             SELECT c.oid, n.nspname, c.relname, c.relkind, c.relispartition,
@@ -64,10 +64,10 @@ enum CatalogQueries {
             """
     )
 
-    /// The columns of everything that can be an entity, and of composite types.
+    /// The columns of possible entities, and of composite types.
     ///
-    /// A grant on a single column shows in its access list; without one there is nothing to ask. From PostgreSQL 18 on, a
-    /// column that is NOT NULL may hold what was there before, as long as the constraint is NOT VALID.
+    /// Column privileges are checked only if the column has an access list. From PostgreSQL 18 on, a NOT NULL column may still
+    /// have NULLs while its constraint is NOT VALID.
     private static let columns = StatementText(
         catalog: """
             SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod,
@@ -85,11 +85,11 @@ enum CatalogQueries {
             """
     )
 
-    /// All constraints but those of partitions.
+    /// All constraints except those of partitions.
     ///
-    /// `conenforced` and `conperiod` came with PostgreSQL 18, `confdelsetcols` with 15: where the table lacks them, the
-    /// names reach out to the values beside it. `SET CONSTRAINTS` takes a name, and fails if any constraint of that name in
-    /// the schema cannot be deferred.
+    /// `conenforced` and `conperiod` came with PostgreSQL 18, `confdelsetcols` with 15: if the table lacks them, the names
+    /// resolve to the outer query's values. `SET CONSTRAINTS` by name fails if any constraint of that name in the schema is not
+    /// deferrable.
     private static let constraints = StatementText(
         catalog: """
             SELECT k.* FROM (
@@ -109,8 +109,8 @@ enum CatalogQueries {
             """
     )
 
-    /// The foreign keys that stand on a partition or refer to one without being part of a partitioned table's, with the
-    /// tables at the roots and the numbers that the columns have there.
+    /// The foreign keys on or to a single partition that are not part of a partitioned table's, with the root tables and the
+    /// columns' numbers there.
     private static let partitionKeys = {
         func root(_ relation: String) -> String {
             "COALESCE(pg_catalog.pg_partition_root(\(relation))::pg_catalog.oid, \(relation))"
@@ -136,9 +136,9 @@ enum CatalogQueries {
         )
     }()
 
-    /// Unique indexes that neither stand for a primary key nor have expressions.
+    /// Unique indexes other than primary keys, without expressions.
     ///
-    /// A foreign key or an exclusion may prove nothing. `indnullsnotdistinct` came with PostgreSQL 15.
+    /// Other constraints with an index do not prove uniqueness. `indnullsnotdistinct` came with PostgreSQL 15.
     private static let indexes = StatementText(
         catalog: """
             SELECT i.* FROM (SELECT false AS indnullsnotdistinct) AS missing
@@ -153,7 +153,7 @@ enum CatalogQueries {
             """
     )
 
-    /// All types but those of tables' rows.
+    /// All types except tables' row types.
     private static let types = StatementText(
         catalog: """
             SELECT t.oid, n.nspname, t.typname, t.typtype, t.typcategory, t.typbasetype, t.typtypmod, t.typelem,
@@ -190,7 +190,7 @@ enum CatalogQueries {
             """
     )
 
-    /// The parsed definitions of views, from which the origin of their columns can be read.
+    /// The parsed definitions of views, which tell the origins of their columns.
     private static let views = StatementText(
         catalog: """
             SELECT r.ev_class, r.ev_action::pg_catalog.text FROM pg_catalog.pg_rewrite AS r

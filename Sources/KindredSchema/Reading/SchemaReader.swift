@@ -4,12 +4,12 @@ public import KindredPostgres
 public enum SchemaReader {
     /// Reads the model.
     ///
-    /// Takes one round trip: a read-only REPEATABLE READ transaction whose statements are sent together, so that all of
-    /// them see the catalog of one moment. Inside a transaction of the task it sees what that transaction sees. Any role
-    /// may do it, and sees what it may read. The client learns the database's enums, domains and arrays on the way.
+    /// Takes one round trip: a read-only REPEATABLE READ transaction whose statements are sent together, so that all see
+    /// one snapshot of the catalog. Inside the task's transaction it sees that one's snapshot. Any role may call it, and
+    /// sees what it may read. The client also learns the database's enums, domains and arrays.
     ///
-    /// - Throws: `PostgresError` if the server does, ``SchemaError`` with the code `invalidAnnotation` if an annotation in
-    ///   a comment or an override does not fit.
+    /// - Throws: `PostgresError` for errors of the server; ``SchemaError`` with the code `invalidAnnotation` for an invalid
+    ///   annotation or override.
     public static func read(
         from client: PostgresClient,
         overrides: [SchemaOverride] = []
@@ -17,9 +17,9 @@ public enum SchemaReader {
         try await read(from: client, overrides: overrides) { $0 }
     }
 
-    /// Reads the model for somebody who may refuse it; the client learns the types of a model that is not refused.
+    /// Reads the model for a caller that may refuse it; the client learns the types only if the caller accepts.
     ///
-    /// Values that are in memory are read by what the client knows of their types.
+    /// Values in memory are decoded by the client's registry, which must not change for a refused model.
     package static func read<T>(
         from client: PostgresClient,
         overrides: [SchemaOverride],
@@ -32,7 +32,7 @@ public enum SchemaReader {
         return result
     }
 
-    /// Reads the catalog's rows alone.
+    /// Reads only the catalog's rows.
     package static func readCatalog(from client: PostgresClient) async throws -> Catalog {
         try await readCatalogAndTypes(from: client).catalog
     }
@@ -46,7 +46,7 @@ public enum SchemaReader {
             results = try await client.executeBatch(queries)[...]
         } else {
             let statements = [CatalogQueries.begin] + queries + [CatalogQueries.commit]
-            // A connection of its own for the moment: if a statement fails, nobody else finds the failed transaction.
+            // An exclusive connection: if a statement fails, no other task gets the failed transaction.
             results = try await client.withConnection { _ in
                 try await client.executeBatch(statements)
             }.dropFirst().dropLast()
@@ -59,7 +59,7 @@ public enum SchemaReader {
         return (catalog, types)
     }
 
-    /// Logs, once for each client, what makes the statements of everybody who uses the database unsafe.
+    /// Logs security risks of the session, once for each client.
     private static func warn(_ client: PostgresClient, of catalog: Catalog) {
         if catalog.bypassesRowSecurity { client.warn(of: .bypassesRowSecurity) }
         if !catalog.openSchemas.isEmpty { client.warn(of: .openSchemas(catalog.openSchemas)) }

@@ -1,5 +1,5 @@
 extension ViewDefinition {
-    /// Returns where the view's columns come from; nil if none of them is a plain column of a table or view.
+    /// Returns the origins of the view's columns; nil if none is a plain column of a table or view.
     func origins(of view: UInt32) -> Catalog.ViewOrigins? {
         guard let query = elements(of: 0..<bytes.count).first else { return nil }
         let found = fields(of: query, "commandType", "setOperations", "targetList")
@@ -19,22 +19,22 @@ extension ViewDefinition {
         if columns.isEmpty { return nil }
         var sources = Sources()
         count(query, [], 0, &sources)
-        // Without a full count every relation may stand there twice.
+        // If the count was cut short, every relation may occur twice.
         let repeated =
             sources.isComplete
             ? Set(sources.counts.filter { $0.value > 1 }.keys) : Set(columns.values.map(\.relation))
         return Catalog.ViewOrigins(view: view, columns: columns, repeated: repeated)
     }
 
-    /// How often each relation stands in the FROM lists of a query and those within it.
+    /// How often each relation occurs in the FROM lists of a query and its subqueries.
     private struct Sources {
         var counts: [UInt32: Int] = [:]
-        /// How many more items are looked at: common table expressions can stand for very many.
+        /// How many more items may be visited: common table expressions can multiply them.
         var rest = 1_000
         var isComplete = true
     }
 
-    /// - Parameter ctes: The lists of common table expressions of the queries around this one, the innermost last.
+    /// - Parameter ctes: The lists of common table expressions of the outer queries, the innermost last.
     private func count(_ query: Range<Int>, _ ctes: [Range<Int>?], _ depth: Int, _ sources: inout Sources) {
         let found = fields(of: query, "rtable", "cteList")
         guard depth < 16, let rtable = found[0] else {
@@ -60,7 +60,7 @@ extension ViewDefinition {
                     case let place = ctes.count - 1 - level, let list = ctes[place],
                     let query = self.query(ofCTE: name, in: list)
                 else { continue }
-                // One that refers to itself runs into the limit of depth.
+                // The depth limit ends a recursive one.
                 count(query, Array(ctes[...place]), depth + 1, &sources)
             default: continue
             }

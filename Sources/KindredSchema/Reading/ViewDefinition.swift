@@ -1,12 +1,11 @@
-/// A view's definition as the server keeps it: the parsed query in the text form of `pg_rewrite.ev_action`.
+/// A view's definition as the server stores it: the parsed query in the text form of `pg_rewrite.ev_action`.
 ///
-/// Every column of the query carries the table and column that it comes from, `resorigtbl` and `resorigcol`: what
-/// libpq's PQftable and PQftablecol tell of a described statement. Reading it here rather than describing
-/// `pg_get_viewdef`'s text saves a round trip and the server's work for each view, needs no rights on the tables below,
-/// and also tells whether rows can be repeated, which a description does not.
+/// Every column of the query has its origin table and column, `resorigtbl` and `resorigcol`, which PQftable and PQftablecol
+/// report for a described statement. Parsing it, instead of describing `pg_get_viewdef`'s text, saves a round trip and
+/// server work for each view, needs no privileges on the underlying tables, and also tells whether rows can repeat.
 ///
-/// Fields are looked up by name, which have been the same in all supported versions; where something is not as expected,
-/// the view is simply taken for one without a key and without relationships.
+/// Fields are looked up by name; the names are the same in all supported versions. If anything is unexpected, the view
+/// has no key and no relationships.
 struct ViewDefinition {
     let bytes: UnsafeRawBufferPointer
 
@@ -15,7 +14,7 @@ struct ViewDefinition {
         bytes = text
     }
 
-    /// Returns what the view shows if it shows each row of one table or view at most once.
+    /// Returns the base if the view shows each row of one table or view at most once.
     func projection(of view: UInt32) -> Catalog.Projection? {
         guard let query = elements(of: 0..<bytes.count).first, let base = base(of: query, depth: 0) else { return nil }
         guard let targets = fields(of: query, "targetList")[0] else { return nil }
@@ -32,7 +31,7 @@ struct ViewDefinition {
         return columns.isEmpty ? nil : Catalog.Projection(view: view, base: base, columns: columns)
     }
 
-    /// Returns the one relation that a query takes its rows from, each at most once; nil if it is not so simple.
+    /// Returns the only relation that a query reads, each row at most once; nil for other queries.
     private func base(of query: Range<Int>, depth: Int) -> UInt32? {
         let found = fields(
             of: query,
@@ -54,7 +53,7 @@ struct ViewDefinition {
         return base(ofSource: sources[index - 1], ctes: found[8], depth: depth)
     }
 
-    /// Returns the relation that an item of a FROM list stands for: itself, or what its subquery takes its rows from.
+    /// Returns the relation of an item of a FROM list: the item itself, or the one that its subquery reads.
     private func base(ofSource source: Range<Int>, ctes: Range<Int>?, depth: Int) -> UInt32? {
         let found = fields(of: source, "rtekind", "relid", "subquery", "ctename", "ctelevelsup")
         switch found[0].flatMap(integer) {
@@ -75,10 +74,10 @@ struct ViewDefinition {
 
     // MARK: The text form
 
-    /// Returns the places of a node's fields, in the order of the names; nil for one that is missing.
+    /// Returns the positions of a node's fields, in the order of the names; nil for a missing one.
     ///
     /// A node is written `{TYPE :name value :name value}`. Braces and parentheses nest; in names and strings, they and
-    /// spaces have a backslash before them.
+    /// spaces are escaped by a backslash.
     func fields(of node: Range<Int>, _ names: StaticString...) -> [Range<Int>?] {
         var found = [Range<Int>?](repeating: nil, count: names.count)
         guard node.count >= 2, bytes[node.lowerBound] == UInt8(ascii: "{") else { return found }
@@ -88,7 +87,7 @@ struct ViewDefinition {
         var start = place
         while true {
             let token = token(from: &place, to: end)
-            // What follows a field's name is its value, even if a name in it begins with a colon.
+            // A field's value follows its name, even if the value begins with a colon.
             let isName = token.map { bytes[$0.lowerBound] == UInt8(ascii: ":") && start != $0.lowerBound } ?? false
             if let index = open, isName || token == nil {
                 found[index] = trimmed(start..<(token?.lowerBound ?? end))
@@ -114,7 +113,7 @@ struct ViewDefinition {
         return nodes
     }
 
-    /// Reads one word, or one node or list with all that is in it.
+    /// Reads one word, or one node or list with its contents.
     private func token(from place: inout Int, to end: Int) -> Range<Int>? {
         while place < end, bytes[place] == UInt8(ascii: " ") || bytes[place] == UInt8(ascii: "\n") { place += 1 }
         guard place < end else { return nil }

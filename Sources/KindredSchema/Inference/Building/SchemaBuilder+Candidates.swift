@@ -1,9 +1,9 @@
 extension SchemaBuilder {
     typealias Candidate = NameSettlement.Candidate
 
-    /// The names of an end on the side that holds the key, towards the one that it refers to.
+    /// The candidates of an end whose source holds the key.
     ///
-    /// Of a relationship of a view, the names that are written or follow from the constraint's stay with the tables.
+    /// The relationships of tables, not of views, get the names that are annotated or follow from the constraint.
     func holderCandidates(_ end: RelationshipEnd, _ key: ForeignKey) -> [Candidate] {
         var found: [Candidate] = []
         found.reserveCapacity(5)
@@ -25,7 +25,7 @@ extension SchemaBuilder {
         return found + generatedNames(of: key, holder: end.source, towards: end.destination)
     }
 
-    /// The names of an end on the side that the key refers to, towards the one that holds it.
+    /// The candidates of an end whose source the key refers to.
     func targetCandidates(_ end: RelationshipEnd, _ key: ForeignKey) -> [Candidate] {
         let holder = tables[end.destination].name.name
         let setName = key.isOneToOne ? holder : holder + "Set"
@@ -44,10 +44,10 @@ extension SchemaBuilder {
         return found + generatedNames(of: key, holder: end.destination, towards: key.destination)
     }
 
-    /// The names of an end on a side that a helper's near key refers to, towards that of its far key.
+    /// The candidates of a many-to-many end: its source is the target of the helper's near key, its destination of the far key.
     ///
-    /// - Parameter hasDirect: Whether the same two tables have a one-to-many relationship too, the same way: then the
-    ///   helper's name tells what it is about.
+    /// - Parameter hasDirect: Whether the same two tables have a one-to-many relationship too, in the same direction: then
+    ///   the helper's name distinguishes this one.
     func helperCandidates(
         _ end: RelationshipEnd,
         _ helper: HelperPair,
@@ -59,7 +59,7 @@ extension SchemaBuilder {
         if end.viewCount == 0 {
             found = near.annotation.manyToMany.map { Candidate(name: $0.name, rule: .annotation) }
             if found.isEmpty {
-                // As the constraint's own name does, its annotated name serves both the helper and the referenced table.
+                // An annotated name serves both the helper and the referenced table, as the constraint's name does.
                 found = near.annotation.names.map { Candidate(name: $0.name, rule: .annotation, givesWay: true) }
             }
             for name in near.names where ConstraintPair.halves(of: name) == nil {
@@ -85,7 +85,7 @@ extension SchemaBuilder {
         return found
     }
 
-    /// A key's base; towards a view with the view's name behind it, or in the place of the table's.
+    /// A key's base; for a view with the view's name appended, or instead of the table's.
     private func viewedBase(_ key: ForeignKey, towards destination: Int) -> String? {
         guard let base = key.base, destination != key.destination else { return key.base }
         let view = tables[destination].name.name
@@ -101,18 +101,18 @@ extension SchemaBuilder {
         return key.names.map { Candidate(name: "\(table.schema)_\(table.name)_\($0)\(suffix)", rule: .generated) }
     }
 
-    /// What tells the generated name of an end towards a view from that towards the table, whatever other views there are.
+    /// The suffix that makes the generated name of an end towards a view unique, whatever other views there are.
     private func generatedSuffix(_ destination: Int, insteadOf table: Int) -> String {
         if destination == table { return "" }
         let view = tables[destination].name
-        // Beside its table it goes without the schema, as classes that follow the search path find it in another one.
+        // In its table's schema the suffix omits the schema, so that classes that follow the search path find the name in another one.
         return view.schema == tables[table].name.schema ? "_\(view.name)" : "_\(view.schema)_\(view.name)"
     }
 }
 
 /// A constraint's name of the form `a__b`.
 enum ConstraintPair {
-    /// Returns what stands before and after the first `__`, either of which may be empty; nil if there is none.
+    /// Returns the parts before and after the first `__`, either of which may be empty; nil if there is none.
     static func halves(of name: String) -> (Substring, Substring)? {
         let bytes = name.utf8
         var place = bytes.startIndex

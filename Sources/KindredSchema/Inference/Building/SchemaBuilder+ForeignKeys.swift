@@ -1,5 +1,5 @@
 extension SchemaBuilder {
-    /// Takes in the foreign keys that count, merges those that repeat others, and settles which are one-to-one.
+    /// Collects the foreign keys that make relationships, merges duplicates, and finds which are one-to-one.
     func makeForeignKeys() {
         let rows = countedRows()
         for source in tables.indices where !rows.counted[source].isEmpty {
@@ -18,7 +18,7 @@ extension SchemaBuilder {
         }
     }
 
-    /// Settles which column of a key names its relationship; keys that make no relationship share columns too.
+    /// Finds the column of each key that names its relationship; keys that make no relationship count as sharing columns too.
     private func settleBase(_ key: ForeignKey, _ counted: ArraySlice<ForeignKey>, _ uncounted: [Int]) {
         var others = counted.filter { $0 !== key }.map(\.columns)
         if key.columns.count > 1 {
@@ -33,13 +33,13 @@ extension SchemaBuilder {
         )
     }
 
-    /// The places of each table's foreign keys among the catalog's constraints: those that count, and the others.
+    /// The indexes of each table's foreign keys among the catalog's constraints: those that make relationships, and the others.
     private func countedRows() -> (counted: [[Int]], others: [Int: [Int]]) {
         var counted = [[Int]](repeating: [], count: tables.count)
         var ofPartitions: [Int] = []
         var others: [Int: [Int]] = [:]
         for (place, row) in catalog.constraints.enumerated() where row.kind == .foreignKey {
-            // The parts of a partitioned table's key say the same again.
+            // The partitions' copies of a partitioned table's key are duplicates.
             guard row.parent == 0 else { continue }
             let source = tableIndexes[row.relation]
             let destination = tableIndexes[row.target]
@@ -65,7 +65,7 @@ extension SchemaBuilder {
         return (counted, others)
     }
 
-    /// Says that a key which compares periods makes no relationship.
+    /// Reports that a key with PERIOD makes no relationship.
     func diagnosePeriod(_ row: Catalog.Constraint, of table: QualifiedName) {
         diagnostics.append(
             SchemaDiagnostic(
@@ -81,7 +81,7 @@ extension SchemaBuilder {
     private func add(_ row: Catalog.Constraint, _ source: Int, _ first: Int) {
         guard let destination = tableIndexes[row.target], row.columns.count == row.targetColumns.count else { return }
         let made = ForeignKey(row, source: (source, tables[source]), destination: (destination, tables[destination]))
-        // A column may have been dropped between two queries of a transaction that sees more than one moment.
+        // In a READ COMMITTED transaction a column may be dropped between two queries.
         guard made.columnNames.count == row.columns.count, made.destinationColumnNames.count == row.columns.count
         else { return }
         let known = keys[first...].first { $0.repeats(made) }
@@ -92,7 +92,7 @@ extension SchemaBuilder {
         }
     }
 
-    /// Whether something proves that the key's columns are unique in their table.
+    /// Whether a constraint or index proves that the key's columns are unique in their table.
     private func isOneToOne(_ key: ForeignKey) -> Bool {
         tables[key.source].uniqueKeys.contains { unique in
             !unique.hasPeriod && unique.columns.count <= key.columns.count
@@ -100,7 +100,7 @@ extension SchemaBuilder {
         }
     }
 
-    /// Whether several rows of a one-to-one relationship may hold the same key for a while.
+    /// Whether several rows of a one-to-one relationship may temporarily hold the same key.
     func mayRepeat(_ key: ForeignKey) -> Bool {
         let table = tables[key.source]
         return table.relation.hasChildren

@@ -1,9 +1,9 @@
 extension SchemaBuilder {
     /// Two foreign keys that make their table a helper.
     struct HelperPair {
-        /// The place of the helper table.
+        /// The index of the helper table.
         let table: Int
-        /// The places of the two keys, in the order of their names.
+        /// The indexes of the two keys, in the order of their names.
         let first: Int
         let second: Int
     }
@@ -22,7 +22,7 @@ extension SchemaBuilder {
                 }
                 helpers += chosen
                 if chosen.isEmpty {
-                    let reason = "\(left) and \(right) are no two foreign keys that make the table a helper"
+                    let reason = "\(left) and \(right) do not make the table a helper"
                     report(index, written?.location ?? "", "\"manyToMany\" names no pair: \(reason)")
                 }
             } else if pairs.count == 1 {
@@ -36,7 +36,7 @@ extension SchemaBuilder {
     /// The pairs of a table's foreign keys whose columns together are its key.
     private func fittingPairs(of index: Int) -> [HelperPair] {
         let table = tables[index]
-        // A table that refers to itself is one of the two ends, not what is between them.
+        // A table that refers to itself is an end, not a helper.
         let candidates = table.foreignKeys.filter { !keys[$0].isSelfReference }
         guard candidates.count > 1 else { return [] }
         let primaryKey = table.primaryKey
@@ -57,7 +57,7 @@ extension SchemaBuilder {
                 } else if uniqueKeys.contains(where: { $0.columns == together }),
                     !(primaryKey?.columns.allSatisfy { together.contains($0) } ?? false)
                 {
-                    // The primary key, if any, has a column of its own: a surrogate.
+                    // The primary key, if any, has a column outside of both keys: a surrogate.
                     pairs.append(HelperPair(table: index, first: first, second: second))
                 }
             }
@@ -73,19 +73,19 @@ extension SchemaBuilder {
                 .ambiguousHelper,
                 entity: table,
                 constraints: Set(pairs.flatMap { [keys[$0.first].name, keys[$0.second].name] }).sortedByBytes(),
-                message: "\(table) makes no many-to-many relationship, as more than one pair of its foreign keys fits: "
+                message: "\(table) makes no many-to-many relationship, as several pairs of its foreign keys qualify: "
                     + "\(names.joined(separator: ", ")); an annotation "
                     + "@kindred {\"manyToMany\": [\"...\", \"...\"]} on the table chooses one"
             )
         )
     }
 
-    /// The columns outside both keys that a new row of the helper needs a value for.
+    /// The columns outside both keys that need a value in a new row of the helper.
     func requiredPayload(of pair: HelperPair) -> [String] {
         unfilledColumns(of: pair) { $1.isNotNull }
     }
 
-    /// The columns that say more than which objects are joined: outside both keys and a surrogate key, filled by nothing.
+    /// The payload: columns outside both keys and a surrogate key that the database does not fill.
     func payload(of pair: HelperPair) -> [String] {
         let surrogate = tables[pair.table].primaryKey?.columns ?? []
         let positions = [keys[pair.first], keys[pair.second]].compactMap { $0.annotation.orderedBy?.value }
@@ -107,13 +107,13 @@ extension SchemaBuilder {
         }
     }
 
-    /// What deleting an object does to its partners by a helper, of whose keys `near` refers to the object.
+    /// The delete rule of a many-to-many relationship; the helper's key `near` refers to the deleted object.
     func deleteRule(of pair: HelperPair, near: ForeignKey) -> DeleteRule {
         if let written = near.annotation.manyToManyDeleteRule { return written.value }
         switch near.annotation.deleteRule?.value ?? near.deleteRule {
         case .deny: return .deny
         case .cascade: return .nullify
-        // Rows that say nothing of their own go; others stay, and the constraint decides.
+        // Rows without payload are deleted; for others the constraint decides.
         case .nullify, .noAction: return payload(of: pair).isEmpty ? .nullify : .noAction
         }
     }

@@ -1,7 +1,7 @@
 import KindredPostgres
 
 extension SchemaBuilder {
-    /// What annotations say about a table's optimistic locking; reports what does not fit.
+    /// The optimistic locking that a table's annotations ask for; reports invalid ones.
     func optimisticLocking(of index: Int) -> OptimisticLocking? {
         let table = tables[index]
         var columns = (annotations.columns[table.relation.oid] ?? [:])

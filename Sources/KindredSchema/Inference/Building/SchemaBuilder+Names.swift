@@ -1,5 +1,5 @@
 extension SchemaBuilder {
-    /// Settles the names of one table's relationships.
+    /// Assigns the names of one table's relationships.
     func settleNames(of table: Int) {
         let places = tables[table].ends
         let settlement = NameSettlement(
@@ -18,10 +18,10 @@ extension SchemaBuilder {
         }
     }
 
-    /// In which order the rules are asked for the name that reads best.
+    /// The order of the rules in the choice of the primary name.
     private struct Preference {
         var rule: NameExplanation.Rule
-        /// Whether names that look machine-made are passed over.
+        /// Whether to skip names that look machine-made.
         var isPicky = false
 
         static let holder = [
@@ -43,10 +43,10 @@ extension SchemaBuilder {
         ]
     }
 
-    /// Chooses, among the names that an end was given, the one that reads best; the others become aliases.
+    /// Chooses an end's primary name among those assigned to it; the others become aliases.
     private func chooseName(of end: RelationshipEnd) {
         let preferences: [Preference]
-        // The key whose constraint's name may be the end's.
+        // The key whose constraint may name the end.
         let key: ForeignKey
         switch end.role {
         case .holder(let place):
@@ -75,7 +75,7 @@ extension SchemaBuilder {
         end.aliases = aliases
     }
 
-    /// Reports an annotation whose name was not given.
+    /// Reports an annotation whose name was not assigned.
     private func reportClash(
         _ place: Int,
         _ candidate: Candidate,
@@ -91,7 +91,7 @@ extension SchemaBuilder {
             reason = "another relationship of \(source) has this name: \(describe(places[other]))"
         case .contested(let others):
             let list = others.prefix(8).map { describe(places[$0]) }.joined(separator: ", ")
-            reason = "another relationship of \(source) is given this name: \(list)"
+            reason = "another relationship of \(source) claims this name: \(list)"
         }
         report(
             ends[place].source, location(of: candidate.name, ends[place]), "\"\(candidate.name)\" clashes: \(reason)")
@@ -108,7 +108,7 @@ extension SchemaBuilder {
         return written.first { $0.name == name }?.location ?? ""
     }
 
-    /// Names an end by what makes it.
+    /// Describes an end by its foreign key or helper.
     private func describe(_ place: Int) -> String {
         switch ends[place].role {
         case .holder(let key), .target(let key):
@@ -117,7 +117,7 @@ extension SchemaBuilder {
         }
     }
 
-    /// What became of an end's candidates, for people.
+    /// The outcomes of an end's candidates, for people.
     func explanation(of place: Int) -> [NameExplanation] {
         let end = ends[place]
         let places = tables[end.source].ends

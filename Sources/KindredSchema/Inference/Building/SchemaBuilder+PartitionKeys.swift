@@ -1,9 +1,9 @@
 import KindredPostgres
 
 extension SchemaBuilder {
-    /// Takes in the foreign keys that hold for single partitions only, with one note for each table that has such.
+    /// Collects the foreign keys that hold for single partitions only, with one note for each table with such keys.
     ///
-    /// - Parameter rows: The places of the keys among the catalog's constraints.
+    /// - Parameter rows: The indexes of the keys among the catalog's constraints.
     func makePartitionKeys(_ rows: [Int]) {
         let places = Dictionary(catalog.partitionKeys.map { ($0.constraint, $0) }) { first, _ in first }
         var groups: [Comparison: [PartitionKey.Constraint]] = [:]
@@ -21,7 +21,7 @@ extension SchemaBuilder {
             let comparison = Comparison(
                 source: source, columns: columns, destination: destination,
                 destinationColumns: tables[destination].columnNames(key.targetColumns))
-            // A column may have been dropped between two queries of a transaction that sees more than one moment.
+            // In a READ COMMITTED transaction a column may be dropped between two queries.
             guard row.isEnforced, columns.count == row.columns.count,
                 comparison.destinationColumns.count == columns.count
             else { continue }
@@ -50,7 +50,7 @@ extension SchemaBuilder {
         diagnosePartitionKeys()
     }
 
-    /// What a key compares.
+    /// The tables and columns that a key compares.
     private struct Comparison: Hashable {
         let source: Int
         let columns: [String]
@@ -70,7 +70,7 @@ extension SchemaBuilder {
                     constraints: constraints,
                     message: "\(names.count == 1 ? "A foreign key" : "Foreign keys") of \(source) "
                         + "\(names.count == 1 ? "holds" : "hold") for single partitions: "
-                        + "\(keys.map(summary).joined(separator: ", ")). They make no relationship, as other partitions "
+                        + "\(keys.map(summary).joined(separator: ", ")). They make no relationship, because other partitions "
                         + "may lack them, and the rule for deleting what they refer to is noAction"
                 )
             )

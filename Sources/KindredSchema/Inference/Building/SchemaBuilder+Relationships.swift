@@ -1,7 +1,7 @@
 import KindredPostgres
 
 extension SchemaBuilder {
-    /// Makes the relationships of one table, sorted by name, without those that the role may not read.
+    /// Makes the readable relationships of one table, sorted by name.
     func makeRelationships(of table: Int) -> [Relationship] {
         checkAnnotations(of: table)
         guard tables[table].isVisible else { return [] }
@@ -54,7 +54,7 @@ extension SchemaBuilder {
             isEnforced: key.isEnforced,
             databaseAction: end.viewCount > 0 ? .noAction : databaseAction(of: key),
             updateAction: end.viewCount > 0 || !key.isEnforced ? .noAction : key.updateAction,
-            // A view need not show the row that the key refers to; a materialized one may show rows that are gone.
+            // A view may not show the row that the key refers to; a materialized one may show deleted rows.
             mayDangle: end.destination != key.destination || tables[end.source].kind == .materializedView
                 || key.mayDangle || tables[key.source].relation.hasChildren,
             mayRepeat: end.destination != key.destination || tables[key.destination].relation.hasChildren,
@@ -143,7 +143,7 @@ extension SchemaBuilder {
         tables[end.destination].columnNames(end.destinationColumns)
     }
 
-    /// The column that orders the members of a key's relationship, as the table that holds it or a view of it has it.
+    /// The column that orders the members of a key's relationship, in the table that holds it or in a view of it.
     private func position(_ key: ForeignKey, in holder: Int) -> String? {
         guard let ordered = key.annotation.orderedBy?.value else { return nil }
         if holder == key.source { return ordered }
@@ -154,7 +154,7 @@ extension SchemaBuilder {
         return tables[holder].columnNames([column]).first
     }
 
-    /// The columns that become NULL when a member leaves, as the table that holds a key or a view of it has them.
+    /// The columns that become NULL when a member leaves, in the table that holds a key or in a view of it.
     private func clearedColumns(of key: ForeignKey, in holder: Int, _ columns: [Int16]) -> [String] {
         let cleared = clearedColumns(of: key)
         if holder == key.source { return cleared }
@@ -163,7 +163,7 @@ extension SchemaBuilder {
     }
 
     /// The columns of a key that become NULL when a member leaves: the nullable ones, or those that
-    /// ON DELETE SET NULL (...) names; none if MATCH FULL would refuse a key that is NULL in part.
+    /// ON DELETE SET NULL (...) names; none if MATCH FULL would refuse a partly NULL key.
     private func clearedColumns(of key: ForeignKey) -> [String] {
         let table = tables[key.source]
         let nullable = key.columns.filter { number in
@@ -182,9 +182,9 @@ extension SchemaBuilder {
         return table.number(ofColumn: ordered.value).map(table.immediatelyUnique.contains) ?? false
     }
 
-    /// What the database does by itself, as far as it can: SET NULL of a required column is a refusal.
+    /// The database's own action; SET NULL of a required column counts as a refusal.
     private func databaseAction(of key: ForeignKey) -> DatabaseAction {
-        // The rows of tables that inherit from the holder are among its objects, and none of the key's.
+        // Rows of inheriting tables are objects of the holder, but the key does not cover them.
         guard key.isEnforced, !tables[key.source].relation.hasChildren else { return .noAction }
         switch key.action {
         case .setNull:
@@ -195,9 +195,9 @@ extension SchemaBuilder {
         }
     }
 
-    // MARK: What the role may read
+    // MARK: Privileges
 
-    /// Whether the role may read both sides, and the columns that they are compared by.
+    /// Whether the role may read both sides, and the columns that are compared.
     private func isVisible(_ end: RelationshipEnd) -> Bool {
         let (source, destination) = (tables[end.source], tables[end.destination])
         return source.isVisible && destination.isVisible && source.shows(end.columns)
@@ -211,7 +211,7 @@ extension SchemaBuilder {
                 .unreadableForeignKey,
                 entity: source,
                 constraints: key.names,
-                message: "The foreign key \(key.name) of \(source) makes no relationship, as the role "
+                message: "The foreign key \(key.name) of \(source) makes no relationship, because the role "
                     + "\(catalog.role) may not read \(destination) or a column that is needed"
             )
         )
@@ -232,7 +232,7 @@ extension SchemaBuilder {
 
     // MARK: Annotations that name nothing
 
-    /// Reports what the annotations of a table's foreign keys say in vain.
+    /// Reports annotations of a table's foreign keys that have no effect.
     private func checkAnnotations(of table: Int) {
         for place in tables[table].foreignKeys {
             let key = keys[place]
@@ -241,12 +241,12 @@ extension SchemaBuilder {
             }
             let location = key.annotation.manyToMany.first?.location ?? key.annotation.manyToManyDeleteRule?.location
             if let location, !helpers.contains(where: { $0.first == place || $0.second == place }) {
-                report(table, location, "it speaks of a many-to-many relationship, but the key makes none")
+                report(table, location, "it names a many-to-many relationship, but the key makes none")
             }
         }
     }
 
-    /// What keeps a column from holding positions; nil if nothing does.
+    /// Why a column cannot hold positions; nil if it can.
     private func whyNotPosition(_ name: String, _ table: Table, _ key: ForeignKey) -> String? {
         guard let number = table.number(ofColumn: name), let place = table.place(of: number) else {
             return "\"orderedBy\" names no column: there is no \"\(name)\""

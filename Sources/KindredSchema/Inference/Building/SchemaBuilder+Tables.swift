@@ -1,5 +1,5 @@
 extension SchemaBuilder {
-    /// Takes in the relations, sorted by name; partitions are set aside.
+    /// Collects the relations, sorted by name, without partitions.
     func makeTables() {
         tables.reserveCapacity(catalog.relations.count)
         for relation in catalog.relations {
@@ -21,9 +21,9 @@ extension SchemaBuilder {
         for index in tables.indices { tableIndexes[tables[index].relation.oid] = index }
     }
 
-    /// Hands the columns to their tables, and makes attributes of them.
+    /// Assigns the columns to their tables, and makes attributes from them.
     func makeColumns() {
-        // The server gives a table's columns together, mostly: then one look-up serves all.
+        // The server mostly returns a table's columns together: then one look-up serves all.
         var last: (oid: UInt32, table: Table?) = (0, nil)
         for column in catalog.columns {
             if column.relation != last.oid {
@@ -52,7 +52,7 @@ extension SchemaBuilder {
         }
     }
 
-    /// Collects what is unique: primary keys, UNIQUE constraints, and indexes that prove as much.
+    /// Collects the primary keys, UNIQUE constraints, and indexes that prove uniqueness.
     func makeUniqueKeys() {
         for constraint in catalog.constraints where constraint.kind != .foreignKey {
             guard let index = tableIndexes[constraint.relation] else { continue }
@@ -113,7 +113,7 @@ extension SchemaBuilder {
         }
     }
 
-    /// Settles what identifies the objects of each entity.
+    /// Finds the key that identifies each entity's objects.
     func makeIdentities() {
         for index in tables.indices {
             let declared = tables[index].isIgnored ? nil : declaredKey(of: index)
@@ -162,7 +162,7 @@ extension SchemaBuilder {
 }
 
 extension Entity.Kind {
-    /// Whether rows are stored in it, and had to pass the checks of their columns' types: an outer join's have not.
+    /// Whether it stores rows, which satisfy their columns' domains; an outer join's rows may not.
     fileprivate var storesRows: Bool { self != .view && self != .materializedView }
 
     /// The kind that a value of `relkind` stands for; nil for indexes, sequences and the like.

@@ -1,19 +1,19 @@
 extension SchemaBuilder {
-    /// The columns of one table that a view shows as they are, of one row of it in each of its own.
+    /// The columns of one table that a view shows unchanged; each row of the view shows one row of the table.
     struct ShownTable {
-        /// The table's place.
+        /// The table's index.
         let table: Int
         /// The view's columns by the table's.
         let columns: [Int16: Int16]
     }
 
-    /// The most relationships by views that a foreign key, or a helper, gives by itself.
+    /// The largest number of relationships by views that a foreign key or helper makes without annotations.
     private static let largestCount = 100
 
     /// Makes both ends of the relationships between views, and between views and tables.
     ///
-    /// A view stands for a table wherever it shows all columns of a foreign key of that table, or has all columns that a
-    /// foreign key refers to as its key.
+    /// A view stands for a table if it shows all columns of one of the table's foreign keys, or if its key is the columns that
+    /// a foreign key refers to.
     func makeViewEnds() {
         let views = findShownTables()
         for index in tables.indices where !tables[index].isView {
@@ -40,7 +40,7 @@ extension SchemaBuilder {
         }
     }
 
-    /// The view's columns that show the given ones of a table, all of the same row; nil if it does not show them all.
+    /// The view's columns that show the given ones of a table, from the same row; nil if one is missing.
     func columns(of view: Int, showing columns: [Int16], of table: Int) -> [Int16]? {
         for shown in shownTables[view] ?? [] where shown.table == table {
             let found = columns.compactMap { shown.columns[$0] }
@@ -55,7 +55,7 @@ extension SchemaBuilder {
         self.columns(of: view, showing: columns, of: table).map { Side(table: view, columns: $0, isView: true) }
     }
 
-    /// The views that have what a key refers to as their own key.
+    /// The views whose key is what a foreign key refers to.
     private func targetViews(_ key: ForeignKey, _ views: [Int: [Int]]) -> [Side] {
         (views[key.destination] ?? []).compactMap { view in
             guard let side = side(view, showing: key.destinationColumns, of: key.destination),
@@ -65,7 +65,7 @@ extension SchemaBuilder {
         }
     }
 
-    /// All pairs of two sides but that of the two tables; with views that an annotation names alone, if those are too many.
+    /// All pairs of two sides except the two tables; only with annotated views, if there are too many.
     private func pairs(
         _ left: Side, _ leftViews: [Side], _ right: Side, _ rightViews: [Side], _ keys: [ForeignKey], of table: Int
     ) -> [(Side, Side)] {
@@ -91,12 +91,12 @@ extension SchemaBuilder {
         }
     }
 
-    /// What an annotation says about a view's relationships.
+    /// The annotated choice for a view's relationships.
     private func choice(of view: Int) -> Bool? {
         annotations.tables[tables[view].relation.oid]?.options.relationships
     }
 
-    /// Finds what each view shows; returns the views that show anything of a table, by the table.
+    /// Finds what each view shows; returns, by table, the views that show a column of it.
     private func findShownTables() -> [Int: [Int]] {
         var origins: [Int: Catalog.ViewOrigins] = [:]
         for row in catalog.viewOrigins {
@@ -113,7 +113,7 @@ extension SchemaBuilder {
 
     private func findShownTables(of view: Int, _ origins: [Int: Catalog.ViewOrigins]) {
         guard let row = origins[view], shownTables[view] == nil else { return }
-        // No view can show itself; damaged rows must not run in circles.
+        // No view can show itself, but damaged catalog rows must not loop.
         shownTables[view] = []
         var groups: [(relation: Int, columns: [Int16: Int16])] = []
         var groupOf: [Int: Int] = [:]
@@ -124,7 +124,7 @@ extension SchemaBuilder {
             if row.repeated.contains(origin.relation) {
                 groups.append((relation, [origin.column: column.number]))
             } else if let group = groupOf[relation] {
-                // Of two columns that show the same one the first counts.
+                // The first of two columns that show the same one counts.
                 if groups[group].columns[origin.column] == nil { groups[group].columns[origin.column] = column.number }
             } else {
                 groupOf[relation] = groups.count

@@ -1,7 +1,7 @@
 extension SchemaBuilder {
-    /// Gives each view that shows the rows of one table, one for one, that table's key.
+    /// Gives each view that shows one table's rows at most once that table's key.
     ///
-    /// What a view's column shows is NOT NULL, generated or filled by default if the table's is.
+    /// A view's column is NOT NULL, generated or filled by default if the table's column is.
     func makeViewKeys() {
         var projections: [Int: Catalog.Projection] = [:]
         for projection in catalog.projections {
@@ -35,7 +35,7 @@ extension SchemaBuilder {
 }
 
 extension Attribute {
-    /// The same attribute, with what the other one says about how it is filled.
+    /// The same attribute, filled as the other one.
     fileprivate func filled(as other: Attribute) -> Attribute {
         Attribute(
             name: name,

@@ -2,20 +2,20 @@ package import KindredPostgres
 
 /// Makes the model from the catalog's rows.
 ///
-/// Names and relationships are settled over everything in the database, and what the role may not read is left out at
-/// the end: so two roles see the same names.
+/// Names are assigned over the whole database, and what the role may not read is removed at the end, so that all roles see
+/// the same names.
 final class SchemaBuilder {
     let catalog: Catalog
     let types: TypeResolver
     var annotations: Annotations
-    /// Everything that can be an entity, readable and wanted or not, sorted by name.
+    /// Every possible entity, including unreadable and ignored ones, sorted by name.
     var tables: [Table] = []
     var tableIndexes: [UInt32: Int] = [:]
-    /// What became of the relations that are no entities, and why.
+    /// Why relations are not entities.
     var hidden: [QualifiedName: DatabaseSchema.HiddenReason] = [:]
     /// The names of relations that are not among `tables`: partitions.
     var otherNames: [UInt32: QualifiedName] = [:]
-    /// The foreign keys that count, sorted by table and name.
+    /// The foreign keys that make relationships, sorted by table and name.
     var keys: [ForeignKey] = []
     /// The foreign keys that hold for single partitions only.
     var partitionKeys: [PartitionKey] = []
@@ -24,7 +24,7 @@ final class SchemaBuilder {
     /// Every end of every relationship; the inverse of an end is its neighbour, `index ^ 1`.
     var ends: [RelationshipEnd] = []
     var diagnostics: [SchemaDiagnostic] = []
-    /// What each view shows of tables, once it is known.
+    /// What each view shows of tables, once found.
     var shownTables: [Int: [ShownTable]] = [:]
 
     init(_ catalog: Catalog, overrides: [SchemaOverride], registry: TypeRegistry?) {
@@ -61,7 +61,7 @@ final class SchemaBuilder {
         )
     }
 
-    /// Notes that an annotation does not fit.
+    /// Notes an invalid annotation.
     func report(_ table: Int, _ location: String, _ reason: String) {
         annotations.problems.append(.init(entity: tables[table].name, location: location, reason: reason))
     }
@@ -72,7 +72,7 @@ final class SchemaBuilder {
         for (index, table) in tables.enumerated() where table.isVisible {
             let identity = table.columnNames(table.identity)
             let isReadOnly = identity.isEmpty || table.kind == .materializedView || !table.relation.isUpdatable
-            // A column that the role may not read tells it nothing.
+            // The role must not learn of a column that it may not read.
             let locking = optimisticLocking(of: index)
             let isLocking =
                 if case .column(let name) = locking {
@@ -86,7 +86,7 @@ final class SchemaBuilder {
                     SchemaDiagnostic(
                         .missingKey,
                         entity: table.name,
-                        message: "\(table.name) has no key, so its objects can only be read and are not uniqued"
+                        message: "\(table.name) has no key, so its objects are read-only and not uniqued"
                     )
                 )
             }
@@ -117,7 +117,7 @@ final class SchemaBuilder {
 }
 
 extension DatabaseSchema {
-    /// Makes the model from the catalog's rows: a pure function, which the order of the rows does not matter to.
+    /// Makes the model from the catalog's rows: a pure function, independent of their order.
     ///
     /// - Throws: ``SchemaError`` with the code `invalidAnnotation`, which lists every annotation and override that is
     ///   malformed, names nothing, or clashes.

@@ -1,17 +1,31 @@
 /// What deleting an object does to the objects at the other end of one of its relationships.
 ///
-/// Of a to-many relationship the foreign key decides: CASCADE gives `cascade`, SET NULL and SET DEFAULT `nullify`, RESTRICT
-/// `deny`, NO ACTION `noAction`. A to-one relationship has `nullify`. A many-to-many relationship has `nullify`, and the
-/// helper's rows go, where those have no ``RelationshipHelper/payload``; with payload it has `nullify` where the helper's
-/// key to the object says CASCADE, else `noAction`; in either case `deny` where that key says RESTRICT. Annotations and
-/// overrides decide otherwise.
+/// The defaults, which annotations and overrides replace:
+///
+/// - To-many: from the foreign key. CASCADE gives `cascade`, SET NULL and SET DEFAULT `nullify`, RESTRICT `deny`,
+///   NO ACTION `noAction`.
+/// - To-one: `nullify`.
+/// - Many-to-many: `deny` if the helper's key to the object is RESTRICT. Else `nullify`, which deletes the helper's rows,
+///   if the helper has no ``RelationshipHelper/payload`` or that key is CASCADE. Else `noAction`.
 public enum DeleteRule: String, Sendable, Hashable, CaseIterable {
-    /// The others forget the object: their foreign key becomes NULL, or the helper's rows go.
+    /// The others no longer refer to the object: their foreign key becomes NULL, or the helper's rows are deleted.
     case nullify
     /// The others are deleted too.
     case cascade
-    /// The object is not deleted while there are others.
+    /// The object cannot be deleted while there are others.
     case deny
-    /// Nothing is done; the database's constraint decides.
+    /// The library does nothing; the database's constraint decides.
     case noAction
+}
+
+/// The database's own action on rows whose foreign key refers to a deleted row.
+package enum DatabaseAction: Sendable, Hashable {
+    /// It refuses the deletion or change, or does nothing.
+    case noAction
+    /// It deletes them too, or updates them to the new values.
+    case cascade
+    /// It sets the key's columns to NULL, all of them or those that ON DELETE SET NULL (...) names.
+    case setNull
+    /// It sets the key's columns to their defaults.
+    case setDefault
 }

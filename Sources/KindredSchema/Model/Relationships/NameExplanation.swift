@@ -1,6 +1,6 @@
-/// One name that was a candidate for a relationship: the rule that offered it, and what became of it.
+/// A candidate name of a relationship: the rule that offered it, and the outcome.
 public struct NameExplanation: Sendable, Hashable, CustomStringConvertible {
-    /// The rules that offer names, in the order in which conflicts between them are settled.
+    /// The rules that offer names, in order of precedence.
     public enum Rule: Int, Sendable, Hashable, Comparable, CaseIterable, CustomStringConvertible {
         /// Written in an annotation or in code.
         case annotation = 1
@@ -10,13 +10,13 @@ public struct NameExplanation: Sendable, Hashable, CustomStringConvertible {
         case constraintName
         /// The name of the table at the other end, with `Set` for a to-many relationship.
         case tableName
-        /// The foreign key's own column, less the referenced key's suffix; for a many-to-many relationship beside a direct
+        /// The foreign key's own column without the referenced key's suffix; for a many-to-many relationship beside a direct
         /// one between the same tables, the helper's name and the table's.
         case columnName
-        /// Made of schema, table and constraint; always given.
+        /// Generated from schema, table and constraint; always assigned.
         case generated
 
-        /// Whether the left rule's names go first.
+        /// Whether the left rule takes precedence.
         public static func < (left: Self, right: Self) -> Bool {
             left.rawValue < right.rawValue
         }
@@ -34,17 +34,17 @@ public struct NameExplanation: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What became of a candidate.
+    /// The outcome of a candidate.
     public enum Outcome: Sendable, Hashable {
-        /// The relationship has it.
+        /// It is assigned to the relationship.
         case given
         /// An attribute of the entity has that name.
         case attribute
-        /// Another relationship of the entity, which is named here, has it by a rule that goes first.
+        /// Another relationship of the entity, named here, has it by a rule with precedence.
         case taken(by: String)
-        /// Other relationships of the entity, which are named here, claim it by the same rule; none of them gets it.
+        /// Other relationships of the entity, named here, claim it by the same rule; none gets it.
         case contested(with: [String])
-        /// It is kept for another relationship of the entity, which is named here, as its generated name.
+        /// It is reserved for another relationship of the entity, named here, as its generated name.
         case reserved(for: String)
     }
 
@@ -52,7 +52,7 @@ public struct NameExplanation: Sendable, Hashable, CustomStringConvertible {
     public let name: String
     /// The rule that offered it.
     public let rule: Rule
-    /// What became of it.
+    /// The outcome.
     public let outcome: Outcome
 
     /// Whether the relationship has this name.

@@ -1,13 +1,13 @@
 /// Foreign keys that hold for single partitions only, and compare the same columns of the same tables.
 ///
-/// They make no relationship, since the other partitions' rows may lead nowhere. A deletion still has to reckon with them.
+/// They make no relationship, because other partitions' rows may refer to nothing. Deletions take them into account.
 package struct PartitionKey: Sendable, Hashable {
     /// The constraints, sorted by table and name.
     package let constraints: [Constraint]
-    /// The entity whose rows hold the key, all of them or those of some partitions.
+    /// The entity whose rows, or those of some partitions, hold the key.
     package let source: QualifiedName
     package let columns: [String]
-    /// The entity whose rows are referred to, all of them or those of some partitions.
+    /// The entity whose rows, or those of some partitions, are referenced.
     package let destination: QualifiedName
     /// One for each of `columns`.
     package let destinationColumns: [String]
@@ -20,7 +20,7 @@ package struct PartitionKey: Sendable, Hashable {
         package let tableOID: UInt32
         /// The table that it refers to.
         package let targetOID: UInt32
-        /// What the database does to the rows when the row that they refer to is deleted.
+        /// The database's action on the rows when the referenced row is deleted.
         package let action: DatabaseAction
     }
 }

@@ -3,7 +3,7 @@
 /// Relationships are inferred from foreign keys and helper tables; each has an inverse on its destination.
 /// Instances are immutable and compared by value.
 public final class Relationship: Sendable {
-    /// How many objects stand on either side.
+    /// How many objects are on either side.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// At most one object on either side.
         case oneToOne
@@ -15,15 +15,15 @@ public final class Relationship: Sendable {
         case manyToMany
     }
 
-    /// The key that reads best of those that reach this relationship.
+    /// The primary name.
     public let name: String
-    /// All other keys that reach it, sorted.
+    /// The aliases, sorted.
     public let aliases: [String]
-    /// How many objects stand on either side.
+    /// How many objects are on either side.
     public let kind: Kind
     /// Whether a source object may have no destination.
     ///
-    /// On the side that holds the foreign key this follows from its columns; on every other side it is true.
+    ///On the side that holds the foreign key this follows from its columns; otherwise it is true.
     public let isOptional: Bool
     /// The entity that the relationship belongs to.
     public let source: QualifiedName
@@ -35,9 +35,9 @@ public final class Relationship: Sendable {
     public let deleteRule: DeleteRule
     /// The name of the foreign key constraint; nil for many-to-many.
     public let foreignKey: String?
-    /// The source's columns that are compared with `destinationColumns`, or with the helper's.
+    /// The source's columns that match `destinationColumns`, or the helper's.
     public let columns: [String]
-    /// The destination's columns, one for each of `columns`; for many-to-many those that the helper refers to.
+    /// The destination's columns, one for each of `columns`; for many-to-many the columns that the helper refers to.
     public let destinationColumns: [String]
     /// Whether the source's table holds the foreign key.
     public let holdsForeignKey: Bool
@@ -54,32 +54,32 @@ public final class Relationship: Sendable {
     public let maximumCount: Int?
     /// The foreign-key columns that become NULL when a member leaves the relationship.
     ///
-    /// They belong to the side that holds the foreign key. With a composite key these are the nullable ones alone,
-    /// of which those that other keys share only change where the database itself clears them.
-    /// Empty where every column is required, and for many-to-many.
+    /// They belong to the side that holds the foreign key. Of a composite key these are only the nullable ones; columns
+    /// shared with other keys change only if the database itself clears them.
+    /// Empty if every column is required, and for many-to-many.
     public let clearedColumns: [String]
-    /// Whether the database enforces the foreign key, and so carries out its actions.
+    /// Whether the database enforces the foreign key, and performs its actions.
     ///
     /// False for NOT ENFORCED constraints. For many-to-many, whether it enforces both keys of the helper.
     public let isEnforced: Bool
-    /// What the database itself does to the rows that hold the key when the row that they refer to is deleted.
+    /// The database's own action on the rows that hold the key when the referenced row is deleted.
     ///
-    /// `noAction` where it refuses, does nothing, or would fail for want of a nullable column, and for many-to-many.
+    ///`noAction` if it refuses, does nothing, or would fail for lack of a nullable column, and for many-to-many.
     package let databaseAction: DatabaseAction
-    /// What the database itself does to the rows that hold the key when the values change that it refers to.
+    /// The database's own action on the rows that hold the key when the referenced values change.
     ///
     /// `noAction` for many-to-many.
     package let updateAction: DatabaseAction
-    /// Whether a foreign key's value may have no row: the database does not enforce the key, or has not checked old rows.
+    /// Whether a foreign key's value may have no row: the key is NOT ENFORCED or NOT VALID.
     package let mayDangle: Bool
-    /// Whether a to-one relationship may have several rows at its other end for a while: the key is checked when a
-    /// transaction ends, or does not cover tables that inherit.
+    /// Whether a to-one relationship may temporarily have several rows at its other end: the key is deferred, or does not
+    /// cover inheriting tables.
     package let mayRepeat: Bool
     /// Whether the source or the destination is a view that stands for a table of the foreign key.
     ///
-    /// Its rows are other objects than the table's. It changes nothing of what a deletion does.
+    /// The view's rows are other objects than the table's. Deletions are not affected.
     package let isByView: Bool
-    /// Every name that was a candidate: which rule offered it, and whether the relationship was given it.
+    /// Every candidate name: the rule that offered it, and whether it was assigned.
     public let explanation: [NameExplanation]
 
     /// Whether a source object may have several destinations.
@@ -146,8 +146,8 @@ public final class Relationship: Sendable {
 }
 
 extension Relationship {
-    /// Whether a to-one relationship may lead to no object: it is optional, leads to a view, which need not show every row,
-    /// or comes from a view whose column may be NULL where the table's is not.
+    /// Whether a to-one relationship may have no destination: it is optional, its destination is a view, which may not show
+    /// every row, or its source is a view, whose column may be NULL though the table's is not.
     package func mayLeadNowhere(from source: Entity) -> Bool {
         if isOptional { return true }
         return isByView && (mayDangle || columns.contains { source.attribute(named: $0)?.isNotNull != true })
@@ -185,4 +185,25 @@ extension Relationship: CustomStringConvertible {
     public var description: String {
         "\(source).\(name) -> \(destination)"
     }
+}
+
+/// The table between the two ends of a many-to-many relationship, seen from the source.
+public struct RelationshipHelper: Sendable, Hashable {
+    /// The helper table.
+    public let entity: QualifiedName
+    /// The helper's foreign key to the source.
+    public let sourceForeignKey: String
+    /// The helper's foreign key to the destination.
+    public let destinationForeignKey: String
+    /// The helper's columns that refer to the relationship's `columns`, in their order.
+    public let sourceColumns: [String]
+    /// The helper's columns that refer to the relationship's `destinationColumns`, in their order.
+    public let destinationColumns: [String]
+    /// Columns outside both keys that need a value in a new row: NOT NULL, without a default, not generated.
+    public let requiredPayload: [String]
+    /// Columns outside both keys and the helper's primary key that the database does not fill: no default, not generated.
+    ///
+    /// A column that orders the relationship is not included. If there are any, the foreign key decides what a deletion
+    /// does to the helper's rows: deleting a product deletes no order lines unless the database cascades.
+    public let payload: [String]
 }
