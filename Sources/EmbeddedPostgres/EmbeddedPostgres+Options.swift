@@ -1,7 +1,7 @@
 extension EmbeddedPostgres {
-    /// What can be chosen about an embedded server; every field has a default that suits tests.
+    /// The options of an embedded server; the defaults suit tests.
     public struct Options: Sendable {
-        /// Server settings added to the defaults, or replacing them: `["max_connections": "20"]`.
+        /// Server settings that add to the defaults or replace them: `["max_connections": "20"]`.
         ///
         /// Written to `postgresql.conf`; values need no quotes.
         public var settings: [String: String] = [:]
@@ -14,12 +14,12 @@ extension EmbeddedPostgres {
 
         /// The folder of the programs `initdb` and `postgres`.
         ///
-        /// By default they are searched for, see ``PostgresInstallation/find(binFolder:)``.
+        /// By default ``PostgresInstallation/find(binFolder:)`` searches for them.
         public var binFolder: String?
 
-        /// The user to run as when the process is root's: `postgres` or `nobody` by default.
+        /// The user to run the server as if the process runs as root: `postgres` or `nobody` by default.
         ///
-        /// Ignored when the process is not root's.
+        ///Ignored if it does not.
         public var user: String?
 
         /// How long to wait for the server to be ready.
@@ -33,8 +33,8 @@ extension EmbeddedPostgres {
 extension EmbeddedPostgres.Options {
     /// Nothing is made durable; no TCP; a stable time zone; few background writes.
     ///
-    /// Dynamic shared memory in files of the cluster, because segments of the system would outlive a server
-    /// that was killed, and because containers have little of it.
+    /// Dynamic shared memory is in the cluster's files, because system segments would outlive a killed server,
+    /// and containers have little of it.
     private static let defaultSettings = [
         "autovacuum": "off",
         "dynamic_shared_memory_type": "mmap",
@@ -63,7 +63,7 @@ extension EmbeddedPostgres.Options {
                     "“\(name)” is not a setting: a name has letters, digits, _ and dots; a value is one line.")
             }
             var quoted = ""
-            // Scalars: a combining mark behind a quote does not hide it.
+            // Scalars, because a combining mark after a quote would hide it.
             for scalar in value.unicodeScalars {
                 quoted += scalar == "'" ? "''" : scalar == "\\" ? "\\\\" : String(scalar)
             }

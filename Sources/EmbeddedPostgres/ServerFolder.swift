@@ -11,13 +11,13 @@
     import Musl
 #endif
 
-/// Chooses where a server's folder goes; the supervisor makes it, as the server's user.
+/// Chooses a server's folder; the supervisor creates it, as the server's user.
 enum ServerFolder {
     /// The longest path of a unix socket in bytes: 107 on Linux, 103 on macOS.
     static let longestSocketPath =
         MemoryLayout<sockaddr_un>.size - (MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2) - 1
 
-    /// Returns a path that no other server uses and that leaves room for the socket's name.
+    /// Returns an unused path that is short enough for the socket's name.
     static func path(in parent: String?, asOtherUser: Bool) throws -> String {
         let suffix = String(UInt64.random(in: 0...UInt64.max), radix: 36).suffix(8)
         let name = "/kindred-pg-\(ProcessInfo.processInfo.processIdentifier)-\(suffix)"
@@ -28,17 +28,17 @@ enum ServerFolder {
             let trimmed = withoutTrailingSlashes(parent)
             guard trimmed.hasPrefix("/"), !trimmed.utf8.contains(where: { $0 < 0x20 }) else {
                 throw EmbeddedPostgresError(
-                    .folderFailed, "The folder for a server must be an absolute path: “\(parent)” is none.")
+                    .folderFailed, "The folder for a server must be an absolute path, not “\(parent)”.")
             }
             guard socketLength(trimmed) <= longestSocketPath else {
                 throw EmbeddedPostgresError(
                     .socketPathTooLong,
-                    "\(parent) is too long for the path of a socket (\(longestSocketPath) bytes in all): choose a shorter one."
+                    "\(parent) is too long for the path of a socket (\(longestSocketPath) bytes): choose a shorter one."
                 )
             }
             return trimmed + name
         }
-        // Root's own folder for temporary files is often closed to the user that the server runs as.
+        // Root's own temporary folder is often inaccessible to the server's user.
         let temporary = withoutTrailingSlashes(FileManager.default.temporaryDirectory.path)
         let fits = !asOtherUser && temporary.hasPrefix("/") && socketLength(temporary) <= longestSocketPath
         return (fits ? temporary : "/tmp") + name

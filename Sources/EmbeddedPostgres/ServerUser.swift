@@ -11,16 +11,16 @@
     import Musl
 #endif
 
-/// The ordinary user that a root process runs the server as.
+/// The ordinary user as which a root process runs the server.
 struct ServerUser: Sendable, Hashable {
     let name: String
     let userID: UInt32
     let groupID: UInt32
 
-    /// The words of a command line that runs what follows as this user.
+    /// The words of a command line that run a command as this user.
     ///
-    /// A program changes the user, not the child of a fork: between fork and exec glibc's own way to change groups waits
-    /// for threads that the child does not have, if one was being started at that moment.
+    /// A program changes the user, not the forked child: between fork and exec, glibc's change of groups can wait forever for
+    /// a thread that was starting during the fork and does not exist in the child.
     var command: [String] {
         Self.isInstalled("setpriv")
             ? ["setpriv", "--reuid=\(userID)", "--regid=\(groupID)", "--clear-groups"]
@@ -32,7 +32,7 @@ struct ServerUser: Sendable, Hashable {
         return path.split(separator: ":").contains { access("\($0)/\(program)", X_OK) == 0 }
     }
 
-    /// Returns the user to change to, or nil where the process is not root's and stays as it is.
+    /// Returns the user to change to, or nil if the process does not run as root.
     static func find(named name: String?) async throws -> ServerUser? {
         guard geteuid() == 0 else { return nil }
         let names = name.map { [$0] } ?? ["postgres", "nobody"]
@@ -49,7 +49,7 @@ struct ServerUser: Sendable, Hashable {
     private static func lookUp(_ name: String) -> ServerUser? {
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?
-        // Far more than one line of the user database holds; a longer one counts as not found.
+        // Far more than a line of the user database needs; a longer one counts as not found.
         return withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 16) { buffer in
             let bytes = buffer.bindMemory(to: CChar.self)
             guard let start = bytes.baseAddress,

@@ -7,9 +7,9 @@ import Synchronization
     import Foundation
 #endif
 
-/// Runs the supervising shell of one server and follows what it says.
+/// Runs the supervising shell of one server and reads its reports.
 final class Supervisor: Sendable {
-    /// What the shell said so far.
+    /// The shell's reports so far.
     private struct Report {
         var isReady = false
         var isEnding = false
@@ -24,11 +24,11 @@ final class Supervisor: Sendable {
     private let installation: PostgresInstallation
     private let folder: String
     private let user: ServerUser?
-    /// Finished when the shell has said `ready`, has ended, or is late.
+    /// Finished when the shell reported `ready`, has ended, or has timed out.
     private let readiness = AsyncStream<Void>.makeStream()
-    /// Finished when the server shall stop, or has.
+    /// Finished when the server has to stop, or has stopped.
     private let stopping = AsyncStream<Void>.makeStream()
-    /// The life of the shell; it keeps this object until it ends.
+    /// The task that runs the shell; it keeps this object until it ends.
     private let life = Mutex<Task<Void, Never>?>(nil)
 
     init(installation: PostgresInstallation, folder: String, user: ServerUser?, settings: String) {
@@ -61,7 +61,7 @@ final class Supervisor: Sendable {
         for await _ in readiness.stream {}
         timer.cancel()
         if isRunning, !Task.isCancelled { return }
-        // The shell cleans up by itself, after the step it is in: nobody needs to wait for that.
+        // The shell cleans up by itself after its current step; waiting for it is not needed.
         requestStop()
         try Task.checkCancellation()
         throw report.withLock { failure(in: $0, timeout: timeout) }
@@ -119,7 +119,7 @@ final class Supervisor: Sendable {
         }
     }
 
-    /// Nothing of the host's environment reaches the server, except where its libraries are.
+    /// The server's environment: of the host's only the library paths.
     private func environment(settings: String) -> Environment {
         let host = ProcessInfo.processInfo.environment
         var variables: [Environment.Key: String] = [
@@ -135,7 +135,7 @@ final class Supervisor: Sendable {
         return .custom(variables)
     }
 
-    /// Text sorts by code point, and upper and lower case work beyond ASCII, the same on every machine.
+    /// Text sorts by code point, and case mapping works beyond ASCII, the same on every machine.
     private var localeOptions: String {
         if installation.majorVersion >= 17 {
             return "--locale=C --locale-provider=builtin --builtin-locale=C.UTF-8"
@@ -153,7 +153,7 @@ final class Supervisor: Sendable {
         if report.isLate {
             return EmbeddedPostgresError(
                 .timeout,
-                "The server was not ready after \(timeout): allow a longer startTimeout, or look for the load.")
+                "The server was not ready after \(timeout): allow a longer startTimeout, or reduce the machine's load.")
         }
         switch report.failedStep {
         case "access":
@@ -166,7 +166,7 @@ final class Supervisor: Sendable {
                 .folderFailed, "\(who) cannot write \(folder): choose another parentFolder, or make room on the disk.")
         case "initdb":
             return EmbeddedPostgresError(
-                .initializationFailed, "\(installation.binFolder)/initdb could not make a cluster in \(folder):",
+                .initializationFailed, "\(installation.binFolder)/initdb could not create a cluster in \(folder):",
                 log: log)
         case "start":
             return EmbeddedPostgresError(

@@ -1,11 +1,11 @@
-/// The POSIX shell program that owns a server from its first file to its last.
+/// The POSIX shell program that creates, supervises and removes a server.
 ///
-/// It talks in lines on its standard output: `ready`, or `failed` with a word for the step and then the end
-/// of the log. Its standard input is a pipe whose other end only the host process has: when that closes, by
-/// a call or by the host's death, the server is stopped and its folder removed. It runs as the server's
-/// user, in a session of its own so that no Ctrl-C of the host's terminal reaches it or the server.
+/// It reports in lines on standard output: `ready`, or `failed` with the step's name and then the end of the
+/// log. Its standard input is a pipe whose other end only the host process has: when that closes, by a call or
+/// by the host's end, the shell stops the server and removes its folder. It runs as the server's user, in a
+/// session of its own so that a Ctrl-C in the host's terminal does not reach it or the server.
 ///
-/// The shell gets it through its environment, which keeps the lists of processes readable.
+/// Passed in an environment variable, which keeps process lists readable.
 enum SupervisorScript {
     static let command = #"eval "$KINDRED_SUPERVISOR""#
 
@@ -23,7 +23,7 @@ enum SupervisorScript {
         cd /
         exec 3<&0 </dev/null 2>/dev/null
 
-        # Immediately, without ceremony. Repeated, because a server that has hardly begun ignores the signal.
+        # An immediate shutdown. Repeated, because a starting server ignores the signal.
         stop_server() { while kill -QUIT "$server"; do sleep 0.1 || sleep 1; done >/dev/null; }
 
         fail() {
@@ -36,7 +36,7 @@ enum SupervisorScript {
         [ -x "$bin/initdb" ] && [ -x "$bin/postgres" ] || { printf 'failed access\n'; exit 1; }
         mkdir "$folder" 2>/dev/null || { printf 'failed folder\n'; exit 1; }
 
-        # The processes whose death makes this folder stale, and where their numbers mean something.
+        # The processes whose end makes this folder stale, and the namespace of their numbers.
         space=$(readlink /proc/self/ns/pid || uname -n)
         printf '%s %s %s\n' "$host" "$$" "$space" >"$folder/owner" || fail folder
 
@@ -44,7 +44,7 @@ enum SupervisorScript {
             "$bin/initdb" -D "$data" -U postgres --auth=trust --encoding=UTF8 --no-sync --no-instructions "$@" \
                 >"$log" 2>&1 3<&-
         }
-        # $locale is a list of options. A system without that locale has C.
+        # $locale is a list of options. Without that locale the system has C.
         initialize $locale || { rm -rf "$data"; initialize --locale=C; } || fail initdb
         printf '%s' "$settings" >>"$data/postgresql.conf" || fail folder
         : >"$log"
@@ -58,7 +58,7 @@ enum SupervisorScript {
         watchdog=$!
         exec 3<&-
 
-        # The eighth line of this file turns to "ready" when connections are accepted.
+        # The eighth line of this file becomes "ready" when the server accepts connections.
         is_ready() {
             [ -r "$data/postmaster.pid" ] || return 1
             while IFS= read -r line; do
@@ -72,7 +72,7 @@ enum SupervisorScript {
         done
         printf 'ready\n'
 
-        # Gives back the small shared memory segment of a server that was killed: the seventh line names it.
+        # Frees the shared memory segment of a killed server, which the seventh line names.
         free_memory() {
             [ -r "$1/postmaster.pid" ] || return 0
             number=0
@@ -82,7 +82,7 @@ enum SupervisorScript {
             done <"$1/postmaster.pid"
         }
 
-        # Removes what a killed supervisor and its killed host left, servers that still run included.
+        # Removes the stale folders of killed supervisors and hosts, and stops their running servers.
         is_alive() { kill -0 "$1" || [ -d "/proc/$1" ] || ps -p "$1" >/dev/null; }
         command_of() { tr '\0' ' ' <"/proc/$1/cmdline" || ps -p "$1" -o args=; }
         remove_stale() {

@@ -1,6 +1,5 @@
 extension Unicode.Scalar {
-    /// Whether a text with this scalar in it may command a terminal, break a line, or be shown in another order than it
-    /// stands in.
+    /// Whether the scalar may control a terminal, break a line, or change the order in which text is displayed.
     package var isHarmful: Bool {
         switch value {
         case 0x20..<0x7F: false
@@ -9,14 +8,14 @@ extension Unicode.Scalar {
         }
     }
 
-    /// The scalar written out as in a Swift literal: `\u{1B}`.
+    /// The scalar escaped as in a Swift literal: `\u{1B}`.
     package var writtenOut: String { "\\u{\(String(value, radix: 16, uppercase: true))}" }
 }
 
 extension String {
-    /// The text on one line, with control characters, line separators and bidirectional controls written out: `\u{1B}`.
+    /// The text on one line, with control characters, line separators and bidirectional controls escaped: `\u{1B}`.
     ///
-    /// For text that a server or a caller gave and people read: in errors, logs and terminals. Never for data.
+    /// For text from a server or caller that people read in errors, logs and terminals. Never for data.
     package var harmless: String {
         guard mayBeHarmful else { return self }
         return unicodeScalars.reduce(into: "") { text, scalar in
@@ -24,10 +23,10 @@ extension String {
         }
     }
 
-    /// The text with the same written out, but for the ends of its lines and tabs.
+    /// The text with the same characters escaped, except tabs and newlines.
     ///
-    /// - Parameter indentation: What each line but the first begins with, so that none of them passes for a line of the
-    ///   program itself.
+    /// - Parameter indentation: The prefix of each line except the first, so that none looks like a line of the program
+    ///   itself.
     package func harmlessLines(indentation: String = "    ") -> String {
         guard mayBeHarmful else { return self }
         return unicodeScalars.reduce(into: "") { text, scalar in
@@ -39,7 +38,7 @@ extension String {
         }
     }
 
-    /// Whether a byte is there that is, or begins, a harmful scalar.
+    /// Whether a byte is, or begins, a harmful scalar.
     private var mayBeHarmful: Bool {
         utf8.contains { $0 < 0x20 || $0 == 0x7F || $0 == 0xC2 || $0 == 0xD8 || $0 == 0xE2 }
     }

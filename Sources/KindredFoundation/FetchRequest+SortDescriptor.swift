@@ -1,15 +1,15 @@
 public import Foundation
 public import Kindred
 
-// A module of its own, because on Linux `SortDescriptor` comes with all of Foundation, and with Unicode's tables of
-// tens of megabytes, which a server that needs neither should not have to link.
+// A module of its own: on Linux `SortDescriptor` needs all of Foundation, with tens of megabytes of Unicode tables, which
+// other programs should not have to link.
 
 extension FetchRequest where Object: TypedObject {
-    /// Sorts by descriptors of Foundation's, after the keys given before: `sorted(by: SortDescriptor(\.born))`.
+    /// Sorts by Foundation's descriptors, after earlier sort keys: `sorted(by: SortDescriptor(\.born))`.
     ///
-    /// NULL stands before everything else, as in memory, or after it in reverse order. Texts follow the collation of
-    /// their column instead of a locale of the program's. Sends nothing. Throws `KindredError` `.unknownKey` for a
-    /// descriptor of anything but a column of the entity, `.invalidRequest` for one that compares texts lexically.
+    /// NULL comes first, as in memory, or last in reverse order. Texts follow their column's collation instead of a
+    /// locale of the program's. Sends nothing. Throws `KindredError` `.unknownKey` for a descriptor of anything but a
+    /// column of the entity, `.invalidRequest` for one that compares texts lexically.
     public func sorted(by descriptors: SortDescriptor<Object>...) throws -> FetchRequest {
         try sorted(by: descriptors)
     }
@@ -23,7 +23,7 @@ extension FetchRequest where Object: TypedObject {
             if descriptor.stringComparator == .lexical {
                 throw KindredError(
                     .invalidRequest,
-                    "The database sorts texts by their column's collation, not lexically; leave the comparator out, or "
+                    "The database sorts texts by their column's collation, not lexically; remove the comparator, or "
                         + "give the column the collation \"C\"")
             }
             return try request.sorted(keyPath: keyPath, ascending: descriptor.order == .forward, nullsAreLowest: true)

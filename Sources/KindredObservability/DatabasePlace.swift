@@ -1,10 +1,10 @@
 import KindredPostgres
 
-/// What is the same for all that a client reports: where it sends its statements.
+/// The attributes common to all reports of a client: the server and database of its statements.
 struct DatabasePlace: Sendable {
     let namespace: String?
     let address: String?
-    /// nil for the standard one.
+    /// nil for the default port.
     let port: UInt16?
 
     init(_ configuration: PostgresConfiguration) {
@@ -25,7 +25,7 @@ struct DatabasePlace: Sendable {
     /// The name of the client's pool.
     var poolName: String { "\(address ?? "")\(port.map { ":\($0)" } ?? "")/\(namespace ?? "")" }
 
-    /// The facts as dimensions of metrics.
+    /// The attributes as dimensions of metrics.
     var dimensions: [(String, String)] {
         var dimensions = [("db.system.name", "postgresql")]
         if let namespace { dimensions.append(("db.namespace", namespace)) }

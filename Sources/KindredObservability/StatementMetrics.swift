@@ -4,7 +4,7 @@ import Synchronization
 
 /// Measures statements and the pool.
 final class StatementMetrics: Sendable {
-    /// What a histogram is for; few combinations, since no text is among them.
+    /// The dimensions of a histogram; few combinations, since statement texts are not among them.
     private struct Key: Hashable {
         let operation: String
         let error: String?
@@ -50,7 +50,7 @@ final class StatementMetrics: Sendable {
         recorder.record(event.duration / .seconds(1))
     }
 
-    /// What the pool holds.
+    /// The pool's gauges.
     func report(_ figures: PoolMetrics, maximum: Int) {
         idle.set(Double(figures.idle))
         used.set(Double(figures.inUse))

@@ -1,7 +1,7 @@
 import KindredPostgres
 import Tracing
 
-/// Reports each statement as a span of the past: it is known to be over when it is told of.
+/// Reports each statement as a finished span: events arrive after the answer.
 struct StatementSpans: Sendable {
     private let place: DatabasePlace
     private let telemetry: Telemetry
@@ -38,13 +38,13 @@ struct StatementSpans: Sendable {
                 attributes["code.line.number"] = place.line
             }
         }
-        // The error's own description, which holds no values.
+        // The error's description, which has no values.
         if let error = event.error { span.setStatus(SpanStatus(code: .error, message: "\(error)")) }
         span.end(at: end)
     }
 }
 
 extension PostgresError {
-    /// The SQLSTATE, or the client's own code where the server said nothing.
+    /// The SQLSTATE, or the client's code if the error is not the server's.
     var reportedType: String { sqlState.map { "\($0)" } ?? "\(code)" }
 }

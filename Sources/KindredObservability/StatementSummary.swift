@@ -1,8 +1,9 @@
 import KindredPostgres
+import Synchronization
 
-/// What a statement does to what, for people and for grouping: `SELECT public.book`.
+/// A statement's operations and tables, for people and for grouping: `SELECT public.book`.
 ///
-/// Made from the text alone, so that it never holds a value: operations and tables in their order, names without quotes.
+/// Made from the text, so that it never has a bound value: operations and tables in order, names without quotes.
 struct StatementSummary: Sendable, Equatable {
     /// The first word: `SELECT`.
     let operation: String
@@ -20,7 +21,7 @@ struct StatementSummary: Sendable, Equatable {
         // For each open parenthesis, whether a FROM in it names a table.
         var names = [false]
         var before = ""
-        // Whether a table's name comes next, and whether a function could stand there instead.
+        // Whether a table's name comes next, and whether a function could come instead.
         var expected = Expected.nothing
         while let word = words.next() {
             let wasExpected = expected
@@ -82,7 +83,7 @@ private struct SummaryWords {
         index + distance < bytes.count ? bytes[index + distance] : nil
     }
 
-    /// Whether a parenthesis follows, so that what came before is a function.
+    /// Whether a parenthesis follows, so that the name is a function's.
     var isAtParenthesis: Bool {
         var position = index
         while position < bytes.count, bytes[position] <= 32 { position += 1 }
@@ -107,7 +108,7 @@ private struct SummaryWords {
         (65...90).contains(byte) || (97...122).contains(byte) || byte == UInt8(ascii: "_") || byte >= 128
     }
 
-    /// The text between two quotes, of which two mean one.
+    /// The text between two quotes; a doubled quote is one.
     private mutating func quoted(_ quote: UInt8) -> [UInt8] {
         index += 1
         var text: [UInt8] = []
@@ -144,5 +145,44 @@ private struct SummaryWords {
         }
         let name = String(decoding: text, as: UTF8.self)
         return isPlain ? .word(name) : .name(name)
+    }
+}
+
+/// A cache of the summaries of recent texts.
+///
+/// Making a summary takes longer than sending many a statement: without the cache, 5 % of a web server's processor time.
+final class StatementSummaries: Sendable {
+    /// A program has some hundreds of texts; the limit bounds the memory of programs that generate new ones.
+    static let capacity = 1_000
+    /// Longer texts are rare, and not worth their memory.
+    private static let maximumSize = 10_000
+
+    private struct State {
+        var recent: [String: StatementSummary] = [:]
+        /// The previous generation; its entries move to the current one when they are used.
+        var older: [String: StatementSummary] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let make: @Sendable (String) -> StatementSummary
+
+    init(_ make: @escaping @Sendable (String) -> StatementSummary = { StatementSummary($0) }) {
+        self.make = make
+    }
+
+    /// The number of cached summaries.
+    var count: Int { state.withLock { $0.recent.count + $0.older.count } }
+
+    /// The summary of a statement's text; made on a cache miss.
+    func summary(of sql: String) -> StatementSummary {
+        if let known = state.withLock({ $0.recent[sql] }) { return known }
+        let summary = state.withLock { $0.older[sql] } ?? make(sql)
+        guard sql.utf8.count <= Self.maximumSize else { return summary }
+        state.withLock { state in
+            if state.recent.count >= Self.capacity / 2 { state = State(older: state.recent) }
+            state.recent[sql] = summary
+            state.older[sql] = nil
+        }
+        return summary
     }
 }

@@ -3,27 +3,26 @@ public import KindredPostgres
 import Metrics
 import Tracing
 
-/// What a client reports to the program's metrics and tracing, under OpenTelemetry's names for databases.
+/// The reports of a client to the program's metrics and tracing, under OpenTelemetry's names for databases.
 ///
 /// ```swift
 /// import KindredObservability
 ///
-/// let telemetry = database.addTelemetry()   // keep it: it ends when nobody does
+/// let telemetry = database.addTelemetry()   // keep it: reporting ends with the last reference
 /// ```
 ///
-/// Spans and metrics go wherever `InstrumentationSystem` and `MetricsSystem` were told to send them before telemetry is
-/// added: where neither was told anything, statements are not even observed. A span is a child of the one that the calling
-/// task is in. Nothing that is reported holds a value of a row or a parameter.
+/// Bootstrap `InstrumentationSystem` and `MetricsSystem` before adding telemetry: without either, statements are not even
+/// observed. A span is a child of the calling task's. Reports never have values of rows or parameters.
 public struct Telemetry: Sendable {
-    /// Whether `db.client.operation.duration` and `db.client.connection.*` are measured.
+    /// Whether to measure `db.client.operation.duration` and `db.client.connection.*`.
     public var measures = true
-    /// Whether each statement becomes a span.
+    /// Whether to report each statement as a span.
     public var traces = true
-    /// Whether BEGIN, COMMIT and their like become spans too.
+    /// Whether to report spans for BEGIN, COMMIT and the like, too.
     public var tracesTransactions = true
     /// Whether spans have the statement's text, with `$1`, `$2`, … for its parameters.
     ///
-    /// Raw SQL shows what is written into it: interpolated values are parameters, literals are text.
+    /// In raw SQL, interpolated values are parameters, but literals are shown.
     public var showsText = true
 
     /// Reports everything.
@@ -31,9 +30,9 @@ public struct Telemetry: Sendable {
 }
 
 extension PostgresClient {
-    /// Reports statements as spans and metrics from now on, until the returned observation is cancelled or forgotten.
+    /// Reports statements as spans and metrics until the returned observation is cancelled or released.
     ///
-    /// Sends nothing. The pool's figures are taken whenever a statement ends. Costs nothing where the program has neither a
+    /// Sends nothing. The pool's gauges are updated whenever a statement ends. Costs nothing if the program has neither a
     /// tracer nor a metrics system: bootstrap them first.
     public func addTelemetry(_ telemetry: Telemetry = Telemetry()) -> StatementObservation {
         addTelemetry(telemetry, to: InstrumentationSystem.tracer, MetricsSystem.factory)
@@ -60,7 +59,7 @@ extension PostgresClient {
 }
 
 extension Database {
-    /// Reports statements as spans and metrics from now on, until the returned observation is cancelled or forgotten.
+    /// Reports statements as spans and metrics until the returned observation is cancelled or released.
     ///
     /// Sends nothing; see `PostgresClient.addTelemetry`.
     public func addTelemetry(_ telemetry: Telemetry = Telemetry()) -> StatementObservation {

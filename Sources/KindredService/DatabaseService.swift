@@ -2,7 +2,7 @@ public import Kindred
 public import KindredPostgres
 public import ServiceLifecycle
 
-/// A database in a `ServiceGroup`: it is there as long as the group runs, and closed when the group shuts down.
+/// A database in a `ServiceGroup`: it is closed when the group shuts down.
 ///
 /// ```swift
 /// let database = try await Database.connect()
@@ -12,8 +12,8 @@ public import ServiceLifecycle
 /// try await group.run()
 /// ```
 ///
-/// Name it before the services that use the database: a group shuts its services down from the last to the first, so that
-/// requests which are still answered find the database open.
+/// List it before the services that use the database: a group shuts down its services in reverse order, so the database
+/// stays open for the last requests.
 public struct DatabaseService: Service {
     private let client: PostgresClient
     private let closingTimeout: Duration
@@ -21,9 +21,9 @@ public struct DatabaseService: Service {
     /// A service that closes a database.
     ///
     /// - Parameters:
-    ///   - database: the database, connected already.
-    ///   - closingTimeout: how long running statements and transactions may take to end when the group shuts down, in
-    ///     seconds as the literal says; after that their connections are closed.
+    ///   - database: the connected database.
+    ///   - closingTimeout: how long running statements and transactions may take to end on shutdown, in seconds; after
+    ///     that their connections are closed.
     public init(_ database: Database, closingTimeout: Duration = .seconds(5)) {
         self.init(database.client, closingTimeout: closingTimeout)
     }
@@ -34,9 +34,9 @@ public struct DatabaseService: Service {
         self.closingTimeout = closingTimeout
     }
 
-    /// Waits until the group shuts down, its task is cancelled, or the client is closed otherwise, and closes the client.
+    /// Waits until the group shuts down, the task is cancelled, or the client is closed elsewhere; then closes the client.
     ///
-    /// Sends nothing by itself, and throws nothing.
+    /// Sends nothing, and throws nothing.
     public func run() async throws {
         await cancelWhenGracefulShutdown { await client.waitForClosing() }
         await client.close(timeout: closingTimeout)

@@ -4,9 +4,9 @@
     import Foundation
 #endif
 
-/// What a test's database holds before the test begins: a list of SQL scripts.
+/// The initial contents of a test's database: a list of SQL scripts.
 ///
-/// The scripts run once for all tests that use the same ones; each test gets a copy.
+/// Equal fixtures run their scripts once; each test gets a copy of the result.
 ///
 /// ```swift
 /// @Suite(.database("CREATE TABLE note (id bigint PRIMARY KEY, text text NOT NULL)"))
@@ -31,7 +31,7 @@ public struct DatabaseFixture: Sendable, Hashable {
         DatabaseFixture(sources: [.text(text)])
     }
 
-    /// A script in a file, read when the first test needs it.
+    /// A script in a file, read for the first test that needs it.
     ///
     /// - Parameters:
     ///   - path: The file's path, absolute or relative to the folder of the source file that calls this.

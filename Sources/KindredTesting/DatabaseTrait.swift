@@ -2,7 +2,7 @@ public import Testing
 
 /// Gives each test a database of its own, see ``Testing/Trait/database``.
 public struct DatabaseTrait: TestTrait, SuiteTrait, TestScoping {
-    /// Tells one use of the trait from another; copies made for the tests of a suite share it.
+    /// Identifies one use of the trait; copies made for the tests of a suite share it.
     private final class Identity: Sendable {}
 
     private let fixture: DatabaseFixture
@@ -12,14 +12,14 @@ public struct DatabaseTrait: TestTrait, SuiteTrait, TestScoping {
         self.fixture = fixture
     }
 
-    /// A suite gives the trait to all of its tests.
+    /// A suite's trait applies to all of its tests.
     public var isRecursive: Bool { true }
 
-    /// Makes the database, runs one case of the test, checks what it left open, and drops the database.
+    /// Creates the database, runs one case of the test, checks for open transactions, and drops the database.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        // The trait nearest to the test decides; those of the suites around it stand back.
+        // The trait nearest to the test applies; those of outer suites are ignored.
         let nearest = test.traits.lazy.compactMap { $0 as? DatabaseTrait }.last
         guard nearest?.identity === identity else { return try await function() }
         try await TestSlots.shared.withSlot { try await run(test, function) }
@@ -33,7 +33,7 @@ public struct DatabaseTrait: TestTrait, SuiteTrait, TestScoping {
         } catch {
             result = .failure(error)
         }
-        // A task of its own, so that a test that was cancelled or timed out cleans up too.
+        // An unstructured task, so that a cancelled or timed-out test is cleaned up too.
         let problem = await Task { await database.discard() }.value
         if let problem {
             Issue.record(Comment(rawValue: problem), sourceLocation: test.sourceLocation)
@@ -48,13 +48,13 @@ extension Trait where Self == DatabaseTrait {
 
     /// Gives each test a new database with the fixture's contents, found at ``TestDatabase/current``.
     ///
-    /// On a suite it holds for all tests in it; a test's own trait replaces the suite's. Each case of a test
+    /// On a suite it applies to all of its tests; a test's own trait replaces the suite's. Each case of a test
     /// with arguments gets its own database. Tests may run in parallel.
     ///
-    /// The databases are made on the server that the environment variable `DATABASE_URL` names, whose role
-    /// must be allowed to create databases; without it on an embedded server that the process shares.
+    /// The databases are created on the server that the environment variable `DATABASE_URL` names, whose role
+    /// needs CREATEDB; without it on an embedded server that the process shares.
     ///
-    /// - Parameter fixture: The scripts to run in a template, which is made once and copied for each test.
+    /// - Parameter fixture: The scripts to run in a template, which is created once and copied for each test.
     /// - Returns: The trait.
     public static func database(_ fixture: DatabaseFixture) -> Self { DatabaseTrait(fixture: fixture) }
 }

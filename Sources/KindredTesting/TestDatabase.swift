@@ -1,12 +1,13 @@
+import HarmlessText
 public import Kindred
 import Synchronization
 
-/// The database that belongs to one test, made by the trait ``Testing/Trait/database(_:)``.
+/// The database of one test, created by the trait ``Testing/Trait/database(_:)``.
 public final class TestDatabase: Sendable {
     /// The database's name on its server.
     public let name: String
 
-    /// The database's address, for connecting to it in any way.
+    /// The database's address, for other clients.
     public let uri: String
 
     private let server: TestServer
@@ -20,10 +21,10 @@ public final class TestDatabase: Sendable {
 
     @TaskLocal static var ofTask: TestDatabase?
 
-    /// The database of the test that the current task belongs to.
+    /// The database of the current task's test.
     ///
-    /// - Throws: ``TestDatabaseError`` with code `noDatabase` outside a test that has the trait, and in
-    ///   detached tasks, which have no part in a test.
+    /// - Throws: ``TestDatabaseError`` with code `noDatabase` outside a test with the trait, and in detached
+    ///   tasks, which do not belong to a test.
     public static var current: TestDatabase {
         get throws {
             guard let database = ofTask else {
@@ -36,14 +37,14 @@ public final class TestDatabase: Sendable {
         }
     }
 
-    /// Connects to the database and reads its schema; the connections are closed when the test is over.
+    /// Connects to the database and reads its schema; the connections are closed at the test's end.
     ///
-    /// Sends one query, for the catalog. Waits for a connection as long as a minute, because tests that run side by side
-    /// share the processors.
+    /// Sends one query, for the catalog. Waits up to a minute for a connection, because parallel tests share the
+    /// processors.
     ///
     /// - Parameters:
     ///   - overrides: Names and rules of relationships, in addition to the database's own annotations.
-    ///   - configure: Changes the configuration before it is used.
+    ///   - configure: Changes the configuration before connecting.
     /// - Returns: The database.
     public func connect(
         overrides: [SchemaOverride] = [],
@@ -57,20 +58,52 @@ public final class TestDatabase: Sendable {
         return database
     }
 
-    /// Drops the database and returns what the test should not have left behind, if anything.
+    /// Drops the database and returns a description of what the test left open, if anything.
     func discard() async -> String? {
         do {
             let problem: String?
             do {
                 problem = try await server.openTransactions(in: name)
             } catch {
-                problem = "Nobody knows whether the test left a transaction open: \(error)"
+                problem = "Could not check whether the test left a transaction open: \(error)"
             }
             for database in opened.withLock({ $0 }) { await database.close() }
             try await server.drop(name)
             return problem
         } catch {
-            return "The database of this test could not be dropped: \(error)"
+            return "This test's database could not be dropped: \(error)"
         }
     }
+}
+
+/// Why a test got no database.
+public struct TestDatabaseError: Error, Sendable, CustomStringConvertible {
+    /// What went wrong; stable, for `switch` and `==`.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        /// The code's name.
+        public let description: String
+
+        private init(_ description: String) { self.description = description }
+
+        /// The task does not belong to a test with the trait.
+        public static let noDatabase = Code("noDatabase")
+        /// A script of the fixture failed or could not be read.
+        public static let fixtureFailed = Code("fixtureFailed")
+        /// The server refused to create a database.
+        public static let creationFailed = Code("creationFailed")
+    }
+
+    /// What went wrong.
+    public let code: Code
+
+    /// A sentence that says what went wrong and what to do.
+    public let message: String
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message.harmless
+    }
+
+    /// The message.
+    public var description: String { message }
 }

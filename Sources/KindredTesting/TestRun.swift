@@ -1,14 +1,16 @@
 import KindredPostgres
 
-/// A process that makes databases on a server which others use too: as long as it runs, it has a session that holds an
-/// advisory lock of its own, so that others see whose databases nobody needs any more.
+/// A process that creates databases on a shared server.
+///
+/// While it runs, one of its sessions holds an advisory lock, so that other processes can recognise the stale databases of
+/// ended ones.
 final class TestRun: Sendable {
     /// Part of the names of its databases.
     let name: String
     private let client: PostgresClient
     private let session: Task<Void, any Error>
 
-    /// The first half of the locks' keys; the other is the run's number.
+    /// The first half of the locks' keys; the second is the run's number.
     static let lockClass: Int32 = 1_265_200_740
 
     init(_ configuration: PostgresConfiguration) async throws {
@@ -38,7 +40,7 @@ final class TestRun: Sendable {
         session.cancel()
     }
 
-    /// Drops databases that processes left behind which have ended; whose they are not to drop stay.
+    /// Drops stale databases of ended processes; those that the role may not drop stay.
     static func dropDatabasesOfEndedRuns(over client: PostgresClient) async {
         guard
             let names = try? await client.query(
@@ -48,7 +50,7 @@ final class TestRun: Sendable {
                 """
             ).compactMap({ try $0.decode(0, as: String.self) }), !names.isEmpty
         else { return }
-        // Looked at afterwards: whose databases were seen had its lock before it made them.
+        // Read after the databases: a process takes its lock before it creates any, so no running one is missed.
         guard
             let locks = try? await client.query(
                 "SELECT objid::int8 FROM pg_locks WHERE locktype = 'advisory' AND classid::int8 = \(Int64(lockClass))")

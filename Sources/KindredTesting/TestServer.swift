@@ -8,15 +8,15 @@ import Synchronization
     import Foundation
 #endif
 
-/// The server that this process makes its test databases on.
+/// The server on which this process creates its test databases.
 final class TestServer: Sendable {
     private let uri: String
     private let configuration: PostgresConfiguration
-    /// Makes and drops the databases.
+    /// Creates and drops the databases.
     private let client: PostgresClient
     /// Keeps the embedded server running.
     private let embedded: EmbeddedPostgres?
-    /// Part of every name, so that processes that share a server do not meet.
+    /// Part of every name, so that processes that share a server do not collide.
     private let run: TestRun
     private let state = Mutex(State())
 
@@ -29,7 +29,7 @@ final class TestServer: Sendable {
         self.uri = uri
         self.embedded = embedded
         var configuration = try PostgresConfiguration(uri: uri)
-        // Tests run side by side on few threads and wait for each other here.
+        // Parallel tests wait for each other here.
         configuration.pool.acquireTimeout = .seconds(120)
         configuration.pool.maximumConnections = 2
         configuration.statementTimeout = .seconds(120)
@@ -67,7 +67,7 @@ final class TestServer: Sendable {
         do {
             try await execute("CREATE DATABASE \(name) TEMPLATE \(template)")
         } catch {
-            throw TestDatabaseError(.creationFailed, "The server made no database for the test: \(error)")
+            throw TestDatabaseError(.creationFailed, "The server did not create a database for the test: \(error)")
         }
         return TestDatabase(name: name, uri: replacingDatabase(of: uri, by: name), server: self)
     }
@@ -88,7 +88,7 @@ final class TestServer: Sendable {
         return queries.isEmpty ? nil : "The test left a transaction open (\(queries.joined(separator: "; ")))."
     }
 
-    /// Returns the template of a fixture, made by the first test that asks.
+    /// Returns the template of a fixture, created for the first test that needs it.
     private func template(for fixture: DatabaseFixture) async throws -> String {
         let task = state.withLock { state in
             if let task = state.templates[fixture] { return task }
@@ -115,14 +115,14 @@ final class TestServer: Sendable {
             let reason = (error as? PostgresError).map(\.debugDescription) ?? "\(error)"
             result = .failure(TestDatabaseError(.fixtureFailed, "The fixture's script failed: \(reason)"))
         }
-        // A database that somebody is connected to cannot be copied.
+        // A database with open connections cannot be copied.
         await filler.close()
         if case .failure = result { try? await drop(name) }
         try result.get()
         return name
     }
 
-    /// Runs a statement that cannot be part of a transaction, and has names that nobody chose.
+    /// Runs a statement outside of a transaction; its names are generated, so they need no quotes.
     private func execute(_ statement: String) async throws {
         try await client.query(SQL(unsafeRaw: statement))
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Keeps the number of test databases in use small: tests run in parallel without limit, a server's connections do not.
+/// Limits the number of test databases in use: tests run in parallel without limit, but a server's connections are limited.
 final class TestSlots: Sendable {
     static let shared = TestSlots(count: 12)
 
