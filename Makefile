@@ -1,9 +1,9 @@
 SWIFT_FORMAT = swift format $(1) --recursive --parallel --configuration .swift-format Package.swift Sources Tests
 
-# An interpreter of their own for what the benchmark compares with.
+# A virtual environment for the libraries that the benchmark compares with.
 PEERS = Benchmarks/.build/peers
 
-# Optimized, where millions of values are made.
+# Optimized, for tests that make millions of values.
 RELEASE = --configuration release -Xswiftc -enable-testing --scratch-path .build/release-tests
 
 .PHONY: all demo test test-integration lint format random bench bench-peers bench-counts long round-trips fuzz sbom docs \
@@ -25,7 +25,7 @@ long:
 		--filter ServerEnd --filter Standby --filter CopyAnswer --filter ProcessFault --filter TenantIsolation \
 		--filter PoolStateMachine --filter Forged --filter aRowThatIsTooLarge
 
-# Another number: make round-trips COUNT=1000
+# With another number: make round-trips COUNT=1000
 round-trips:
 	KINDRED_ROUND_TRIPS=$(or $(COUNT),1000000) bin/test $(RELEASE) --filter RoundTripTests
 
@@ -63,6 +63,6 @@ docs:
 api-breakage:
 	@bin/api-breakage
 
-# What a build contains, with versions, for those who keep lists of it.
+# Prints the contents of a build, with versions, for a bill of materials.
 sbom:
 	@swift package show-dependencies --format json

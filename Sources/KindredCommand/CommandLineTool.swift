@@ -14,7 +14,7 @@ import KindredSchema
     import Musl
 #endif
 
-/// The command-line tool `kindred`, as a library: what its executable runs, and what tests run in memory.
+/// The command-line tool `kindred` as a library, for its executable and for tests in memory.
 public enum CommandLineTool {
     /// Runs the tool with the process's arguments and ends the process with its status.
     public static func main() async -> Never {
@@ -23,7 +23,7 @@ public enum CommandLineTool {
 
     /// Runs one command.
     ///
-    /// Wrong usage, a database that cannot be reached and all other failures are one line on standard error.
+    /// Every failure is one line on standard error.
     ///
     /// - Parameters:
     ///   - arguments: The arguments after the tool's name.
@@ -36,7 +36,7 @@ public enum CommandLineTool {
             if let command = command as? any ToolCommand {
                 try await command.run(in: terminal)
             } else {
-                // The parser's own commands throw the help they would print.
+                // The parser's own commands throw the help text to print.
                 try command.run()
             }
             return .success
@@ -53,14 +53,14 @@ public enum CommandLineTool {
         }
     }
 
-    /// A database's address, which may hold a password, is not for errors about names and arguments to repeat.
+    /// Errors about names and arguments must not repeat an address, which may have a password.
     private static func refuseMisplacedAddress(_ arguments: [String]) throws {
         var before: String?
         for argument in arguments {
             let isAddress = ["postgres://", "postgresql://"].contains { argument.lowercased().contains($0) }
             if isAddress, before != "--database", !argument.hasPrefix("--database=") {
                 throw CommandFailure(
-                    .usage, "A database's address is given with --database, as in --database \"$DATABASE_URL\".")
+                    .usage, "Pass a database's address with --database, as in --database \"$DATABASE_URL\".")
             }
             before = argument
         }
@@ -90,7 +90,7 @@ protocol ToolCommand: ParsableCommand {
     func run(in terminal: Terminal) async throws
 }
 
-/// The tool itself: a name for its commands.
+/// The root command.
 struct RootCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "kindred",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import KindredPostgres
 
-/// The options of every command that talks to a database.
+/// The options of every command that uses a database.
 struct ConnectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -9,7 +9,7 @@ struct ConnectionOptions: ParsableArguments {
             valueName: "url"))
     var database: String?
 
-    /// Lends a client for the database and closes it; a wrong address or an unreachable database ends the command.
+    /// Lends a client for the database and closes it; an invalid address or unreachable database ends the command.
     func withClient<Value>(in terminal: Terminal, _ body: (PostgresClient) async throws -> Value) async throws -> Value
     {
         let configuration: PostgresConfiguration

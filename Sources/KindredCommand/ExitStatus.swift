@@ -1,13 +1,24 @@
-/// How the tool ended: the numbers of `sysexits.h`, which scripts may rely on.
+/// The tool's exit status: the numbers of `sysexits.h`, stable for scripts.
 public enum ExitStatus: Int32, Sendable, CaseIterable {
-    /// All was done.
+    /// Success.
     case success = 0
-    /// Something failed that no other number describes.
+    /// A failure without a number of its own.
     case failure = 1
     /// The arguments are wrong.
     case usage = 64
-    /// A name that was asked for is not in the database.
+    /// A requested name is not in the database.
     case unknownName = 65
-    /// The database cannot be reached, or no server is installed to start one.
+    /// The database is unreachable, or no server is installed.
     case unavailable = 69
+}
+
+/// Ends a command with one line on standard error and an exit code.
+struct CommandFailure: Error {
+    let status: ExitStatus
+    let message: String
+
+    init(_ status: ExitStatus, _ message: String) {
+        self.status = status
+        self.message = message
+    }
 }

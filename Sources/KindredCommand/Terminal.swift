@@ -14,7 +14,7 @@ import Synchronization
     import Musl
 #endif
 
-/// Where a command writes to, and how: a real terminal, a pipe, or a test's memory.
+/// A command's output: a real terminal, a pipe, or a test's memory.
 public struct Terminal: Sendable {
     /// The environment variables that commands see.
     let environment: [String: String]
@@ -36,7 +36,7 @@ public struct Terminal: Sendable {
 
     /// The process's own output and environment.
     ///
-    /// Styles are used when standard output is a terminal, `TERM` is not `dumb` and `NO_COLOR` is not set.
+    /// Styles are used if standard output is a terminal, `TERM` is not `dumb` and `NO_COLOR` is not set.
     public static var standard: Terminal {
         let environment = ProcessInfo.processInfo.environment
         return Terminal(
@@ -46,16 +46,16 @@ public struct Terminal: Sendable {
             writeError: { writeAll($0, to: 2) })
     }
 
-    /// What a command wrote, for tests.
+    /// A command's output, for tests.
     public final class Capture: Sendable {
         private let texts = Mutex((output: "", error: ""))
 
         fileprivate init() {}
 
-        /// What went to standard output so far.
+        /// Standard output so far.
         public var output: String { texts.withLock { $0.output } }
 
-        /// What went to standard error so far.
+        /// Standard error so far.
         public var error: String { texts.withLock { $0.error } }
 
         fileprivate func append(_ text: String, isError: Bool) {
@@ -63,7 +63,7 @@ public struct Terminal: Sendable {
         }
     }
 
-    /// Makes a terminal that keeps what is written to it.
+    /// Makes a terminal in memory.
     ///
     /// - Parameters:
     ///   - environment: The environment variables that commands see; empty by default.
@@ -82,7 +82,7 @@ public struct Terminal: Sendable {
         return (terminal, capture)
     }
 
-    /// Writes text of several lines to standard output, with all that could command a terminal written out.
+    /// Writes text of several lines to standard output, with terminal control characters escaped.
     func printLines(_ text: String) {
         write(text.harmlessLines(indentation: ""))
     }
@@ -98,13 +98,13 @@ public struct Terminal: Sendable {
     }
 }
 
-/// Writes straight to the descriptor, so that the order of output and errors is kept.
+/// Writes unbuffered, so that output and errors stay in order.
 private func writeAll(_ text: String, to descriptor: Int32) {
     var text = text
     text.withUTF8 { buffer in
         var rest = UnsafeRawBufferPointer(buffer)[...]
         while !rest.isEmpty {
-            // A reader that has gone ends the process by SIGPIPE, as it does any tool.
+            // If the reader is gone, SIGPIPE ends the process, as usual for tools.
             let count = UnsafeRawBufferPointer(rebasing: rest).withMemoryRebound(to: UInt8.self) {
                 #if canImport(Darwin)
                     Darwin.write(descriptor, $0.baseAddress, $0.count)

@@ -1,13 +1,13 @@
 import HarmlessText
 
-/// Text for a terminal: what the tool says itself, and in it texts from elsewhere with control characters written out.
+/// Text for a terminal: the tool's own, with interpolated texts from elsewhere whose control characters are escaped.
 ///
-/// `Terminal` takes nothing else, so that no name or message of a database can command it.
+/// `Terminal` accepts nothing else, so that no name or message of a database can control it.
 struct TerminalText: ExpressibleByStringInterpolation {
-    /// The text as it is written.
+    /// The escaped text.
     let written: String
 
-    /// Takes over a text from elsewhere.
+    /// Escapes a text from elsewhere.
     init(_ text: String) {
         written = text.harmless
     }
@@ -40,7 +40,7 @@ struct TerminalText: ExpressibleByStringInterpolation {
 }
 
 extension Terminal {
-    /// A way to set text apart, by escape sequences of two or three characters.
+    /// A text style, by escape sequences of two or three characters.
     enum Style: String {
         case bold = "1"
         case faint = "2"
@@ -51,7 +51,7 @@ extension Terminal {
         case cyan = "36"
     }
 
-    /// Returns a text from elsewhere in a style, or plain where styles are not used.
+    /// Returns a text from elsewhere in a style, or plain if styles are off.
     func styled(_ text: String, _ style: Style) -> TerminalText {
         let text = text.harmless
         return TerminalText(

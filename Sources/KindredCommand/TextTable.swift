@@ -25,7 +25,7 @@ struct TextTable {
         }
     }
 
-    /// The lines, each after the indentation, without blanks at their ends.
+    /// The indented lines, without trailing spaces.
     func lines(indentation: Int, in terminal: Terminal) -> [TerminalText] {
         rows.map { row in
             var line = TerminalText(String(repeating: " ", count: indentation))

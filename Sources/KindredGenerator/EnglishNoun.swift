@@ -1,7 +1,7 @@
-/// The plural and the singular of English nouns, as tables and relationships have them for names.
+/// Plurals and singulars of English nouns, for the names of tables and relationships.
 ///
-/// Both look at a name's last word alone. A word that is not known to be irregular follows the usual rules; a name that
-/// comes out wrong can be changed in the lock file, which keeps it.
+/// Only a name's last word changes. Words not listed as irregular follow the usual rules; a wrong name can be corrected in
+/// the lock file, which keeps it.
 enum EnglishNoun {
     /// Pairs of singular and plural that the rules get wrong.
     private static let irregular: [(singular: String, plural: String)] = [
@@ -20,12 +20,12 @@ enum EnglishNoun {
     /// Compounds of these are irregular too: `grandchild`, `salesperson`.
     private static let irregularEndings = [("person", "people"), ("child", "children")]
 
-    /// Plurals beside the regular ones.
+    /// Alternative plurals.
     private static let otherPlurals = [
         "indices": "index", "matrices": "matrix", "vertices": "vertex", "appendices": "appendix", "persons": "person",
     ]
 
-    /// Words that have one form for both, or no plural.
+    /// Words with one form for both, or without a plural.
     private static let invariable: Set<String> = [
         "aircraft", "analytics", "aws", "barracks", "chaos", "cms", "corps", "cosmos", "crossroads", "data", "deer",
         "diagnostics", "dns", "economics", "electronics", "equipment", "fish", "gps", "headquarters", "information",
@@ -33,7 +33,7 @@ enum EnglishNoun {
         "pos", "series", "sheep", "sms", "species", "statistics", "tls", "yes",
     ]
 
-    /// Plurals that only lose their `s`, though others with such an ending lose `es`.
+    /// Plurals that lose only their `s`, although others with that ending lose `es`.
     private static let plainPlurals: Set<String> = [
         "abuses", "aches", "avalanches", "caches", "canoes", "excuses", "foes", "fuses", "headaches", "muses", "niches",
         "refuses", "reuses", "shoes", "toes", "uses",
@@ -88,7 +88,7 @@ enum EnglishNoun {
         let lower = last.lowercased()
         let changed = change(lower)
         if changed == lower { return name }
-        // What both begin with keeps the case of its letters, as in `userIDs`.
+        // The common prefix keeps its case, as in `userIDs`.
         let kept = zip(lower, changed).prefix { $0 == $1 }.count
         var word = last.prefix(kept) + changed.dropFirst(kept)
         if kept == 0, last.first?.isUppercase == true { word = word.prefix(1).uppercased() + word.dropFirst() }

@@ -34,7 +34,7 @@ extension ModelGenerator {
             properties.append(self.property(relationship, named: property, number: properties.count, in: entity))
         }
         let foundation = types.needsFoundation(attributes) ? "\(modifier)import Foundation\n" : ""
-        // What the search path does not lead to is found by its schema alone.
+        // An entity outside the search path is found only by its schema.
         let isReached =
             schema.searchPath.contains(entity.name.schema) && schema.following(entity.name) == entity.name
         let qualification = isReached ? "" : "\n        isQualified: true,"
@@ -67,7 +67,7 @@ extension ModelGenerator {
             !entity.isReadOnly && !attribute.isGenerated && attribute.identity != .always
         let read = type.isArray ? "readArray" : "readProperty"
         let declaration = "    \(modifier)var \(property): \(type.name)\(attribute.isNotNull ? "" : "?") {"
-        // What the database alone gives values, and what a new object may lack, is NULL in memory until it is saved.
+        // Until a new object is saved, columns filled by the database and required ones without a value are NULL in memory.
         let neutral = attribute.isNotNull ? "; \(type.neutral) while a new object has no value" : ""
         let comment = "    /// The column \(SwiftText.code(attribute.name))\(neutral)."
         guard isWritable else {
@@ -109,7 +109,7 @@ extension ModelGenerator {
         guard case .enumeration(let labels) = type.definition else { return "" }
         let name = names.typeName(of: type.name)
         let cases = labels.map { (label: $0, name: names.caseName(of: $0, in: type.name)) }
-        /// A line for each case, each with its end: an enum may have no labels.
+        /// A line for each case, with newlines: an enum may have no labels.
         func lines(_ indentation: Int, _ line: ((label: String, name: String)) -> String) -> String {
             cases.map { String(repeating: " ", count: indentation) + line($0) + "\n" }.joined()
         }

@@ -2,9 +2,9 @@ public import KindredSchema
 
 /// Writes Swift classes for the entities of a database.
 ///
-/// A pure function of the model, the options and the names given before: the same database gives the same bytes.
+/// A pure function of the model, the options and the earlier names: the same database gives the same bytes.
 public struct ModelGenerator {
-    /// What generated declarations are visible to.
+    /// The access level of generated declarations.
     public enum Access: String, Sendable, CaseIterable {
         /// Other packages too.
         case `public`
@@ -20,13 +20,13 @@ public struct ModelGenerator {
     let names: ModelNames
     let types: SwiftTypes
 
-    /// Prepares the files for some entities of a database.
+    /// Prepares the files for entities of a database.
     ///
     /// - Parameters:
     ///   - schema: The model of the database.
-    ///   - entities: Which entities get a class; those of the model by default.
-    ///   - access: What the declarations are visible to.
-    ///   - lock: The names given before, which are kept.
+    ///   - entities: The entities that get a class; all of the model by default.
+    ///   - access: The declarations' access level.
+    ///   - lock: The earlier names, which are kept.
     public init(
         schema: DatabaseSchema,
         entities: [Entity]? = nil,
@@ -40,7 +40,7 @@ public struct ModelGenerator {
         types = SwiftTypes(schema: schema, names: names)
     }
 
-    /// The names that the files give, and those that were given before: to be kept beside them.
+    /// The names in the files and the earlier ones, to be stored beside the files.
     public var lock: NameLock { names.lock }
 
     /// All files, sorted by name.
@@ -62,10 +62,10 @@ public struct ModelGenerator {
         return files.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
-    /// The first line of every file that is written anew each time.
+    /// The first line of every file that is always rewritten.
     static let header = "// Written by `kindred generate`; changes to this file are lost."
 
-    /// The word before declarations, with a blank after it; empty for internal ones.
+    /// The access modifier and a space; empty for internal declarations.
     var modifier: String { access == .internal ? "" : "\(access.rawValue) " }
 
     private var listFile: String {
@@ -102,16 +102,16 @@ public struct ModelGenerator {
     }
 }
 
-/// A file that a generator made.
+/// A generated file.
 public struct GeneratedFile: Sendable, Hashable {
     /// The file's name.
     public let name: String
-    /// What is in it.
+    /// Its contents.
     public let text: String
-    /// Whether it belongs to the user once it is written.
+    /// Whether it belongs to the user after it was written.
     public let isOwn: Bool
 
-    /// Whether a file's text says that a generator wrote it and may write over it.
+    /// Whether a file's header says that a generator wrote it and may overwrite it.
     public static func isGenerated(_ text: String) -> Bool { text.hasPrefix(ModelGenerator.header) }
 
     init(name: String, text: String, isOwn: Bool = false) {

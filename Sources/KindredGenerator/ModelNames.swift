@@ -1,6 +1,6 @@
 import KindredSchema
 
-/// The Swift names of everything in a model: unique, valid, and those given before kept.
+/// The Swift names of everything in a model: unique, valid, and with earlier names kept.
 struct ModelNames {
     private(set) var lock: NameLock
     private let selected: Set<QualifiedName>
@@ -38,9 +38,9 @@ struct ModelNames {
                 ?? relationship.name)
     }
 
-    /// The name that the relationship keeps whatever is added to the database: made of schema, table and constraint.
+    /// The relationship's permanent name, whatever is added to the database: from schema, table and constraint.
     ///
-    /// A foreign key that is there twice has one of each; what was written before counts on that of its day.
+    /// Duplicate foreign keys have one permanent name each; the lock may have any of them.
     func key(of relationship: Relationship, in entity: Entity) -> String {
         key(of: relationship, among: lock.entities[NameLock.key(entity.name)]?.relationships ?? [:])
     }
@@ -50,7 +50,7 @@ struct ModelNames {
         return keys.first { known[NameLock.key($0)] != nil } ?? keys.first ?? relationship.name
     }
 
-    /// The relationships whose other end has a class as well, in a stable order.
+    /// The relationships whose destination has a class as well, in a stable order.
     func relationships(of entity: Entity) -> [Relationship] {
         entity.relationships.filter { selected.contains($0.destination) }
     }
@@ -86,8 +86,8 @@ struct ModelNames {
 
     /// Names the classes after their tables, in the singular: `orders` gives `Order`.
     ///
-    /// Where tables of several schemas would give one name, it belongs to the table that the name alone means by the
-    /// search path, and the others carry the name of their schema.
+    /// If tables of several schemas have one name, the class name belongs to the table on the search path; the others
+    /// get their schema as a prefix.
     private mutating func nameClasses(_ schema: DatabaseSchema, _ entities: [Entity], _ taken: inout NameSet) {
         let named = entities.map { entity in
             let base = SwiftName.upperCamel(entity.name.name, ifEmpty: "Table")
@@ -102,11 +102,11 @@ struct ModelNames {
                 NameLock.key(QualifiedName(schema: entity.schema, name: "")))
         }
         for (key, given) in lock.entities {
-            // The schema's part of the key ends with the dot before the table's.
+            // In the key, a dot separates schema and table.
             guard let known = schemas[given.name.lowercased()], !known.contains(where: key.hasPrefix) else { continue }
             schemas[given.name.lowercased()]?.insert(key)
         }
-        // A table whose name is singular goes before one whose plural comes to the same.
+        // A table with a singular name takes precedence over one with the plural.
         let sorted = named.filter { $0.base == $0.singular } + named.filter { $0.base != $0.singular }
         for (entity, base, singular) in sorted where lock.entities[NameLock.key(entity)] == nil {
             let qualified = SwiftName.upperCamel(
@@ -150,7 +150,7 @@ struct ModelNames {
             let base = SwiftName.lowerCamel(attribute.name, ifEmpty: "column")
             names.attributes[NameLock.key(attribute.name)] = taken.take([base, "\(base)Value"], else: base)
         }
-        // All relationships, so that a class that is added later finds its names as they would have been.
+        // All relationships, so that names do not depend on which classes are generated first.
         // Those of tables come first.
         let sorted = entity.relationships.filter { !$0.isByView } + entity.relationships.filter(\.isByView)
         for relationship in sorted {
@@ -162,7 +162,7 @@ struct ModelNames {
         lock.entities[key] = names
     }
 
-    /// `emailSet` becomes `emails`; where that is taken, it stays as it is.
+    /// `emailSet` becomes `emails`; if that is taken, it stays `emailSet`.
     private static func candidates(_ relationship: Relationship) -> [String] {
         let rule = relationship.explanation.first { $0.isGiven && $0.name == relationship.name }?.rule
         let whole = SwiftName.lowerCamel(relationship.name, ifEmpty: "relationship")
@@ -175,12 +175,12 @@ struct ModelNames {
     }
 }
 
-/// Names that are given already.
+/// Names in use.
 private struct NameSet {
     private var names: Set<String>
     private let ignoresCase: Bool
 
-    /// Creates a set; names of files must differ in more than the case of their letters.
+    /// Creates a set; file names must differ in more than case.
     init(_ names: Set<String>, ignoresCase: Bool = false) {
         self.ignoresCase = ignoresCase
         self.names = []
@@ -191,7 +191,7 @@ private struct NameSet {
         for name in names { self.names.insert(ignoresCase ? name.lowercased() : name) }
     }
 
-    /// The first name that is free, else one with a number.
+    /// The first free name, else one with a number.
     mutating func take(_ candidates: [String], else base: String) -> String {
         for candidate in candidates where insert(candidate) { return candidate }
         var number = 2

@@ -1,8 +1,8 @@
 import Foundation
 import KindredSchema
 
-/// The Swift names that were given to a database's tables, columns, relationships and labels: a file beside the classes,
-/// which keeps them the same when a new column or key would claim one.
+/// The Swift names of a database's tables, columns, relationships and labels: a file beside the classes, which keeps them
+/// stable when a new column or key would claim one.
 public struct NameLock: Sendable, Hashable, Codable {
     /// The name of the file.
     public static let fileName = "KindredNames.lock.json"
@@ -35,12 +35,12 @@ public struct NameLock: Sendable, Hashable, Codable {
     /// The composite types; nil if there are none.
     var composites: [String: Composite]?
 
-    /// Creates a lock that holds nothing: every name is free.
+    /// Creates an empty lock: every name is free.
     public init() {}
 
     /// Reads a lock file.
     ///
-    /// Throws what `JSONDecoder` throws for a file that is none.
+    /// Throws what `JSONDecoder` throws for an invalid file.
     public init(text: String) throws {
         self = try JSONDecoder().decode(NameLock.self, from: Data(text.utf8))
     }
@@ -49,17 +49,17 @@ public struct NameLock: Sendable, Hashable, Codable {
     public var text: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        // Strings alone can always be encoded.
+        // Strings can always be encoded.
         guard let data = try? encoder.encode(self) else { return "{}\n" }
         return String(decoding: data, as: UTF8.self) + "\n"
     }
 }
 
 extension NameLock {
-    /// What stands in the file for a name of the database; never the same for two.
+    /// The key in the file for a name of the database; unique.
     ///
-    /// The name itself, unless its letters are composed otherwise than is usual: PostgreSQL tells `é` and `e\u{301}` apart,
-    /// Swift's dictionaries and many programs that handle JSON do not.
+    /// The name itself, with escapes if it is not in Unicode's composed form (NFC): PostgreSQL distinguishes `é` and
+    /// `e\u{301}`, but Swift's dictionaries and many JSON programs do not.
     static func key(_ name: String) -> String {
         let usual = name.precomposedStringWithCanonicalMapping
         if usual.utf8.elementsEqual(name.utf8), !name.utf8.contains("\\u{".utf8) { return name }
@@ -72,7 +72,7 @@ extension NameLock {
         }
     }
 
-    /// The key of a table or type: `public.person`, with quotes around a schema that holds a dot.
+    /// The key of a table or type: `public.person`, with quotes around a schema that has a dot.
     static func key(_ name: QualifiedName) -> String {
         let schema = key(name.schema)
         let isPlain = !schema.utf8.contains(UInt8(ascii: ".")) && !schema.utf8.contains(UInt8(ascii: "\""))

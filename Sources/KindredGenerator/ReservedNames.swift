@@ -1,6 +1,6 @@
-/// Names that a generated declaration cannot have, or not without backticks.
+/// Names that generated declarations cannot have, or only in backticks.
 enum ReservedNames {
-    /// Keywords that can be names in backticks.
+    /// Keywords that need backticks.
     static let keywords: Set<String> = [
         "as", "associatedtype", "await", "borrowing", "break", "case", "catch", "class", "consuming", "continue",
         "default", "defer", "deinit", "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for",
@@ -9,7 +9,7 @@ enum ReservedNames {
         "switch", "throw", "throws", "true", "try", "typealias", "var", "where", "while",
     ]
 
-    /// What `DatabaseObject` has already, and what it may yet get; and names that mean something to the language.
+    /// Members of `DatabaseObject`, present and possible future ones, and names with a meaning in the language.
     static let members: Set<String> = [
         // The language.
         "init", "objectType", "self", "Self", "Type", "Protocol", "some", "none", "hashValue", "hash",
@@ -25,7 +25,7 @@ enum ReservedNames {
         "value", "willSave", "withState", "writeProperty",
     ]
 
-    /// Types that generated or ordinary code uses, so that a class of the name would get in their way.
+    /// Types that generated or common code uses, which a class of that name would shadow.
     static let types: Set<String> = [
         "Any", "AnyObject", "Array", "Attribute", "Bool", "Character", "Codable", "Collection", "Columns", "Comparable",
         "Condition", "Data", "Database", "DatabaseContext", "DatabaseEnum", "DatabaseObject", "DatabaseSchema", "Date",

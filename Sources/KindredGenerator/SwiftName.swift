@@ -1,4 +1,4 @@
-/// Swift names made of the database's: words are found, and put together in camel case.
+/// Makes camel-case Swift names from the database's.
 enum SwiftName {
     /// A name for a property or a case: `first_name` gives `firstName`, `CustomerId` gives `customerID`.
     static func lowerCamel(_ name: String, ifEmpty placeholder: String) -> String {
@@ -17,7 +17,7 @@ enum SwiftName {
         return startsWell(joined) ? joined : placeholder + joined
     }
 
-    /// Splits at whatever cannot stand in a Swift name, and where capitals begin: `HTTPServer_name` is three words.
+    /// Splits at characters that Swift names cannot have, and at capitals: `HTTPServer_name` is three words.
     static func words(in name: String) -> [String] {
         var words: [[Unicode.Scalar]] = [[]]
         let scalars = Array(name.unicodeScalars)
@@ -51,7 +51,7 @@ enum SwiftName {
         name.unicodeScalars.first.map(isIdentifierHead) ?? false
     }
 
-    /// Whether a Swift name may begin with the scalar; the ranges are the language's own.
+    /// Whether a Swift name may begin with the scalar; the ranges are from the language's grammar.
     static func isIdentifierHead(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.value < 0x80 { return scalar == "_" || scalar.properties.isAlphabetic }
         return isIdentifierPart(scalar) && !isCombining(scalar)
@@ -62,7 +62,7 @@ enum SwiftName {
         if value < 0x80 {
             return scalar == "_" || scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
         }
-        // The language allows invisible characters; names with them would look like others.
+        // The language allows invisible characters, but names with them would look like others.
         return scalar.properties.generalCategory != .format && ranges.contains { $0.contains(value) }
     }
 

@@ -19,7 +19,7 @@ enum SwiftText {
         return literal + "\""
     }
 
-    /// A name as code within a comment: on one line, whatever is in it.
+    /// A name as code in a comment: always on one line.
     static func code(_ text: String) -> String {
         var code = "`"
         for scalar in text.unicodeScalars {
@@ -32,10 +32,10 @@ enum SwiftText {
         return code + "`"
     }
 
-    /// A name without its backticks, which it does not need after a dot.
+    /// A name without its backticks, which are not needed after a dot.
     static func bare(_ name: String) -> String { name.filter { $0 != "`" } }
 
-    /// A declaration's name and parameters on one line, or broken as swift-format does where they are too long for one.
+    /// A declaration's name and parameters on one line, or broken as swift-format does if they are too long.
     static func declaration(_ name: String, _ parameters: [String], indentation: Int) -> String {
         let line = "\(name)(\(parameters.joined(separator: ", ")))"
         // The brace after it counts.
@@ -44,7 +44,7 @@ enum SwiftText {
         return "\(name)(\n" + parameters.map { "\(blanks)    \($0)" }.joined(separator: ",\n") + "\n\(blanks))"
     }
 
-    /// A call on one line, or broken as swift-format does where it is too long for one.
+    /// A call on one line, or broken as swift-format does if it is too long.
     static func call(_ function: String, _ arguments: [String], indentation: Int) -> String {
         let line = "\(function)(\(arguments.joined(separator: ", ")))"
         // The comma after it counts.

@@ -1,12 +1,12 @@
 import KindredPostgres
 import KindredSchema
 
-/// Which Swift type the values of a column are read as.
+/// The Swift types of columns.
 struct SwiftTypes {
     struct SwiftType {
         let name: String
         let isArray: Bool
-        /// What a property of the type shows while its object has no value, in words.
+        /// The neutral value of the type, in words.
         let neutral: String
 
         init(_ name: String, isArray: Bool = false, neutral: String? = nil) {
@@ -37,9 +37,9 @@ struct SwiftTypes {
         types = Dictionary(schema.types.map { ($0.type, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The type of an attribute that is not NULL.
+    /// The type of an attribute, without NULL.
     func type(of attribute: Attribute) -> SwiftType {
-        // Arrays that the server alone can read, too, are one text.
+        // Arrays that only the server can read are one text, too.
         if attribute.isReadAsText { return SwiftType("PostgresValue") }
         let element = attribute.elementType ?? attribute.baseType
         let name: String
@@ -110,7 +110,7 @@ struct SwiftTypes {
         }
     }
 
-    /// Exact types throughout: each holds every value that PostgreSQL's type has, infinities included.
+    /// Exact types: each can represent every value of PostgreSQL's type, infinities included.
     private static func name(of type: PostgresDataType) -> String {
         switch type {
         case .bool: "Bool"
@@ -134,7 +134,7 @@ struct SwiftTypes {
         case .numrange: "PostgresRange<PostgresNumeric>"
         case .daterange: "PostgresRange<PostgresDate>"
         case .tsrange, .tstzrange: "PostgresRange<PostgresTimestamp>"
-        // Whatever it is: as text where the library does not know it.
+        // Any other type; as text if unknown to the library.
         default: "PostgresValue"
         }
     }

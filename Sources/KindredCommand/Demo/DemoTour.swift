@@ -1,6 +1,6 @@
 import Kindred
 
-/// The walk through the demo database.
+/// The tour of the demo database.
 struct DemoTour {
     let database: Database
     let narrator: Narrator

@@ -1,6 +1,6 @@
 import Kindred
 
-/// Tells a step of the tour: the Swift code, the SQL that it sent, and what came of it.
+/// Prints a step of the tour: the Swift code, the SQL that it sent, and the result.
 struct Narrator {
     let terminal: Terminal
 
@@ -28,7 +28,7 @@ struct Narrator {
         terminal.print("    → \(text)")
     }
 
-    /// A statement with its list of columns cut, which says nothing new.
+    /// A statement with its list of columns shortened.
     static func shortened(_ sql: String) -> String {
         var text = sql
         for (opening, closing) in [("SELECT ", " FROM "), ("RETURNING ", "")] {
@@ -45,7 +45,7 @@ struct Narrator {
 }
 
 extension StringProtocol {
-    /// Where a text first stands in this one.
+    /// The first occurrence of a text.
     fileprivate func range(of text: String) -> Range<Index>? {
         indices.first { self[$0...].hasPrefix(text) }.map { $0..<self.index($0, offsetBy: text.count) }
     }

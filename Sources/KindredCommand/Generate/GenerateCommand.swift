@@ -48,7 +48,7 @@ struct GenerateCommand: ToolCommand {
 
     func run(in terminal: Terminal) async throws {
         let read = try await connection.withClient(in: terminal) { try await SchemaReader.read(from: $0) }
-        // Chosen schemas are what their classes are looked for in first.
+        // The chosen schemas come first in the search path.
         let schema = DatabaseSchema(
             entities: read.entities, searchPath: schemas + read.searchPath, types: read.types,
             diagnostics: read.diagnostics, hidden: read.hidden)
@@ -95,9 +95,9 @@ struct GenerateCommand: ToolCommand {
             || matches(Array(entity.name.description), Array(pattern)[...])
     }
 
-    /// Whether a text is like a pattern with `*` for any characters.
+    /// Whether a text matches a pattern with `*` for any characters.
     private static func matches(_ text: [Character], _ pattern: ArraySlice<Character>) -> Bool {
-        // The reachable places in the text after each character of the pattern.
+        // The reachable positions in the text after each character of the pattern.
         var places: Set<Int> = [0]
         for character in pattern {
             if character == "*" {

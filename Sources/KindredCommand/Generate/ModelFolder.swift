@@ -6,12 +6,12 @@ import KindredGenerator
     import Foundation
 #endif
 
-/// A folder of generated classes: what is in it, and what would have to change.
+/// A folder of generated classes: its contents, and the necessary changes.
 struct ModelFolder {
     struct Change {
         let name: String
         let old: String?
-        /// nil for a file that goes.
+        /// nil for a removed file.
         let new: String?
 
         var verb: String { old == nil ? "new:    " : new == nil ? "removed:" : "changed:" }
@@ -26,7 +26,7 @@ struct ModelFolder {
 
     private func url(_ name: String) -> URL { URL(filePath: path).appending(path: name) }
 
-    /// The names given before.
+    /// The earlier names.
     func lock() throws -> NameLock {
         guard let text = try text(NameLock.fileName) else { return NameLock() }
         do {
@@ -37,9 +37,9 @@ struct ModelFolder {
         }
     }
 
-    /// What has to be written or removed; a file that belongs to the user is only ever made.
+    /// The files to write or remove; a file that belongs to the user is never changed.
     ///
-    /// Throws where a file that was not generated has the name of one that is.
+    /// Throws if a file that was not generated has the name of a generated one.
     func changes(for files: [GeneratedFile], mayRemove: Bool) throws -> [Change] {
         var changes: [Change] = []
         for file in files {
@@ -81,7 +81,7 @@ struct ModelFolder {
 
     /// The text of a file; nil if there is none.
     ///
-    /// One that cannot be read is not taken for one that has to be made.
+    /// Throws for an unreadable file, which must not be overwritten.
     private func text(_ name: String) throws -> String? {
         let url = url(name)
         guard FileManager.default.fileExists(atPath: url.path) else { return nil }
@@ -103,7 +103,7 @@ struct LineDifference {
         self.new = new.split(separator: "\n", omittingEmptySubsequences: false)
     }
 
-    /// A header with the file's name, then lines with `-`, `+` or a blank; unchanged lines only near changes.
+    /// A header with the file's name, then lines with `-`, `+` or a space; unchanged lines only near changes.
     func text(name: String, isNew: Bool, isGone: Bool) -> String {
         let (removed, inserted) = changedLines()
         var lines: [(text: String, isChange: Bool)] = []
@@ -131,12 +131,12 @@ struct LineDifference {
         return text
     }
 
-    /// So many lines are compared with so many others; what takes longer is shown as a whole.
+    /// The limit of compared lines; longer differences are shown as a whole.
     private static let maximumLines = 4_000
 
-    /// The places of the lines that are only in the old text, and of those that are only in the new one.
+    /// The indexes of the lines only in the old text, and of those only in the new one.
     private func changedLines() -> (removed: Set<Int>, inserted: Set<Int>) {
-        // The time that it takes to compare grows with the square of what differs.
+        // Comparing takes time quadratic in the number of differences.
         let start = zip(old, new).prefix { $0 == $1 }.count
         let rest = min(old.count, new.count) - start
         let end = zip(old.reversed(), new.reversed()).prefix(rest).prefix { $0 == $1 }.count

@@ -26,7 +26,7 @@ struct InspectCommand: ToolCommand {
         help: ArgumentHelp("Only entities of this schema; may be repeated.", valueName: "name"))
     var schemas: [String] = []
 
-    @Option(help: "table, for people, or json, for programs: a stable format to which things are only added.")
+    @Option(help: "table, for people, or json, for programs: a stable format that only grows.")
     var format: Format = .table
 
     func run(in terminal: Terminal) async throws {
@@ -45,14 +45,14 @@ struct InspectCommand: ToolCommand {
         }
     }
 
-    /// The part of the schema that was asked for.
+    /// The requested part of the schema.
     private func selection(of schema: DatabaseSchema) throws -> DatabaseSchema {
         for name in schemas where !schema.entities.contains(where: { $0.name.schema == name }) {
             let known = Set(schema.entities.map(\.name.schema)).sorted().joined(separator: ", ")
             throw CommandFailure(
                 .unknownName,
                 "There is no entity in a schema \"\(name)\"; "
-                    + (known.isEmpty ? "there is none at all." : "there are some in: \(known)."))
+                    + (known.isEmpty ? "there are none." : "there are some in: \(known)."))
         }
         var entities = schema.entities
         if !schemas.isEmpty { entities.removeAll { !schemas.contains($0.name.schema) } }

@@ -26,7 +26,7 @@ struct SchemaPage {
         printDiagnostics(shown.diagnostics)
     }
 
-    /// One entity with everything that is known of it.
+    /// One entity in full.
     func print(_ entity: Entity) {
         terminal.print(
             "\(terminal.styled(entity.name.description, .bold))  "
@@ -83,7 +83,7 @@ struct SchemaPage {
 }
 
 extension SchemaPage {
-    /// Name, kind, the far end and what makes the relationship.
+    /// Name, kind, destination and the foreign key or helper.
     private func summary(of relationship: Relationship) -> [(text: String, style: Terminal.Style?)] {
         let cause = relationship.helper.map { "through \(shortName($0.entity))" } ?? relationship.foreignKey ?? ""
         return [
@@ -121,7 +121,7 @@ extension SchemaPage {
         return notes.joined(separator: "; ")
     }
 
-    /// Which columns meet, from the source to the destination.
+    /// The columns compared, from the source to the destination.
     private func columns(of relationship: Relationship) -> String {
         func list(_ columns: [String], of entity: QualifiedName) -> String {
             columns.count == 1 ? "\(entity.name).\(columns[0])" : "\(entity.name) (\(columns.joined(separator: ", ")))"
@@ -151,7 +151,7 @@ extension SchemaPage {
         }
     }
 
-    /// The name without its schema where the search path finds it.
+    /// The name, without its schema if the search path finds it.
     private func shortName(_ name: QualifiedName) -> String {
         let found = try? schema.entity(named: name.name)
         return found?.name == name ? name.name : name.description
