@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that nobody who uses Kindred builds it:
+// A separate package, so that users of Kindred do not build it:
 //
 //     make bench                                                          (from the repository's root)
 //     make bench-counts
@@ -13,7 +13,7 @@ let package = Package(
         .package(name: "kindred", path: "..")
     ],
     targets: [
-        // A name of its own: target names are unique over all packages of a build.
+        // A distinct name, because target names are unique across the packages of a build.
         .systemLibrary(
             name: "CFloorLibPQ",
             pkgConfig: "libpq",

@@ -28,7 +28,7 @@ AUTHORS, BOOKS, TAGS_PER_BOOK = 1_000, 10_000, 3
 LOOKUPS, TABLES = 2_000, 3
 TASKS, CONNECTIONS, LOOKUPS_PER_TASK = 20, 4, 100
 
-# Values that the database did not hold before, so that each run changes every row.
+# New values, so that each run changes every row.
 years = itertools.count(1_000_000)
 
 
@@ -49,7 +49,7 @@ class Rate:
         self.done = done
 
     def __enter__(self):
-        # What is left of other work is not paid for by this.
+        # Garbage of other work must not count here.
         gc.collect()
         self.start = time.perf_counter()
         return self
@@ -107,7 +107,7 @@ class Review(Base):
 
 
 class SQLAlchemy:
-    """A session of its own for each unit of work, as for each request of a server."""
+    """A new session for each unit of work, as for each request of a server."""
 
     def __init__(self, uri, database):
         def engine(connections, **options):
@@ -124,7 +124,7 @@ class SQLAlchemy:
                 connection.close()
             return engine
 
-        # Who only reads needs no BEGIN and no ROLLBACK, and the others send none.
+        # Reading needs no BEGIN or ROLLBACK, and the other libraries send none.
         self.reading = engine(CONNECTIONS, isolation_level="AUTOCOMMIT")
         self.writing = engine(1)
 
@@ -203,7 +203,7 @@ class SQLAlchemy:
         year = next(years)
         with Session(self.writing, expire_on_commit=False) as session:
             books = session.scalars(select(Book)).all()
-            # A transaction is open since they were read; what is measured begins one.
+            # Reading opened a transaction; the measured work begins its own.
             session.commit()
             with Rate(BOOKS) as rate:
                 for book in books:
@@ -231,7 +231,7 @@ UPDATE_BOOK = "UPDATE book SET year = $2 WHERE id = $1"
 
 
 def on_loop(work):
-    """Makes a method that waits for an asynchronous one."""
+    """Makes a synchronous method from an asynchronous one."""
 
     @functools.wraps(work)
     def run(self):
@@ -241,18 +241,18 @@ def on_loop(work):
 
 
 class AsyncPG:
-    """Records and statements by hand; each connection prepares a statement once and keeps it."""
+    """Records and statements by hand; each connection prepares a statement once."""
 
     def __init__(self, uri, database):
         self.uri, self.database = uri, database
-        # One for all work: connections belong to it.
+        # One loop for all work, because connections belong to it.
         self.loop = asyncio.new_event_loop()
         self.connect()
 
     @on_loop
     async def connect(self):
         async def keep(_):
-            """In place of what the pool sends after each use to reset a connection: the others send nothing."""
+            """Replaces the statements with which the pool resets a connection: the other libraries send none."""
 
         self.connection = await asyncpg.connect(self.uri, database=self.database)
         self.pool = await asyncpg.create_pool(
@@ -346,7 +346,7 @@ class AsyncPG:
     async def changed_objects(self):
         year = next(years)
         with Rate(BOOKS) as rate:
-            # One transaction, whose statements do not wait for each other.
+            # One transaction, whose statements are pipelined.
             await self.connection.executemany(UPDATE_BOOK, [(book, year) for book in range(1, BOOKS + 1)])
         expect(await self.connection.fetchval("SELECT count(*) FROM book WHERE year = $1", year) == BOOKS)
         return rate.value
@@ -370,7 +370,7 @@ def main():
         sys.exit(__doc__)
     uri, database = sys.argv[1:]
 
-    # Connects when it is asked for the first time.
+    # Connects at the first request.
     @functools.cache
     def peer(name):
         return {"sqlalchemy": SQLAlchemy, "asyncpg": AsyncPG}[name](uri, database)

@@ -6,7 +6,7 @@ struct BenchmarkDatabase: Sendable {
     let uri: String
     let name: String
 
-    /// Makes a database on a server, anew if it exists, and fills it.
+    /// Creates and fills a database on a server; replaces an existing one.
     static func make(_ name: String, on serverURI: String, _ scripts: [String]) throws -> BenchmarkDatabase {
         let database = BenchmarkDatabase(uri: serverURI, name: name)
         try database.drop()
@@ -26,14 +26,14 @@ struct BenchmarkDatabase: Sendable {
         try withTarget { _ = try seconds(floor_script($0, script)) }
     }
 
-    /// Lends the address in C's terms.
+    /// Lends the address as C strings.
     func withTarget<T>(_ body: (floor_target) throws -> T) rethrows -> T {
         try uri.withCString { uri in
             try name.withCString { try body(floor_target(uri: uri, database: $0)) }
         }
     }
 
-    /// The address in Kindred's terms.
+    /// The address as a configuration.
     func configuration(connections: Int) throws -> PostgresConfiguration {
         var configuration = try PostgresConfiguration(uri: uri)
         configuration.database = name
@@ -42,7 +42,7 @@ struct BenchmarkDatabase: Sendable {
     }
 }
 
-/// What a function of the floor returned; it has printed why if that stands for failure.
+/// Checks the result of a C function, which has printed the cause of a failure.
 func seconds(_ seconds: Double) throws -> Double {
     guard seconds >= 0 else { throw FloorError() }
     return seconds

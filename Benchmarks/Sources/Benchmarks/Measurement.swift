@@ -1,22 +1,22 @@
 import CFloor
 
-/// Something to measure in two ways: with libpq in C, and with Kindred; and with the peers, if they are asked for.
+/// A measurement of libpq in C and of Kindred, and of the peers if requested.
 struct Measurement: Sendable {
-    /// Does the work once and returns how much of it was done per second.
+    /// Does the work once and returns its rate per second.
     typealias Run = @Sendable () async throws -> Double
 
     let name: String
     /// What is counted per second.
     let unit: String
-    /// What the design asks for, if it does.
+    /// The design's target, if there is one.
     let goal: Goal?
-    /// The same work in the peers, if they do it.
+    /// The same work in the peers, if they support it.
     var peerWork: Peer.Work?
     let floor: Run
     let kindred: Run
 
     enum Goal {
-        /// Of libpq's rate.
+        /// Relative to libpq's rate.
         case ofFloor(Double)
         /// Per second.
         case rate(Double)
@@ -30,11 +30,11 @@ struct Measurement: Sendable {
     }
 }
 
-/// What one round gave.
+/// The result of one round.
 struct Sample: Sendable {
-    /// How much was done per second.
+    /// The rate per second.
     let rate: Double
-    /// Seconds of processor time that this process, not the server, spent on one.
+    /// Processor seconds of this process, without the server, per unit.
     let work: Double
 
     init(_ run: Measurement.Run) async throws {
@@ -56,7 +56,7 @@ struct Outcome: Sendable {
         self.measurement = measurement
     }
 
-    /// Measures both ways once, the one that begins taking turns, and then the peers.
+    /// Measures both once, in alternating order, and then the peers.
     mutating func measure(round: Int, isAlone: Bool, peers process: PeerProcess?) async throws {
         if isAlone {
             kindred.append(try await Sample(measurement.kindred))
@@ -76,12 +76,12 @@ struct Outcome: Sendable {
 
     var rates: (floor: Double, kindred: Double) { (Self.median(floor.map(\.rate)), Self.median(kindred.map(\.rate))) }
 
-    /// What a peer did per second; nil if it does not do this.
+    /// A peer's rate per second; nil if it does not support the work.
     func rate(of peer: Peer) -> Double? { peers[peer].map(Self.median) }
 
     var work: (floor: Double, kindred: Double) { (Self.median(floor.map(\.work)), Self.median(kindred.map(\.work))) }
 
-    /// How far apart the rounds lie, as a part of the median: what the machine's noise makes of the same work.
+    /// The spread of the rounds, relative to the median: the machine's noise.
     var noise: Double {
         let sorted = floor.map(\.rate).sorted()
         guard let least = sorted.first, let most = sorted.last else { return 0 }

@@ -2,7 +2,7 @@ import CFloor
 import Kindred
 
 extension Suite {
-    /// One after the other over one connection.
+    /// Sequential statements on one connection.
     static func lookups(
         _ shop: BenchmarkDatabase, _ database: Database, _ keys: Keys, isPinned: Bool
     ) -> [Measurement] {
@@ -80,7 +80,7 @@ extension Suite {
         ]
     }
 
-    /// Many tasks over few connections.
+    /// Many tasks on few connections.
     static func concurrentLookups(_ shop: BenchmarkDatabase, _ database: Database, _ keys: Keys) -> [Measurement] {
         let tasks = 20
         let count = 1_000
@@ -108,7 +108,7 @@ extension Suite {
                     }
                 },
                 kindred: kindred),
-            // The design's 90,000 a second were 0.56 of the pipeline on the machine that it was written on.
+            // The design's 90,000 a second were 0.56 of the pipeline on its author's machine.
             Measurement(
                 name: "\(name), libpq pipelined", unit: "objects", goal: .ofFloor(0.56),
                 peerWork: .concurrentByKey,
@@ -124,7 +124,7 @@ extension Suite {
         ]
     }
 
-    /// The whole catalog, each time anew; libpq only fetches it.
+    /// The whole catalog, read again each time; libpq only fetches it.
     static func catalog(
         _ name: String, within limit: Double, _ catalog: BenchmarkDatabase, _ database: Database
     ) -> Measurement {
@@ -160,12 +160,12 @@ extension Suite {
 
     static func find(_ step: Int, _ keys: Keys, _ database: Database) async throws {
         let key = Int(keys.numbers[step % keys.numbers.count])
-        // A context of its own, as for each request of a server: nothing comes from memory.
+        // A new context, as for each request of a server, so nothing comes from memory.
         guard try await database.makeContext().find("book", key) != nil else { throw UnexpectedResult() }
     }
 }
 
-/// How much was done per second.
+/// The rate per second.
 func rate(of count: Int, _ body: () async throws -> Void) async throws -> Double {
     let start = ContinuousClock.now
     try await body()

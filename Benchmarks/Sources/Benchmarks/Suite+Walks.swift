@@ -2,7 +2,7 @@ import CFloor
 import Kindred
 
 extension Suite {
-    /// Loops over objects that follow their relationships, one object at a time, with nothing said beforehand.
+    /// Loops that follow the relationships of one object at a time, without prefetching.
     static func walks(_ shop: BenchmarkDatabase, _ database: Database) -> [Measurement] {
         let loop: Measurement.Run = {
             try await rate(of: 1) { try await walkAuthors(database) }
@@ -54,7 +54,7 @@ extension Suite {
         guard count == 3 * Workload.books else { throw UnexpectedResult() }
     }
 
-    /// How often a second libpq can read the rows of some queries.
+    /// libpq's rate per second for reading the rows of some queries.
     private static func perSecond(_ queries: [String], _ shop: BenchmarkDatabase) throws -> Double {
         try shop.withTarget { target in
             var rows = 0

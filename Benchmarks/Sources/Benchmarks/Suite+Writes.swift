@@ -60,7 +60,7 @@ extension Suite {
     }
 }
 
-/// Numbers that do not come twice, so that each round changes every row.
+/// Unique numbers, so that each round changes every row.
 final class Counter: Sendable {
     private let number = Mutex<Int32>(1_000)
 

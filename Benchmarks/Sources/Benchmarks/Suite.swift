@@ -2,17 +2,17 @@ import EmbeddedPostgres
 import Foundation
 import Kindred
 
-/// All measurements, and what they run on.
+/// All measurements, and their database.
 struct Suite: Sendable {
     let rounds: Int
     let only: String
     let isPinned: Bool
     let usesTCP: Bool
     let isAlone: Bool
-    /// The interpreter for the peers, if they are asked for.
+    /// The interpreter for the peers, if requested.
     let python: String?
 
-    // Not on the main actor, as in a server: its thread would be another hop for each answer.
+    // Not on the main actor, as in a server: each answer would need another thread switch.
     @concurrent
     func run() async throws {
         try await Self.onServer(usesTCP: usesTCP) { try await run(on: $0) }
@@ -99,7 +99,7 @@ struct Suite: Sendable {
     private func isSelected(_ name: String) -> Bool { only.isEmpty || name.contains(only) }
 }
 
-/// The keys of all books in a random order, the same in every run, for both sides.
+/// The keys of all books in a random order, the same in every run and for both sides.
 struct Keys: Sendable {
     let numbers: [Int32] = (0..<Workload.books).map { $0 &* 7919 % Workload.books + 1 }
 }

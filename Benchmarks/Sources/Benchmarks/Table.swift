@@ -1,7 +1,7 @@
 /// The results as lines of text.
 struct Table {
     let isPinned: Bool
-    /// Of the peers; nil without them.
+    /// The peers' rates; nil without them.
     let peerVersions: String?
     private var lines: [[String]] = [
         ["what", "libpq in C", "Kindred", "ratio", "goal", "noise", "work, libpq", "Kindred"]
@@ -36,7 +36,7 @@ struct Table {
         lines.append(line)
     }
 
-    /// A rate, and for slow work also how long one takes.
+    /// A rate, and for slow work also the time per unit.
     private static func rate(_ rate: Double) -> String {
         rate < 100_000 ? "\(number(rate)) (\(time(1 / rate)))" : number(rate)
     }

@@ -1,4 +1,4 @@
-/// The database that everything is measured on: 1,000 authors, 10,000 books, 100 tags, 30,000 rows of the helper table.
+/// The database of the measurements: 1,000 authors, 10,000 books, 100 tags, 30,000 rows of the helper table.
 enum Workload {
     static let authors: Int32 = 1_000
     static let books: Int32 = 10_000
@@ -35,11 +35,11 @@ enum Workload {
         CREATE INDEX ON book (author_id);
         CREATE INDEX ON book_tag (tag_id)
         """,
-        // Not possible beside others in one script.
+        // Not possible in a script with other statements.
         "VACUUM ANALYZE",
     ]
 
-    /// Rows like those of books, as many as are held.
+    /// Rows like those of books, one for each held object.
     static let heldScript = """
         CREATE TABLE held (id int PRIMARY KEY, author_id int NOT NULL, title text NOT NULL, year int, price numeric(8, 2));
         INSERT INTO held
@@ -47,11 +47,11 @@ enum Workload {
         FROM generate_series(1, \(HeldObjects.count)) i
         """
 
-    /// How many items there are; the last are held by nobody.
+    /// The number of items; the last ones are not held.
     static let items = 1_010_000
 
-    /// Items to be held, and entities with a few relationships and with many: as many foreign keys of their own among 100
-    /// columns as keys of others that refer to them.
+    /// Items to hold, and entities with few and with many relationships: each has as many foreign keys among its 100 columns
+    /// as it is referenced by.
     static let growthScript = """
         CREATE TABLE item (id int PRIMARY KEY, note int);
         INSERT INTO item SELECT i, i FROM generate_series(1, \(items)) i;
@@ -88,7 +88,7 @@ enum Workload {
 
     static let bookByKey = "SELECT id, author_id, title, year, price FROM book WHERE id = $1"
     static let allAuthors = "SELECT id, name, born FROM author"
-    /// Books with the key by which they were asked for, and tags with that of their book.
+    /// Books with their look-up key, and tags with that of their book.
     static let booksOfAuthors = """
         SELECT id, author_id, title, year, price FROM book WHERE author_id = ANY (ARRAY(SELECT id FROM author))
         """
@@ -125,7 +125,7 @@ enum Workload {
         """
     }
 
-    /// Tables like those of a large public music catalog: 375 with 770 keys, some of which hold most of them together.
+    /// Tables like those of a large public music catalog: 375 with 770 keys, most of which refer to a few tables.
     static let webScript = """
         DO $$
         BEGIN
@@ -143,7 +143,7 @@ enum Workload {
         END $$
         """
 
-    /// What any reader of the catalog has to fetch: columns of tables, and keys.
+    /// The minimum for any reader of the catalog: columns of tables, and keys.
     static let catalogQueries = [
         """
         SELECT c.oid, c.relname, n.nspname, a.attnum, a.attname, a.atttypid, a.attnotnull, a.atthasdef,

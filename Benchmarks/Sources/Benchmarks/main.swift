@@ -48,14 +48,14 @@ while let argument = arguments.popFirst() {
         exit(argument == "--help" ? 0 : 2)
     }
 }
-// Before anything else: threads and servers inherit it.
+// First, because threads and servers inherit it.
 if isPinned && floor_pin() == 0 { print("This system cannot bind a process to a processor") }
 let suite = Suite(rounds: rounds, only: only, isPinned: isPinned, usesTCP: usesTCP, isAlone: isAlone, python: python)
 let countSuite = CountSuite(only: only, updates: updates)
 let growthSuite = GrowthSuite(only: only)
 let (isCounting, isGrowing) = (counts, growth)
 let isSuccess = Mutex(false)
-// The main thread waits rather than become an executor: valgrind does not survive how that is done.
+// The main thread waits instead of becoming an executor, because valgrind crashes on that.
 let end = DispatchSemaphore(value: 0)
 Task.detached {
     defer { end.signal() }

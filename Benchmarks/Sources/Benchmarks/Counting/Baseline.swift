@@ -1,14 +1,14 @@
 import Foundation
 
-/// The counts that were saved last, in a file of the repository.
+/// The saved counts, in a file of the repository.
 ///
-/// Those of another architecture say nothing about this one's instructions.
+/// Instruction counts of another architecture are not comparable.
 struct Baseline: Codable {
     var architecture = Self.architecture
     var counts: [String: Counts] = [:]
-    /// Bytes of the heap that an object takes beside its row.
+    /// Heap bytes of an object, without its row.
     var bytesPerObject: Double?
-    /// Bytes of the heap that the model of `CatalogMemory.tables` tables takes.
+    /// Heap bytes of the model of `CatalogMemory.tables` tables.
     var bytesOfModel: Double?
 
     static var architecture: String {
@@ -23,8 +23,8 @@ struct Baseline: Codable {
 
     /// How much a count may grow before the check fails.
     ///
-    /// The same work sends the same statements, always. How many parts an answer comes in, and which of two threads is
-    /// first, changes some allocations of thousands; and a little more of the instructions, for waiting is work too.
+    /// The same work always sends the same statements. The number of packets of an answer and the timing of threads change
+    /// a few allocations of thousands, and somewhat more instructions, because waiting is work too.
     enum Tolerance {
         static let statements = 0.0
         static let allocations = 0.01
@@ -47,7 +47,7 @@ struct Baseline: Codable {
         try (encoder.encode(self) + Data("\n".utf8)).write(to: Self.file)
     }
 
-    /// What has grown by more than it may, in sentences.
+    /// The counts that grew beyond their tolerance, in sentences.
     func growths(to counts: Counts, of name: String) -> [String] {
         guard let before = self.counts[name] else { return ["\(name): not in the baseline"] }
         var growths = [Self.growth("statements", before.statements, counts.statements, Tolerance.statements)]
@@ -60,7 +60,7 @@ struct Baseline: Codable {
     }
 
     static func growth(_ what: String, _ before: Double?, _ now: Double?, _ tolerance: Double) -> String? {
-        // The last digit that is saved is rounded.
+        // The last saved digit is rounded.
         guard let before, let now, now > before * (1 + tolerance) + 0.000_1 else { return nil }
         return "\(what) grew from \(CountTable.number(before)) to \(CountTable.number(now))"
     }

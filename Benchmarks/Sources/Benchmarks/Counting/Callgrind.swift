@@ -1,15 +1,15 @@
 import Foundation
 
-/// Runs this program under callgrind and reads what it counted.
+/// Runs this program under callgrind and reads its counts.
 enum Callgrind {
-    /// Where valgrind is; nil if it is not installed.
+    /// The path of valgrind; nil if it is not installed.
     static var path: String? {
         let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
         return folders.map { "\($0)/valgrind" }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// The least instructions of each part of the works, by the part's name; empty without valgrind, and where the
-    /// program's arguments say so.
+    /// The minimum of instructions of each part of the works, by the part's name; empty without valgrind, and with
+    /// `--without-instructions`.
     static func count(_ arguments: [String], on serverURI: String) async throws -> [String: Double] {
         guard let path, !arguments.contains("--without-instructions") else { return [:] }
         let folder = FileManager.default.temporaryDirectory.appending(path: "kindred-counts-\(UUID().uuidString)")
@@ -31,7 +31,7 @@ enum Callgrind {
         return try counts(in: folder)
     }
 
-    /// A copy of this program without what debuggers need: valgrind takes minutes to read that.
+    /// A copy of this program without debug information, which valgrind takes minutes to read.
     private static func program(in folder: URL) throws -> String {
         guard let own = Bundle.main.executablePath else { return CommandLine.arguments[0] }
         let copy = folder.appending(path: "Benchmarks").path()
@@ -40,7 +40,7 @@ enum Callgrind {
         return strip.terminationStatus == 0 ? copy : own
     }
 
-    /// Each file holds the name of what it counted, and the sum.
+    /// Each file has the name of the part, and the total.
     private static func counts(in folder: URL) throws -> [String: Double] {
         var counts: [String: Double] = [:]
         for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)

@@ -2,23 +2,23 @@ import CCounters
 import Foundation
 import Kindred
 
-/// What the model of a large database takes in memory.
+/// The memory of a large database's model.
 struct CatalogMemory: Sendable {
     static let tables = 10_000
-    /// How much the process may grow while the model is read, in bytes.
+    /// The limit of the process's growth while the model is read, in bytes.
     static let limit = 200.0 * 1024 * 1024
 
-    /// The bytes of the heap that the model takes, with its connection.
+    /// The heap bytes of the model and its connection.
     let model: Double
-    /// By how many bytes the process grew at most while it was read; nil where the system does not tell.
+    /// The peak growth of the process in bytes while it was read; nil if the system does not report it.
     let peak: Double?
 
-    /// Connects to a database of 10,000 tables, in a process that has done nothing else; nil where bytes of the heap
-    /// cannot be counted.
+    /// Connects to a database of 10,000 tables, in a fresh process; nil if heap bytes cannot be
+    /// counted.
     static func measure(_ catalog: BenchmarkDatabase) async throws -> CatalogMemory? {
         let configuration = try catalog.configuration(connections: 1)
         let before = (heap: counters_heap_bytes(), resident: residentBytes("VmRSS"))
-        // Linux: the peak is counted anew from here on.
+        // Linux: resets the peak.
         try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
         let database = try await Database.connect(configuration)
         let after = (heap: counters_heap_bytes(), resident: residentBytes("VmHWM"))

@@ -5,14 +5,14 @@ struct CountSuite: Sendable {
     let only: String
     let updates: Bool
 
-    /// Prints the table; returns whether nothing has grown.
+    /// Prints the table; returns whether no count has grown.
     @concurrent
     func run() async throws -> Bool {
         try await Suite.onServer { try await run(on: $0) }
     }
 
     private func run(on serverURI: String) async throws -> Bool {
-        // First, while the process holds nothing else.
+        // First, while the process has allocated nothing else.
         let memory = try await catalogMemory(serverURI)
         guard let counted = try await Counting.count(on: serverURI, { try await visit(serverURI, $0) }) else {
             return true
@@ -113,7 +113,7 @@ struct CountSuite: Sendable {
 }
 
 extension Baseline {
-    /// Takes newer counts; what was not counted stays.
+    /// Merges newer counts; others stay.
     mutating func take(
         _ counted: [(name: String, counts: Counts)], _ bytes: Double?, _ memory: CatalogMemory?
     ) {

@@ -2,7 +2,7 @@ import Foundation
 
 /// Counts as lines of text.
 enum CountTable {
-    /// Four significant digits, at most four of them behind the point.
+    /// Four significant digits, at most four of them after the point.
     static func number(_ value: Double?) -> String {
         guard let value else { return "-" }
         let digits =
@@ -15,10 +15,10 @@ enum CountTable {
         return value.formatted(.number.precision(.fractionLength(0...digits)).locale(.init(identifier: "en_US")))
     }
 
-    /// A number of bytes in MiB, with one digit behind the point.
+    /// A number of bytes in MiB, with one digit after the point.
     static func mebibytes(_ bytes: Double?) -> String { number(bytes.map { ($0 / 1_048_576).rounded(digits: 1) }) }
 
-    /// How a count differs from the baseline's, where it does by more than half a percent.
+    /// The difference of a count from the baseline's, if it is above half a percent.
     static func change(_ before: Double?, _ now: Double?) -> String {
         guard let before, let now, before > 0, abs(now / before - 1) > 0.005 else { return "" }
         return ((now / before - 1) * 100).formatted(
@@ -27,7 +27,7 @@ enum CountTable {
     }
 }
 
-/// Prints lines of cells as columns: the first to the left, the others to the right.
+/// Prints lines of cells as columns: the first aligned left, the others right.
 func writeColumns(_ lines: [[String]]) {
     let widths = lines[0].indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
     for line in lines {

@@ -1,19 +1,18 @@
-/// Work whose statements, heap allocations and instructions are counted: none of them depends on how busy the machine is.
+/// Work whose statements, heap allocations and instructions are counted; none depends on the machine's load.
 struct CountedWork: Sendable {
     var name: String
-    /// What allocations and instructions are given for one of.
+    /// The unit for which allocations and instructions are reported.
     let unit: String
-    /// How many of them one run does.
+    /// The number of units in one run.
     let count: Int
-    /// Whether what a run costs beside its units is left out, by taking the counts of one run from those of one twice as
-    /// large.
+    /// Whether to exclude a run's fixed cost, by subtracting the counts of one run from those of one twice as large.
     var isMarginal = false
-    /// Done before each run, and not counted.
+    /// Runs before each run, uncounted.
     var prepare: @Sendable () async throws -> Void = {}
     /// Does the work for a number of units.
     let run: @Sendable (_ count: Int) async throws -> Void
 
-    /// The runs to be counted by themselves.
+    /// The parts of a run that are counted separately.
     var parts: [Part] {
         let once = Part(name: name, count: count, work: self)
         return isMarginal ? [once, Part(name: "\(name), twice", count: 2 * count, work: self)] : [once]
@@ -33,12 +32,12 @@ struct CountedWork: Sendable {
     }
 }
 
-/// What some work costs.
+/// The costs of some work.
 struct Counts: Codable, Sendable {
-    /// Of one run.
+    /// Per run.
     var statements: Double
-    /// Of one unit; nil where they cannot be counted.
+    /// Per unit; nil if they cannot be counted.
     var allocations: Double?
-    /// Of one unit; nil without valgrind.
+    /// Per unit; nil without valgrind.
     var instructions: Double?
 }

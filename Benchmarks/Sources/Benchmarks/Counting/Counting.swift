@@ -2,17 +2,17 @@ import CCounters
 import Foundation
 import Kindred
 
-/// Counts what works cost: statements and allocations in this process, instructions in a copy of it that callgrind runs.
+/// Counts the costs of works: statements and allocations in this process, instructions in a copy of it under callgrind.
 enum Counting {
-    /// Runs before anything is counted, until caches are filled and statements are prepared, and those of which the
-    /// least count stands: what threads do beside the work, like waking up once more, only adds.
+    /// The warm-up runs, which fill caches and prepare statements, and the counted runs, of which the minimum is reported:
+    /// other work of threads, such as an extra wake-up, only adds.
     ///
-    /// Long works drown both, and would take minutes.
+    /// Long works need fewer of both, and would take minutes.
     private static func runs(of work: CountedWork) -> (warmUps: Int, counted: Int) {
         work.count < 100_000 ? (2, 3) : (0, 1)
     }
 
-    /// What the works cost that `visit` hands out, once here and once in a process under callgrind, which gets nil.
+    /// The costs of the works that `visit` passes, once in this process and once in one under callgrind, which gets nil.
     static func count(
         on serverURI: String, _ visit: ((CountedWork) async throws -> Void) async throws -> Void
     ) async throws -> [(work: CountedWork, counts: Counts)]? {
@@ -59,7 +59,7 @@ enum Counting {
             instructions: nil)
     }
 
-    /// Has callgrind count the instructions, and write them down; only in a process that it runs.
+    /// Makes callgrind count the instructions and write them; only in a process under it.
     static func recordInstructions(of work: CountedWork) async throws {
         for part in work.parts {
             for _ in 0..<runs(of: work).warmUps {

@@ -1,10 +1,10 @@
 import Kindred
 
-/// The same works at several sizes of something that they should not depend on.
+/// The same works at several sizes of something that should not affect their cost.
 struct Growth: Sendable {
     let title: String
     let sizes: [Int]
-    /// The works at one size, always as many and in the same order.
+    /// The works at one size, always in the same number and order.
     let works: @Sendable (_ size: Int) -> [CountedWork]
 
     static func all(_ database: Database) -> [Growth] {
@@ -28,7 +28,7 @@ struct Growth: Sendable {
                 CountedWork(name: "object by key, held", unit: "object", count: 1_000, prepare: prepare) { count in
                     let context = try await held.context(holding: size)
                     for step in 0..<count {
-                        // Far from each other.
+                        // Spread over the table.
                         guard try await context.find("item", step &* 7_919 % size + 1) != nil else {
                             throw UnexpectedResult()
                         }
@@ -46,7 +46,7 @@ struct Growth: Sendable {
         }
     }
 
-    /// What has to find objects by other columns than their keys, or those that have loaded a relationship.
+    /// Works that find objects by other columns than their keys, or objects that have loaded a relationship.
     private static func referringObjects(_ database: Database) -> Growth {
         let held = HeldItems(database, ["owner", "part", "mark"])
         return Growth(title: "objects of each end in the identity map", sizes: [1_000, 10_000, 100_000]) { size in
@@ -101,7 +101,7 @@ struct Growth: Sendable {
         try await database.transaction { try await nested(depth - 1, database, body) }
     }
 
-    /// What is done with objects, inside of something.
+    /// Works on objects, inside of a scope.
     private static func objectWorks(
         _ entity: String, _ database: Database,
         _ inside: @escaping @Sendable (@escaping @Sendable () async throws -> Void) async throws -> Void

@@ -1,6 +1,6 @@
 import Kindred
 
-/// Shows what one object costs while something else grows.
+/// Shows the costs of one object while something else grows.
 struct GrowthSuite: Sendable {
     let only: String
 

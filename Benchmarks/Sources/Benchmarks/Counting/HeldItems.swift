@@ -1,7 +1,7 @@
 import Kindred
 import Synchronization
 
-/// A context of which a number of objects is held, for works that want to know what that makes of their cost.
+/// A context with a number of objects held in memory, for works that measure how these affect the cost.
 final class HeldItems: Sendable {
     private let database: Database
     private let entities: [String]
@@ -12,7 +12,7 @@ final class HeldItems: Sendable {
         self.entities = entities
     }
 
-    /// The context, once it holds exactly as many objects of each entity.
+    /// The context, with exactly that number of objects of each entity.
     func context(holding count: Int) async throws -> DatabaseContext {
         if let (context, items) = held.withLock({ $0 }), items.count == count * entities.count {
             return context

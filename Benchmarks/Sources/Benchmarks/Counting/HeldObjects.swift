@@ -1,13 +1,13 @@
 import CCounters
 import Kindred
 
-/// What objects take in memory that somebody holds, beside their rows.
+/// The memory of held objects, without their rows.
 enum HeldObjects {
     static let count = 100_000
 
-    /// The bytes of the heap that each takes more than its row, or nil where they cannot be counted.
+    /// The heap bytes of each object, without its row; nil if they cannot be counted.
     static func bytesPerObject(_ database: Database) async throws -> Double? {
-        // Once without looking, so that what is made once for a connection or an entity is there.
+        // A first, uncounted run makes what is allocated once for a connection or an entity.
         _ = try await bytes { try await objects(database) }
         guard let rows = try await bytes({ try await rows(database) }),
             let objects = try await bytes({ try await objects(database) })
@@ -15,7 +15,7 @@ enum HeldObjects {
         return ((objects - rows) / Double(count)).rounded(digits: 1)
     }
 
-    /// The bytes in use as long as something is held.
+    /// The bytes in use while a value is held.
     private static func bytes<T>(_ make: () async throws -> T) async throws -> Double? {
         let before = counters_heap_bytes()
         let held = try await make()

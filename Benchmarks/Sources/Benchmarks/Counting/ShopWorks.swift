@@ -1,6 +1,6 @@
 import Kindred
 
-/// What is counted on the database that everything else is measured on, too.
+/// The works that are counted on the database of the other measurements.
 enum ShopWorks {
     static func all(_ shop: BenchmarkDatabase, _ database: Database, typed: Database) async throws -> [CountedWork] {
         let keys = Keys()

@@ -1,4 +1,4 @@
-/// Something other than Kindred that does the same work, in an interpreter.
+/// Another library that does the same work, in an interpreter.
 enum Peer: String, CaseIterable {
     case sqlAlchemy = "sqlalchemy"
     case asyncPG = "asyncpg"

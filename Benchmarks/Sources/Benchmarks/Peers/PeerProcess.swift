@@ -1,20 +1,20 @@
 import Dispatch
 import Foundation
 
-/// The interpreter that runs `peers.py`, asked for one run at a time.
+/// The interpreter that runs `peers.py`, one run at a time.
 final class PeerProcess: Sendable {
-    /// Which versions the peers are.
+    /// The peers' versions.
     let versions: String
 
     private let process: Process
     private let requests: Pipe
     private let answers: Pipe
-    /// Where to wait for answers, which blocks.
+    /// The queue for waiting for answers, which blocks.
     private let queue: DispatchQueue
 
-    /// Starts it; it connects to the database when it is first asked for something.
+    /// Starts it; it connects to the database at the first request.
     ///
-    /// - Parameter python: The path of an interpreter that has the packages of the peers.
+    /// - Parameter python: The path of an interpreter with the peers' packages.
     init(python: String, serverURI: String, database: String) async throws {
         let (process, requests, answers) = (Process(), Pipe(), Pipe())
         let queue = DispatchQueue(label: "peers")
@@ -24,11 +24,11 @@ final class PeerProcess: Sendable {
         process.standardOutput = answers
         try process.run()
         (self.process, self.requests, self.answers, self.queue) = (process, requests, answers, queue)
-        // Nothing is sent before: to write to a process that has ended would end this one.
+        // Sends nothing before: writing to an ended process would end this one by SIGPIPE.
         versions = try await Self.line(of: answers, on: queue)
     }
 
-    /// Has work done once, and returns how much of it was done per second; nil if the peer does not do it.
+    /// Runs work once and returns its rate per second; nil if the peer does not support it.
     func rate(_ peer: Peer, _ work: Peer.Work) async throws -> Double? {
         try requests.fileHandleForWriting.write(contentsOf: Data("\(peer.rawValue) \(work.rawValue)\n".utf8))
         let answer = try await Self.line(of: answers, on: queue)
@@ -37,7 +37,7 @@ final class PeerProcess: Sendable {
         return rate
     }
 
-    /// Ends it, and with it its connections.
+    /// Ends it, and so its connections.
     func stop() async throws {
         try requests.fileHandleForWriting.close()
         await withCheckedContinuation { continuation in
