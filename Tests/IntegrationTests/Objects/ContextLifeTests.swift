@@ -26,9 +26,9 @@ struct ContextLifeTests {
         weak var object: DatabaseObject?
     }
 
-    /// How often the log says that changes were given up.
+    /// How often the log says that changes are lost.
     private func losses(_ log: LogLines) -> Int {
-        log.take(.warning).count { $0.message.contains("unsaved changes") }
+        log.take(.warning).count { $0.message.contains("their context was released") }
     }
 
     /// Lends a database whose log is kept.

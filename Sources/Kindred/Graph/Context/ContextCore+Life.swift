@@ -1,15 +1,15 @@
 import KindredPostgres
 import Synchronization
 
-// What is staged is held as long as the program holds the context. After that it lasts as long as the objects do that the
-// program holds; a context that is made for one of them later takes up what there is.
+// Staged changes are held strongly while the program holds the context, and weakly after that. A context made later for
+// one of the surviving objects takes them back.
 extension ContextCore {
-    /// The context that the program holds, and what was staged while it held none.
+    /// The context that the program holds, and the changes staged while it held none.
     struct Life: Sendable {
-        /// How many contexts there are: one that is going away may still be counted beside its successor.
+        /// The number of contexts: a context in its `deinit` may still be counted beside its successor.
         fileprivate var count = 0
         fileprivate weak var context: DatabaseContext?
-        fileprivate var loose = LooseChanges()
+        fileprivate var unheld = WeakChanges()
     }
 
     /// The context that the program holds, or a new one if it holds none.
@@ -20,79 +20,80 @@ extension ContextCore {
             life.context = context
             life.count += 1
             if life.count == 1 {
-                takeUp(life.loose)
-                life.loose = LooseChanges()
+                stageAgain(life.unheld)
+                life.unheld = WeakChanges()
             }
             return context
         }
     }
 
-    /// A context to stage values of an object with, that are in no foreign key.
+    /// A context for staging one attribute value, which is no part of a foreign key.
     ///
-    /// Where the program holds no context, this one lasts for one value and takes nothing up. With a whole context each of
-    /// many values would cost as much as all of them.
+    /// If the program holds no context, this one lasts for the value and does not stage weakly held changes again:
+    /// staging n values would take quadratic time otherwise.
     var contextForValue: DatabaseContext {
-        life.withLock { $0.context ?? DatabaseContext(self, takesUp: false) }
+        life.withLock { $0.context ?? DatabaseContext(self, stagesAgain: false) }
     }
 
-    /// Says that a context goes away: with the last one, what is staged is held no longer.
-    func letGo(takesUp: Bool) {
-        // Released behind the lock: whatever goes out of memory then may do as it likes.
+    /// Called when a context is released: the last one releases what is staged.
+    func contextReleased(stagesAgain: Bool) {
+        // Released after the lock: a `deinit` may run arbitrary code.
         var released: StagedChanges? = life.withLock { life in
-            if takesUp { life.count -= 1 }
+            if stagesAgain { life.count -= 1 }
             guard life.count == 0, staged.withLock({ !$0.isEmpty }) else { return nil }
             let released = staged.withLock { staged in
                 defer { staged = StagedChanges() }
                 return staged
             }
-            loosen(released, into: &life.loose)
+            weaken(released, into: &life.unheld)
             return released
         }
         guard released != nil else { return }
         released = nil
-        guard takesUp else { return }
-        let isPairLost = life.withLock { $0.loose.pairs.contains { !$0.isWhole } }
-        if isPairLost { tellLoss(of: "a pair of a many-to-many relationship") }
+        guard stagesAgain else { return }
+        let isPairLost = life.withLock { $0.unheld.pairs.contains { !$0.isWhole } }
+        if isPairLost { logLoss(of: "a pair of a many-to-many relationship") }
     }
 
-    /// Says in the log, once, that changes went with their context.
-    func tellLoss(of what: String) {
-        guard !hasToldLoss.exchange(true, ordering: .relaxed) else { return }
+    /// Logs, once per context, that unsaved changes are lost.
+    func logLoss(of what: String) {
+        guard !hasLoggedLoss.exchange(true, ordering: .relaxed) else { return }
         database.mistakes.warn(
             """
-            A context went away with unsaved changes (\(what)), which are given up: keep the context until they are saved, \
+            Unsaved changes (\(what)) are lost, because their context was released: hold the context until they are saved, \
             or roll them back
             """)
     }
 
-    /// Makes what is staged hold no object any more.
-    private func loosen(_ changes: StagedChanges, into loose: inout LooseChanges) {
+    /// Converts staged changes to weak references.
+    private func weaken(_ changes: StagedChanges, into unheld: inout WeakChanges) {
         for object in changes.objects {
             let (links, number) = object.withState { state -> ([Int: DatabaseObject], Int64?) in
                 guard var staging = state.stagingBox?.staging else { return ([:], nil) }
                 let links = staging.destinations
                 if !links.isEmpty {
                     staging.destinations = [:]
-                    // Not by `staging`, which drops one that has nothing else: the row shown has the link's columns still.
+                    // Sets the box, not `staging`: that would drop an empty staging, although the row still shows the
+                    // link's columns.
                     state.stagingBox = StagingBox(staging)
                 }
                 return (links, staging.temporaryKey)
             }
             if let number { withMap { $0.remove(object, object.runtime.index, .temporary(number)) } }
-            loose.objects.append(
-                LooseChanges.Object(object: object, links: links.mapValues { LooseChanges.End(object: $0) }))
+            unheld.objects.append(
+                WeakChanges.Object(object: object, links: links.mapValues { WeakChanges.End(object: $0) }))
         }
         for (pair, payload) in changes.pairs {
-            loose.pairs.append(
-                LooseChanges.Pair(
+            unheld.pairs.append(
+                WeakChanges.Pair(
                     source: pair.source, relationship: pair.relationship, destination: pair.destination,
                     payload: payload))
         }
     }
 
-    /// Holds again what is staged on objects that are still there.
-    private func takeUp(_ loose: LooseChanges) {
-        for entry in loose.objects {
+    /// Stages weakly held changes again, for the objects that still exist.
+    private func stageAgain(_ unheld: WeakChanges) {
+        for entry in unheld.objects {
             guard let object = entry.object else { continue }
             let number = object.withState { state -> Int64? in
                 guard var staging = state.stagingBox?.staging else { return nil }
@@ -111,22 +112,22 @@ extension ContextCore {
             if let number { withMap { $0.insert(object, object.runtime.index, .temporary(number)) } }
             if object.hasChanges { staged.withLock { $0.insert(object) } }
         }
-        for pair in loose.pairs {
+        for pair in unheld.pairs {
             guard let source = pair.source, let destination = pair.destination else { continue }
             staged.withLock { $0.insert(StagedPair(source, pair.relationship, destination), payload: pair.payload) }
         }
     }
 }
 
-/// What is staged, by references that hold no object.
-struct LooseChanges: Sendable {
+/// Staged changes with weak references only.
+struct WeakChanges: Sendable {
     struct End: Sendable {
         weak var object: DatabaseObject?
     }
 
     struct Object: Sendable {
         weak var object: DatabaseObject?
-        /// The new objects that it refers to, by slot.
+        /// The new objects that it refers to, by relationship slot.
         let links: [Int: End]
     }
 

@@ -2,47 +2,47 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-/// What a context knows: its objects hold this, and the program's ``DatabaseContext`` is how it is used.
+/// The state of a context: objects hold it; the program's ``DatabaseContext`` is the handle to it.
 ///
-/// The two are apart because what is staged holds objects, which would otherwise hold each other and the context for good:
-/// when the program lets go of the context, what is staged is held no longer. See `ContextCore+Life`.
+/// Staged changes hold objects, and objects hold the core. The core is apart from the context so that releasing the
+/// context breaks this cycle. See `ContextCore+Life`.
 package final class ContextCore: Sendable {
     let database: Database
     let runtime: SchemaRuntime
     let faulting: FaultingMode
     let map: Mutex<IdentityMap>
-    /// The objects that are in memory.
+    /// The objects in memory.
     let references: ObjectReferences
-    /// Counts changes: an answer that was asked for before a change does not overwrite it.
+    /// Counts changes: an answer read before a change does not overwrite the change.
     let clock = Atomic<UInt64>(1)
-    /// When anything was last noted of rows or relationships: what was looked at later is as it was.
+    /// The time of the last note on any row or relationship: an answer checked later than that is valid.
     let notedAt = Atomic<UInt64>(0)
-    /// How many transactions that changed the context were undone.
+    /// The number of undone transactions that had changed the context.
     let undone = Atomic<UInt64>(0)
-    /// When transactions changed the context.
+    /// The times at which transactions changed the context.
     let times = Mutex(TransactionTimes())
     let hasTransactions = Atomic(false)
-    /// Whose turn it is to change the context.
+    /// The turn to change the context.
     let turn = ContextTurn()
-    /// The transactions under way that would put objects back.
+    /// The journals of running transactions that would restore objects.
     let journals = RunningJournals()
-    /// How many saves are under way.
+    /// The number of running saves.
     let saves = Atomic(0)
-    /// Attributes that were read by keys of none, which the next save reports.
+    /// Typed reads of keys that are no attribute; the next save reports them.
     let misreads = Mutex<[ValidationProblem]>([])
-    /// What is not saved yet.
+    /// Unsaved changes.
     ///
-    /// Its lock may be held when an object's is taken, never the other way round.
+    /// Lock order: this one before an object's, never the reverse.
     let staged = Mutex(StagedChanges())
-    /// The context that the program holds, and what was staged while it held none.
+    /// The context that the program holds, and the changes staged while it held none.
     let life = Mutex(Life())
-    /// Whether the log has been told that changes were given up.
-    let hasToldLoss = Atomic(false)
-    /// Rows of changed objects that went out of memory and that the map has not taken in yet.
+    /// Whether the loss of changes has been logged.
+    let hasLoggedLoss = Atomic(false)
+    /// Rows of changed objects that left memory, not yet moved to the map.
     ///
     /// A leaf lock: an object's `deinit` may run anywhere, also under the map's lock.
-    private let leftObjects = Mutex<[LeftObject]>([])
-    private let hasLeftObjects = Atomic(false)
+    private let releasedRows = Mutex<[ReleasedRow]>([])
+    private let hasReleasedRows = Atomic(false)
 
     init(database: Database, runtime: SchemaRuntime, faulting: FaultingMode) {
         self.database = database
@@ -52,26 +52,26 @@ package final class ContextCore: Sendable {
         map = Mutex(IdentityMap(references))
     }
 
-    /// Keeps the row of an object that goes out of memory.
-    func leave(_ object: LeftObject) {
-        leftObjects.withLock { $0.append(object) }
-        hasLeftObjects.store(true, ordering: .releasing)
+    /// Keeps the row of an object that leaves memory.
+    func keep(_ row: ReleasedRow) {
+        releasedRows.withLock { $0.append(row) }
+        hasReleasedRows.store(true, ordering: .releasing)
     }
 
-    /// Runs `body` on the identity map, with what vanished objects left behind taken in first.
+    /// Runs `body` on the identity map, after moving the rows of released objects into it.
     func withMap<T: Sendable>(_ body: (inout IdentityMap) throws -> T) rethrows -> T {
         try map.withLock { map in
-            // Read before it is changed: an exchange costs as much as a lock.
-            if hasLeftObjects.load(ordering: .acquiring),
-                hasLeftObjects.exchange(false, ordering: .acquiringAndReleasing)
+            // A load first: an exchange costs as much as a lock.
+            if hasReleasedRows.load(ordering: .acquiring),
+                hasReleasedRows.exchange(false, ordering: .acquiringAndReleasing)
             {
-                let left = leftObjects.withLock { objects in
+                let left = releasedRows.withLock { objects in
                     defer { objects = [] }
                     return objects
                 }
                 for object in left { map.take(object) }
             }
-            // First, so that what `body` looks up is all that it can know.
+            // Evicts before `body` runs, so that `body` never sees notes that are about to go.
             if let entity = map.overfullEntity {
                 let time = clock.add(1, ordering: .acquiringAndReleasing).newValue
                 map.forgetNotes(of: entity, at: time)

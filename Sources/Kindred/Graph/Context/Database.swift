@@ -28,12 +28,12 @@ public final class Database: Sendable {
     /// The model as last read: entities, attributes, relationships.
     public var schema: DatabaseSchema { runtime.withLock { $0.schema } }
 
-    /// Puts a changed model in the place of the one there is, for contexts made from now on.
+    /// Replaces the model for contexts made from now on.
     func replaceRuntime(_ change: (SchemaRuntime) throws -> SchemaRuntime) throws {
         try runtime.withLock { $0 = try change($0).checked() }
     }
 
-    /// The types of the database, by which values are encoded.
+    /// The types of the database, which encode values.
     var types: TypeRegistry { client.types }
 
     /// How long a task waits for its turn to change a context.

@@ -1,14 +1,15 @@
 import KindredPostgres
+import KindredSchema
 import Synchronization
 
-// How an answer of the server becomes the state in memory. Every change of a row passes through `apply`, which notes it for
-// the sets at the other ends of its foreign keys.
+// Applies the server's answers to memory. Every change of a row passes through `apply`, which notes it for the sets at
+// the other ends of its foreign keys.
 extension DatabaseContext {
     /// Gives an object its new row.
     ///
     /// - Parameters:
-    ///   - askedAt: when the row was asked for by a read; nil for the outcome of a write, which always counts.
-    ///   - known: the row as it was stored, if the object does not tell any more.
+    ///   - askedAt: when a read sent its query; nil for the result of a write, which always applies.
+    ///   - known: the row as stored, if the object no longer has it.
     func apply(_ row: Row, to object: DatabaseObject, askedAt: UInt64? = nil, stored known: Row? = nil) throws {
         typealias Change = (old: RowLinks, new: RowLinks, wasStaged: Bool)
         func take(_ state: inout ObjectState, _ stored: Row) -> Change? {
@@ -27,7 +28,7 @@ extension DatabaseContext {
             _ = take(&state, state.storedRow)
         } _: { committed -> Change? in
             object.withState { state -> Change? in
-                // What a transaction has written stays shown, whatever others read.
+                // What a transaction has written stays visible, whatever other tasks read.
                 if let committed, !state.storedRow.hasSameBytes(as: committed) { return nil }
                 return take(&state, state.storedRow)
             }
@@ -40,7 +41,7 @@ extension DatabaseContext {
         if isFoundOtherwise, let oldKey = try ObjectKey(stored, entity.key),
             let newKey = try ObjectKey(row, entity.key), oldKey != newKey
         {
-            // Of what was answered before, the row with the old key is gone, unless another row has got that key.
+            // The row with the old key is gone, unless another row has taken that key.
             note { map, time in
                 map.remove(object, entity.index, oldKey)
                 if map.object(entity.index, oldKey) == nil {
@@ -60,21 +61,21 @@ extension DatabaseContext {
         }
     }
 
-    /// Marks an object's row as deleted; no set shows it any more.
+    /// Marks an object's row as deleted and removes it from every set.
     ///
-    /// - Parameter isUndone: whether the row was stored by what is being undone.
+    /// - Parameter isUndone: whether the rollback of an INSERT removes the row.
     func applyDelete(_ object: DatabaseObject, isUndone: Bool = false) throws {
         if object.hasChanges || core.staged.withLock({ $0.hasPairs(of: object) }) { rollback([object]) }
-        func die(_ state: inout ObjectState) -> Bool {
+        func markDeleted(_ state: inout ObjectState) -> Bool {
             guard state.status == .persistent || state.status == .deleting else { return false }
             state.status = .deleted
             state.seenAt = tick()
             return true
         }
         let wasLive = change(object) {
-            _ = die(&$0)
+            _ = markDeleted(&$0)
         } _: { _ in
-            object.withState(die)
+            object.withState(markDeleted)
         }
         guard wasLive else { return }
         let (row, entity, key) = (object.row, object.runtime, object.key)
@@ -87,7 +88,7 @@ extension DatabaseContext {
         noteRow(row, of: entity, key, isDeletion: true)
         guard !isUndone else { return }
         for case .helper(let link) in entity.relationships.map(\.link) {
-            // The other ends are not in the row: whoever has loaded the inverse may hold it.
+            // The row does not have the other ends: any loaded inverse may hold it.
             noteLostRows(of: link.entity)
         }
     }
@@ -103,14 +104,14 @@ extension DatabaseContext {
         try liveObject(runtime.entities[relationship.destination], where: referenced, equal: row, columns)
     }
 
-    /// The object in memory whose `attributes` have the values that `row` has in `columns`, if any.
+    /// The object in memory whose `attributes` equal the values of `columns` in `row`, if any.
     func liveObject(
         _ entity: EntityRuntime,
         where attributes: [Int],
         equal row: Row,
         _ columns: [Int]
     ) throws -> DatabaseObject? {
-        // Before anything is made for it: most entities with many foreign keys have few of them set.
+        // Checked first, before any allocation: entities with many foreign keys have few of them set.
         if columns.contains(where: { row.isNull(at: $0) }) { return nil }
         if let order = entity.keyOrder(of: attributes) {
             guard let key = try ObjectKey(row, order.map { columns[$0] }) else { return nil }
@@ -118,5 +119,75 @@ extension DatabaseContext {
         }
         guard let wanted = try ObjectKey(row, columns) else { return nil }
         return try withMap { try $0.objects(entity, where: attributes, equal: wanted) }.first
+    }
+}
+
+// Follows a change of a row's key, or of other columns that foreign keys refer to.
+extension DatabaseContext {
+    /// Updates what refers to a changed row: its pairs, and the rows that the database changed by ON UPDATE.
+    ///
+    /// - Parameter old: the row as it was stored.
+    func followKeys(of object: DatabaseObject, from old: Row) throws {
+        let entity = object.runtime
+        let row = object.storedRow
+        let isRenamed = try ObjectKey(old, entity.key) != ObjectKey(row, entity.key)
+        for relationship in entity.relationships {
+            switch relationship.link {
+            case .foreignKey: continue
+            case .helper(let link):
+                // The row does not have the other ends: any loaded inverse may hold it.
+                if isRenamed { noteLostRows(of: link.entity) }
+            case .referenced(let referenced, let columns):
+                guard relationship.ownColumns.contains(where: { !old.hasSameBytes(as: row, at: $0) }) else { continue }
+                try followReferences(relationship, columns, from: old, to: row, referenced)
+                forgetUnheldRows(of: runtime.entities[relationship.destination])
+                noteStale(relationship, of: object)
+            }
+        }
+    }
+
+    /// Updates the objects that referred to a row to the result of the database's action.
+    private func followReferences(
+        _ relationship: RelationshipRuntime,
+        _ columns: [Int],
+        from old: Row,
+        to row: Row,
+        _ referenced: [Int]
+    ) throws {
+        let entity = runtime.entities[relationship.destination]
+        let action = relationship.model.updateAction
+        guard action == .cascade || action == .setNull && entity.mayBeNull(columns),
+            let values = try ObjectKey(old, referenced)
+        else { return }
+        var cells = RowCells()
+        for (column, position) in zip(columns, referenced) {
+            try cells.set(action == .cascade ? row[position] : nil, at: column, of: entity, types)
+        }
+        for object in try withMap({ try $0.objects(entity, where: columns, equal: values) }) {
+            try apply(object.storedRow.replacing(cells), to: object)
+        }
+    }
+}
+
+// Applies deletions to memory: to objects of deleted rows, and to loaded relationships with rows that have no object.
+extension DatabaseContext {
+    /// Marks the objects of deleted rows, and takes the rows out of every loaded relationship.
+    func applyDeleted(_ keys: [ObjectKey], of entity: EntityRuntime) throws {
+        var unheld: Set<ObjectKey> = []
+        for key in keys {
+            if let object = liveObject(entity, key) { try applyDelete(object) } else { unheld.insert(key) }
+        }
+        guard !unheld.isEmpty else { return }
+        let scope = journal?.scope
+        note { map, time in
+            for key in unheld { map.noteDeleted(entity.index, key, at: time, in: scope) }
+        }
+        noteLostRows(of: entity.index)
+    }
+
+    /// Marks loaded relationships as stale where their rows have no objects: some of these rows may have changed or
+    /// gone.
+    func forgetUnheldRows(of entity: EntityRuntime) {
+        noteLostRows(of: entity.index, areInDoubt: true)
     }
 }

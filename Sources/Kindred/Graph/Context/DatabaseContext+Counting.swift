@@ -1,14 +1,15 @@
 import KindredPostgres
 import KindredSchema
 
-/// Whether the task writes, so that what is noted of rows is its own doing, and not what it has read.
+/// Whether the task is writing, so that noted rows are its own changes and not rows it has read.
 enum CountedWrite {
     @TaskLocal static var isRunning = false
 }
 
-// Which owners a transaction gives members to or takes them from. They are counted at its end: see `countProblems`.
+// Tracks the owners to which a transaction adds members or from which it removes them. Their members are counted at its
+// end: see `countProblems`.
 extension DatabaseContext {
-    /// The limits to heed, and where to note what may break them; nil where nothing is written or has limits.
+    /// The limits, and the journal that collects owners to check; nil outside writes, and without limits.
     var counting: (limits: CountLimits, journal: TransactionJournal)? {
         guard let limits = runtime.countLimits, CountedWrite.isRunning, let journal else { return nil }
         return (limits, journal)
@@ -34,7 +35,7 @@ extension DatabaseContext {
         for key in ownKeys(relationship, owner) where !key.isTemporary { journal.count(relationship, key, in: self) }
     }
 
-    /// Notes that an owner's pair came or left, of whom the key alone is known.
+    /// Notes that a pair of an owner came or left, where only the owner's key is known.
     func count(_ relationship: RelationshipRuntime, ofOwner key: ObjectKey) {
         guard relationship.minimum != nil || relationship.maximum != nil, let journal = counting?.journal else {
             return
@@ -42,7 +43,7 @@ extension DatabaseContext {
         journal.count(relationship, key, in: self)
     }
 
-    /// Notes that a new row has sets that may not be empty.
+    /// Notes that a new row has sets that must not be empty.
     func countNew(_ row: Row, of entity: EntityRuntime) {
         guard let (limits, journal) = counting else { return }
         for relationship in limits.required(of: entity.index) {

@@ -1,10 +1,10 @@
 import KindredPostgres
 
 extension DatabaseContext {
-    /// The objects of loaded members, made from their rows where nobody holds them; nil where what was noted of newer rows
-    /// has been given up meanwhile, so that the members have to be read again.
+    /// The objects of loaded members, made from their rows where needed; nil if notes on newer rows were evicted
+    /// meanwhile: the members must be read again.
     ///
-    /// - Parameter isFresh: whether the members were asked for just now, so that nothing can be newer.
+    /// - Parameter isFresh: whether the members were just read, so that no row can be newer.
     func objects(_ members: LoadedMembers, of entity: EntityRuntime, isFresh: Bool = false) -> [DatabaseObject]? {
         if members.count == 0 { return [] }
         var objects: [DatabaseObject] = []
@@ -28,7 +28,7 @@ extension DatabaseContext {
         return isCurrent ? objects : nil
     }
 
-    /// The object of a member that was right at a time, made from its row if nobody holds it; nil as for many.
+    /// The object of one member, made from its row if needed; nil as for `objects`.
     func object(
         _ member: Member, of entity: EntityRuntime, _ group: LoadGroup?, knownAt: UInt64
     ) -> DatabaseObject? {
@@ -65,11 +65,11 @@ extension DatabaseContext {
     }
 }
 
-/// Objects that were made for members, where there is more to do with them.
+/// Objects made for members that need more work.
 private struct MadeObjects {
-    /// Those that have something to be called.
+    /// Objects with `awakeFromFetch` to call.
     var awaking: [DatabaseObject] = []
-    /// Those whose rows may be undone: all that are first seen inside a transaction.
+    /// Objects first read inside a transaction, whose rows a rollback may undo.
     var undoable: [DatabaseObject] = []
     let isInTransaction: Bool
 

@@ -4,21 +4,22 @@ import Synchronization
 
 /// A unit of work over a database: the objects it has handed out, one per row, and the relationships they have loaded.
 ///
-/// Cheap to make, so a server makes one per request. It sees the database as it is: nothing is cached beyond the objects
-/// that the program holds and the relationships those have loaded. `Sendable`: any task may use it and its objects.
+/// Cheap to make: a server makes one per request. It caches only the objects that the program holds and the
+/// relationships they have loaded. `Sendable`: any task may use it and its objects.
 ///
-/// Hold it until what is staged is saved. When the last reference to it goes, changes of objects that the program does not
-/// hold are given up, which the log says once; objects that it holds go on to work, and keep what is staged on them.
+/// Hold it until staged changes are saved. When the last reference to it goes, unsaved changes of objects that the
+/// program does not hold are lost, and the log says so once. Objects that the program holds keep working and keep their
+/// staged changes.
 public final class DatabaseContext: Sendable {
     let core: ContextCore
 
-    /// Whether it has what was staged while the program held no context.
-    private let takesUp: Bool
+    /// Whether it is counted, and stages weakly held changes again.
+    private let stagesAgain: Bool
 
-    /// Made by the core, which knows of each.
-    init(_ core: ContextCore, takesUp: Bool = true) { (self.core, self.takesUp) = (core, takesUp) }
+    /// Only the core makes contexts, since it counts them.
+    init(_ core: ContextCore, stagesAgain: Bool = true) { (self.core, self.stagesAgain) = (core, stagesAgain) }
 
-    deinit { core.letGo(takesUp: takesUp) }
+    deinit { core.contextReleased(stagesAgain: stagesAgain) }
 
     /// The database that the context works on.
     public var database: Database { core.database }
@@ -31,30 +32,31 @@ public final class DatabaseContext: Sendable {
     /// The model that the context was made with.
     public var schema: DatabaseSchema { runtime.schema }
 
-    /// The types of the database, by which values are encoded.
+    /// The types of the database, which encode values.
     var types: TypeRegistry { database.types }
 
-    /// What remembers changes while the task is in a transaction.
+    /// The journal of the task's transaction, if it is in one.
     var journal: TransactionJournal? { TransactionJournal.current(of: database) }
 
-    /// The time of asking, to be given to `apply` with the answer.
+    /// The time of a query, given to `apply` with its answer.
     var now: UInt64 { core.clock.load(ordering: .acquiring) }
 
-    /// The time of asking for what may take long to arrive, earlier than every asking after it.
+    /// The time of a query whose answer may take long, earlier than that of every later query.
     func beginReading() -> UInt64 { core.clock.add(1, ordering: .acquiringAndReleasing).oldValue }
 
-    /// The time of a change, later than every asking before it.
+    /// The time of a change, later than that of every earlier query.
     func tick() -> UInt64 { core.clock.add(1, ordering: .acquiringAndReleasing).newValue }
 
     /// Whether nothing was noted since a time.
     func isQuiet(since time: UInt64) -> Bool { core.notedAt.load(ordering: .acquiring) <= time }
 
-    /// How many transactions that changed the context were undone.
+    /// The number of undone transactions that had changed the context.
     var undoCount: UInt64 { core.undone.load(ordering: .acquiring) }
 
-    /// Notes something of rows or relationships, at a time of its own.
+    /// Notes a change of rows or relationships, at a new time.
     ///
-    /// The time is taken under the map's lock, as readers take theirs: whoever looked before it sees the note next time.
+    /// The time is taken under the map's lock, as readers take theirs, so that an earlier reader sees the note next
+    /// time.
     func note<T: Sendable>(_ body: (inout IdentityMap, UInt64) -> T) -> T {
         journal?.touch(self)
         return withMap { map in
@@ -64,47 +66,47 @@ public final class DatabaseContext: Sendable {
         }
     }
 
-    /// Says that rows of an entity went without each being named, or, where they are in doubt, may have.
+    /// Notes that rows of an entity are gone, or may be (`areInDoubt`), without knowing which.
     func noteLostRows(of entity: Int, areInDoubt: Bool = false) {
         let (before, time) = note { map, time in (map.noteLostRows(entity, at: time, areInDoubt: areInDoubt), time) }
         journal?.recordLostRows(before, entity, at: time, in: self)
         noteWrittenThrough(runtime.entities[entity])
     }
 
-    /// Says that a transaction begins to change the context.
+    /// Called when a transaction begins to change the context.
     func begin(_ root: TransactionScope) {
         core.times.withLock { $0.begin(root, at: tick()) }
         core.hasTransactions.store(true, ordering: .releasing)
     }
 
-    /// Says that a transaction has been committed or rolled back.
+    /// Called when a transaction has been committed or rolled back.
     func end(_ root: TransactionScope) {
         core.times.withLock { $0.end(root, at: tick()) }
     }
 
-    /// Says that a transaction, or a savepoint's scope, was undone: what is shown is made anew from what was answered.
+    /// Called when a transaction or savepoint was rolled back: relationships are rebuilt from their answers.
     func noteUndone() {
         note { _, _ in _ = core.undone.add(1, ordering: .acquiringAndReleasing) }
     }
 
-    /// The time that counts for what the task asked for: see ``TransactionTimes``.
+    /// The effective time of a query by this task: see ``TransactionTimes``.
     func counted(_ askedAt: UInt64) -> UInt64 {
         guard core.hasTransactions.load(ordering: .acquiring) else { return askedAt }
         let root = journal?.scope.root
         return core.times.withLock { $0.counted(askedAt, in: root) }
     }
 
-    /// Whether a transaction runs that the task is not in and that has changed the context.
+    /// Whether another task's transaction is running and has changed the context.
     var isBesideTransaction: Bool {
         guard core.hasTransactions.load(ordering: .acquiring) else { return false }
         let root = journal?.scope.root
         return core.times.withLock { $0.isRunning(besides: root) }
     }
 
-    /// Runs `body` on the identity map, with what vanished objects left behind taken in first.
+    /// Runs `body` on the identity map, after moving the rows of released objects into it.
     func withMap<T: Sendable>(_ body: (inout IdentityMap) throws -> T) rethrows -> T { try core.withMap(body) }
 
-    /// Forgets what is noted of all rows: whatever was asked for before is asked for again.
+    /// Evicts all notes: everything read before is stale.
     func forgetAllNotes() {
         for entity in runtime.entities.indices where withMap({ $0.knows(entity) }) {
             note { map, time in map.forgetNotes(of: entity, at: time) }
@@ -119,15 +121,14 @@ public final class DatabaseContext: Sendable {
 }
 
 extension DatabaseContext {
-    /// The objects of a result whose first columns are the entity's attributes: known rows give their objects,
-    /// refreshed; new ones make objects.
+    /// The objects of a result whose first columns are the entity's attributes: known objects, refreshed, and new ones.
     package func objects(
         from result: QueryResult,
         of entity: EntityRuntime,
         askedAt: UInt64
     ) throws -> [DatabaseObject] {
         if result.count == 1 { return [try object(from: result, row: 0, of: entity, askedAt: askedAt)] }
-        // What follows the attributes belongs to the request.
+        // Columns after the attributes belong to the request.
         let rows = try EntityRows(result, of: entity)
         let keys = try entity.keys(of: result)
         let group = result.count == 0 ? nil : keys.map { LoadGroup($0, askedAt: askedAt) }
@@ -188,7 +189,7 @@ extension DatabaseContext {
         return objects.indices.filter { !old.contains($0) }.map { objects[$0] }
     }
 
-    /// The object of one row of a result, as `objects` gives them: look-ups by key are what most programs do most.
+    /// The object of one row, as `objects` gives them; apart because look-ups by key are the most frequent call.
     func object(
         from result: QueryResult, row position: Int, of entity: EntityRuntime, askedAt: UInt64
     ) throws -> DatabaseObject {
@@ -215,7 +216,7 @@ extension DatabaseContext {
         return object
     }
 
-    /// Tells an object that was made from an answer what was noted of its row, which a transaction may put back.
+    /// Applies notes on a row to an object made from an answer; the journal records them for a rollback.
     private func tellNotes(to object: DatabaseObject, _ key: ObjectKey, askedAt: UInt64, _ map: inout IdentityMap) {
         guard let replaced = map.tellNotes(to: object, key, askedAt: askedAt) else { return }
         journal?.recordLatestRow(replaced, object.runtime.index, key, in: self)
@@ -240,7 +241,7 @@ extension EntityRuntime {
         return .keys(try (0..<result.count).map { try ObjectKey(result, $0, key) })
     }
 
-    /// The keys of a result's rows, each one integer; nil if one is NULL.
+    /// The keys of a result's rows as integers; nil if one is NULL.
     private func integerKeys(of result: QueryResult) throws -> [Int64]? {
         var integers: [Int64] = []
         integers.reserveCapacity(result.count)
@@ -253,7 +254,7 @@ extension EntityRuntime {
 }
 
 extension DatabaseObject {
-    /// Notes what the object was read with; the largest group counts.
+    /// Links the object to the group it was read with; the largest group wins.
     fileprivate func join(_ group: LoadGroup, at position: Int32) {
         withState { state in
             guard group.count >= state.group?.count ?? 0 else { return }
@@ -261,4 +262,15 @@ extension DatabaseObject {
             state.position = position
         }
     }
+}
+
+/// What the first access to a relationship of an object does in a context.
+public enum FaultingMode: Sendable, Hashable {
+    /// Loads it for all objects that were read together; the default.
+    case batch
+    /// Loads it for that object alone.
+    case off
+    /// Is an error, `KindredError` `.faultingForbidden`, which names entity and relationship: prefetch what is needed.
+    /// The same holds for `count`, `isEmpty` and `contains` of a set that is not loaded.
+    case forbidden
 }

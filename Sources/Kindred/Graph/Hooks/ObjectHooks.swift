@@ -1,5 +1,8 @@
-/// What is to be called in the life of an entity's objects: the counterpart of overriding ``DatabaseObject``'s methods,
-/// for entities without a class of their own.
+import KindredSchema
+import Synchronization
+
+/// Hooks in the life of an entity's objects: the counterpart of overriding ``DatabaseObject``'s methods, for entities
+/// without a class of their own.
 ///
 /// ```swift
 /// try database.addHooks(
@@ -16,10 +19,10 @@ public struct ObjectHooks: Sendable {
     public var awakeFromInsert: (@Sendable (DatabaseObject) -> Void)?
     /// Called before an object's changes are saved, as ``DatabaseObject/willSave()``.
     public var willSave: (@Sendable (DatabaseObject) -> Void)?
-    /// Called to check an object that lacks nothing before it is saved, as ``DatabaseObject/validate()``.
+    /// Called before an object is saved, if it has all required values, as ``DatabaseObject/validate()``.
     public var validate: (@Sendable (DatabaseObject) throws -> Void)?
 
-    /// Creates hooks; those that are left out are not called.
+    /// Creates hooks; omitted ones are not called.
     public init(
         awakeFromFetch: (@Sendable (DatabaseObject) -> Void)? = nil,
         awakeFromInsert: (@Sendable (DatabaseObject) -> Void)? = nil,
@@ -30,5 +33,80 @@ public struct ObjectHooks: Sendable {
         self.awakeFromInsert = awakeFromInsert
         self.willSave = willSave
         self.validate = validate
+    }
+}
+
+/// The hooks of plain entities, by entity: without any, a check costs one atomic load.
+final class RegisteredHooks: Sendable {
+    private let isEmpty = Atomic(true)
+    private let hooks = Mutex<[QualifiedName: [ObjectHooks]]>([:])
+
+    func add(_ added: ObjectHooks, for entity: QualifiedName) {
+        hooks.withLock { $0[entity, default: []].append(added) }
+        isEmpty.store(false, ordering: .releasing)
+    }
+
+    func hooks(for entity: EntityRuntime) -> [ObjectHooks] {
+        if isEmpty.load(ordering: .acquiring) { return [] }
+        return hooks.withLock { $0[entity.name] ?? [] }
+    }
+}
+
+extension DatabaseContext {
+    /// Calls `awakeFromFetch` for new objects of a result; runs without any lock.
+    func awake(_ objects: [DatabaseObject], of entity: EntityRuntime) {
+        let hooks = database.registeredHooks.hooks(for: entity)
+        for object in objects {
+            object.awakeFromFetch()
+            for hook in hooks { hook.awakeFromFetch?(object) }
+        }
+    }
+
+    /// Whether an entity's objects, of which `first` is one, have methods or hooks to call when they awake.
+    func awakes(_ entity: EntityRuntime, _ first: DatabaseObject) -> Bool {
+        type(of: first) != DatabaseObject.self || !database.registeredHooks.hooks(for: entity).isEmpty
+    }
+
+    /// Whether an entity's objects may have methods or hooks to call when they awake, before any is at hand.
+    func mayAwake(_ entity: EntityRuntime) -> Bool {
+        entity.layout != nil || !database.registeredHooks.hooks(for: entity).isEmpty
+    }
+
+    func awakeFromInsert(_ object: DatabaseObject) {
+        object.awakeFromInsert()
+        for hook in database.registeredHooks.hooks(for: object.runtime) { hook.awakeFromInsert?(object) }
+    }
+
+    func callWillSave(_ object: DatabaseObject) {
+        object.willSave()
+        for hook in database.registeredHooks.hooks(for: object.runtime) { hook.willSave?(object) }
+    }
+}
+
+/// The hooks to call before objects of plain entities are deleted, by entity.
+final class DeletionHooks: Sendable {
+    typealias Hook = @Sendable (DatabaseObject) async throws -> Void
+
+    private let hooks = Mutex<[QualifiedName: [Hook]]>([:])
+
+    func add(_ hook: @escaping Hook, for entity: QualifiedName) {
+        hooks.withLock { $0[entity, default: []].append(hook) }
+    }
+
+    func hooks(for entity: QualifiedName) -> [Hook] {
+        hooks.withLock { $0[entity] ?? [] }
+    }
+}
+
+extension DatabaseContext {
+    /// Whether rows of an entity have a hook to call before their deletion.
+    func hasDeletionHook(_ entity: Int) -> Bool {
+        runtime.entities[entity].layout?.preparesForDeletion == true
+            || !database.deletionHooks.hooks(for: runtime.entities[entity].name).isEmpty
+    }
+
+    func callDeletionHooks(_ object: DatabaseObject) async throws {
+        try await object.prepareForDeletion()
+        for hook in database.deletionHooks.hooks(for: object.runtime.name) { try await hook(object) }
     }
 }

@@ -1,14 +1,13 @@
-/// The keys of an entity's objects by the values of other columns: the unique key that foreign keys lead to, or a
-/// foreign key.
+/// A secondary index of an entity's objects: their keys by the values of a unique key or foreign key.
 ///
-/// Says where to look, not what is there: objects go out of memory and get other rows without its being told, so that
-/// who asks has to look at the rows that it names. No object that has the values is missing.
+/// It may name too many objects, since it is not told when one leaves memory or gets another row: callers check each.
+/// It misses none.
 struct ColumnIndex {
     let columns: [Int]
-    /// Nil until it is worth it: to look at each object once takes less than to put all of them in here.
+    /// Nil until built: one scan of the objects is cheaper than to build the index.
     private var found: [ObjectKey: Set<ObjectKey>]?
     private var count = 0
-    /// Objects that have come, or have got another row, since it was last asked.
+    /// Objects inserted or changed since the last look-up.
     private var changed: [ObjectKey] = []
     private var wasAsked = false
 
@@ -16,18 +15,18 @@ struct ColumnIndex {
         self.columns = columns
     }
 
-    /// Notes that an object has come, or has got another row.
+    /// Notes that an object was inserted, or got another row.
     mutating func noteChanged(_ key: ObjectKey) {
         guard found != nil else { return }
         changed.append(key)
-        // Nobody seems to ask any more.
+        // The index is no longer used.
         if changed.count > 2 * count + 64 { (found, count, changed, wasAsked) = (nil, 0, [], false) }
     }
 
-    /// The keys of all objects of the entity that may have the values; nil to look at each.
+    /// The keys of all objects of the entity that may have the values; nil to scan them all.
     mutating func keys(_ values: ObjectKey, _ references: ObjectReferences, _ entity: Int) throws -> Set<ObjectKey>? {
         let live = references.count(of: entity)
-        // What went out of memory is still in here.
+        // The index still holds keys of released objects.
         if found == nil || count + changed.count > 2 * live + 64 {
             (found, count, changed) = (nil, 0, [])
             defer { wasAsked = true }
@@ -50,7 +49,7 @@ struct ColumnIndex {
         if known[values, default: []].insert(key).inserted { count += 1 }
     }
 
-    /// Takes out an object that turned out not to have the values.
+    /// Removes an object that turned out not to have the values.
     mutating func remove(_ key: ObjectKey, from values: ObjectKey) {
         if found?[values]?.remove(key) != nil { count -= 1 }
     }

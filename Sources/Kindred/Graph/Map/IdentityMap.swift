@@ -1,19 +1,19 @@
 import KindredPostgres
 
-/// A row that is newer than those which loaded relationships hold, and when it became that.
+/// A row newer than those that loaded relationships hold, and the time since when.
 struct LatestRow: Sendable {
     let row: Row
     let changedAt: UInt64
 }
 
-/// What a changed object leaves behind when it goes out of memory.
-struct LeftObject: Sendable {
+/// What a changed object leaves behind when it leaves memory.
+struct ReleasedRow: Sendable {
     let entity: EntityRuntime
     let row: Row
-    /// When the row became newer than loaded relationships may hold it.
+    /// Since when the row may be newer than loaded relationships hold it.
     let changedAt: UInt64
 
-    /// Nothing where there is no row any more, or none yet, or where what was read has it.
+    /// Nil if the row is not stored, or unchanged since it was read.
     init?(_ entity: EntityRuntime, _ state: ObjectState) {
         guard state.isNewer, state.status == .persistent else { return nil }
         self.entity = entity
@@ -22,21 +22,21 @@ struct LeftObject: Sendable {
     }
 }
 
-/// When rows of an entity that nobody held last went without being named; 0 for never.
+/// The time of an entity's last untracked loss, where rows went and it is not known which; 0 for never.
 struct LostRows: Sendable {
     var at: UInt64 = 0
-    /// When they last may have changed or gone, without its being known which.
+    /// The time when rows may last have changed or gone, not known which.
     var doubtedAt: UInt64 = 0
 }
 
-/// One object per row, and what is known of rows that have no object.
+/// The identity map: one object per row, and notes on rows that have no object.
 ///
-/// Those that are new have temporary keys and are held, as they are by what is staged; others are held by whoever uses
-/// them, and ``ObjectReferences`` finds them. Objects are only added under this map's lock.
+/// It holds new objects, which have temporary keys; staged changes hold theirs. All other objects live as long as the
+/// program uses them, and ``ObjectReferences`` finds them. Objects are only added under this map's lock.
 struct IdentityMap {
     private struct Deletion {
         let at: UInt64
-        /// Where it happened: if that is undone, the row is there.
+        /// The transaction of the deletion: if it is rolled back, the row exists.
         let scope: TransactionScope?
 
         func isRunning(besides root: TransactionScope?) -> Bool {
@@ -49,69 +49,68 @@ struct IdentityMap {
     private struct Table {
         /// New objects by the numbers of their temporary keys, until they are saved or given up.
         var temporaries: [Int64: DatabaseObject] = [:]
-        /// Rows newer than those that loaded relationships hold, of objects that are gone from memory.
+        /// The rows of released objects, where newer than those that loaded relationships hold.
         var latestRows: [ObjectKey: LatestRow] = [:]
-        /// Rows that were deleted, and when; loaded relationships may still hold them.
+        /// Deleted rows, and when; loaded relationships may still hold them.
         var deleted: [ObjectKey: Deletion] = [:]
-        /// When the last of them was.
+        /// The time of the last deletion.
         var deletedAt: UInt64 = 0
-        /// Rows that a deletion under way is going to take.
+        /// Rows that a running deletion will delete.
         var deleting: Set<ObjectKey> = []
         var lostRows = LostRows()
-        /// What was changed in relationships of this entity's rows, by slot.
+        /// Changes in relationships of this entity's rows, by slot.
         var logs: [Int: RelationshipLog] = [:]
-        /// When all relationships of a row were given up, because it was to be read again.
+        /// When all relationships of a row were dropped, because it was to be read again.
         var refreshed: [ObjectKey: UInt64] = [:]
-        /// When all these notes were last given up; of what was asked for before, nothing is known.
+        /// When all these notes were last evicted; anything read before that is stale.
         var forgottenAt: UInt64 = 0
-        /// Other columns than the key that objects are looked up by.
+        /// Secondary indexes: columns besides the key by which objects are looked up.
         var indexes: [ColumnIndex] = []
     }
 
     private let references: ObjectReferences
-    /// What is known beside objects with keys; a context that reads has none of these.
+    /// Notes by entity; a context that only reads has none.
     private var tables = EntityTables<Table>()
-    /// Whether anything was ever noted of rows without objects; where rows are only read there is nothing to look for.
+    /// Whether anything was ever noted; a context that only reads skips the look-ups.
     private var isNoted = false
-    /// How many notes of a kind are kept of an entity: a context that lives long does not grow with all that it ever
-    /// wrote.
+    /// The limit of notes of a kind per entity, so that the memory of a long-lived context is bounded.
     var maximumNotes = 10_000
-    /// How many entries a relationship's log may have.
+    /// The limit of entries in a relationship's log.
     var maximumEntries = 50_000
-    /// When the context last wrote anything, where views have relationships: they may show other rows since; 0 for never.
+    /// The time of the last write, where views have relationships and may show other rows since; 0 for never.
     private(set) var writtenAt: UInt64 = 0
-    /// An entity with more notes than that.
+    /// An entity over the limit of notes.
     private(set) var overfullEntity: Int?
 
     init(_ references: ObjectReferences) {
         self.references = references
     }
 
-    /// What is known of an entity, or nothing.
+    /// Reads an entity's table.
     ///
-    /// Copies the table, which costs more than a look-up; what is asked for each object goes straight to `tables`.
+    /// Copies the table, which costs more than a look-up; hot paths read `tables` directly.
     private func read<T>(_ entity: Int, orNone none: T, _ body: (borrowing Table) -> T) -> T {
         tables.place(entity).map { body(tables[$0]) } ?? none
     }
 
-    /// The place of an entity's table, which is made if there is none.
+    /// The position of an entity's table, made if needed.
     private mutating func place(_ entity: Int) -> Int {
         tables.place(entity, orMake: Table())
     }
 
-    /// The place of an entity's table, for a note on its rows or their relationships.
+    /// The position of an entity's table, for a note on its rows or their relationships.
     private mutating func placeToNote(_ entity: Int) -> Int {
         isNoted = true
         return place(entity)
     }
 
-    /// Whether the context may know anything of an entity: rows, or what relationships its rows have.
+    /// Whether the context may know anything of an entity: rows, or relationships.
     func knows(_ entity: Int) -> Bool { tables.place(entity) != nil || references.knows(entity) }
 
-    /// Whether the context may know anything of one of some entities.
+    /// Whether the context may know anything of one of the entities.
     func knowsAny(of entities: [Int]) -> Bool { entities.contains { knows($0) } }
 
-    /// Notes that relationships of an entity are asked for, of rows that have no object.
+    /// Notes that relationships of an entity are read for rows that have no object.
     mutating func noteKnown(_ entity: Int) { _ = place(entity) }
 
     func object(_ entity: Int, _ key: ObjectKey) -> DatabaseObject? {
@@ -119,19 +118,19 @@ struct IdentityMap {
         return tables.place(entity).flatMap { tables[$0].temporaries[number] }
     }
 
-    /// Whether anything is known of rows that were deleted, are about to be, or were left by objects that are gone: if
-    /// not, new objects need not be looked for there.
+    /// Whether there are notes on rows that were deleted, are being deleted, or were left by released objects: if not,
+    /// new objects skip the look-up.
     func hasNotes(_ entity: Int) -> Bool {
         guard isNoted, let place = tables.place(entity) else { return false }
         return !tables[place].latestRows.isEmpty || !tables[place].deleted.isEmpty || !tables[place].deleting.isEmpty
     }
 
-    /// Prepares for objects that will be inserted.
+    /// Reserves capacity for objects to be inserted.
     func makeRoom(for more: Int, of entity: EntityRuntime) {
         if more > 1 { references.reserve(more, of: entity) }
     }
 
-    /// The object of a key, made if there is none.
+    /// The object of a key, made if needed.
     mutating func object(
         _ entity: Int,
         _ key: ObjectKey,
@@ -143,8 +142,7 @@ struct IdentityMap {
         return (object, true)
     }
 
-    /// The objects of rows by their keys, each one integer, made where there is none; with the positions of those that
-    /// there were.
+    /// The objects of rows by integer keys, made where needed, with the positions of those that existed.
     mutating func objects(
         _ entity: Int,
         _ keys: [Int64],
@@ -162,7 +160,7 @@ struct IdentityMap {
                 objects.append(try make(position))
             }
         }
-        // A result may have a row twice.
+        // A result may contain a row twice.
         let repeated = references.insert(objects, entity, keys)
         if references.isIndexed { for key in keys { noteChanged(entity, .integer(key)) } }
         for (position, object) in repeated {
@@ -181,7 +179,7 @@ struct IdentityMap {
         }
     }
 
-    /// Forgets the key, if it stands for this object.
+    /// Removes the key, if it stands for this object.
     mutating func remove(_ object: DatabaseObject, _ entity: Int, _ key: ObjectKey) {
         if case .temporary(let number) = key {
             tables[place(entity)].temporaries[number] = nil
@@ -190,7 +188,7 @@ struct IdentityMap {
         }
     }
 
-    /// Notes that an object has come, or has got another row.
+    /// Notes that an object was inserted, or got another row.
     mutating func noteChanged(_ entity: Int, _ key: ObjectKey) {
         guard let place = tables.place(entity) else { return }
         for index in tables[place].indexes.indices { tables[place].indexes[index].noteChanged(key) }
@@ -219,7 +217,7 @@ struct IdentityMap {
         return objects
     }
 
-    /// Every object of an entity that is still in memory.
+    /// Every object of an entity in memory.
     func objects(of entity: Int) -> [DatabaseObject] {
         let saved = references.objects(of: entity)
         return tables.place(entity).map { saved + tables[$0].temporaries.values } ?? saved
@@ -230,7 +228,7 @@ struct IdentityMap {
         read(entity, orNone: false) { $0.deletedAt > time && $0.deleted[key]?.counts(since: time) == true }
     }
 
-    /// The rows that were deleted after a time as a task sees it that is in a transaction or in none.
+    /// The rows deleted after a time, as a task in a transaction, or in none, sees it.
     func deletedKeys(_ entity: Int, since time: UInt64, in root: TransactionScope?) -> Set<ObjectKey> {
         read(entity, orNone: []) { table in
             if table.deletedAt <= time { return [] }
@@ -239,7 +237,7 @@ struct IdentityMap {
         }
     }
 
-    /// The rows that were deleted after a time; nil if there were more than are noted.
+    /// The rows deleted after a time; nil if notes have been evicted since.
     func deletedKeys(_ entity: Int, since time: UInt64) -> Set<ObjectKey>? {
         read(entity, orNone: []) { table in
             if table.forgottenAt > time { return nil }
@@ -256,13 +254,13 @@ struct IdentityMap {
         if tables[place].deleted.count > maximumNotes { overfullEntity = entity }
     }
 
-    /// Forgets that a row was deleted: there is one again.
+    /// Removes the note that a row was deleted: it exists again.
     mutating func noteStored(_ entity: Int, _ key: ObjectKey) {
         guard !read(entity, orNone: true, { $0.deleted.isEmpty }) else { return }
         tables[place(entity)].deleted[key] = nil
     }
 
-    /// Whether notes of an entity's rows were given up after a time: rows that were read before may be older than known.
+    /// Whether notes on an entity's rows were evicted after a time: rows read before may be stale.
     func hasForgotten(_ entity: Int, since time: UInt64) -> Bool {
         isNoted && read(entity, orNone: false) { $0.forgottenAt > time }
     }
@@ -276,7 +274,7 @@ struct IdentityMap {
         if isDeleting { tables[place].deleting.formUnion(keys) } else { tables[place].deleting.subtract(keys) }
     }
 
-    /// When rows of a relationship's other end, or of its helper, went without being named; 0 for never.
+    /// The last untracked loss at a relationship's other end or in its helper; 0 for never.
     func lostRows(of relationship: RelationshipRuntime) -> UInt64 {
         if !isNoted { return 0 }
         let time = lostRows(of: relationship.destination)
@@ -286,7 +284,7 @@ struct IdentityMap {
 
     private func lostRows(of entity: Int) -> UInt64 { tables.place(entity).map { tables[$0].lostRows.at } ?? 0 }
 
-    /// Notes that rows went, and returns what was known before.
+    /// Notes an untracked loss; returns what was noted before.
     mutating func noteLostRows(_ entity: Int, at time: UInt64, areInDoubt: Bool = false) -> LostRows {
         let place = placeToNote(entity)
         let before = tables[place].lostRows
@@ -294,16 +292,16 @@ struct IdentityMap {
         return before
     }
 
-    /// Takes back that rows went at a time, unless others have gone since.
+    /// Takes back an untracked loss, unless a later one was noted.
     mutating func undoLostRows(_ entity: Int, at time: UInt64, _ before: LostRows) {
         let place = place(entity)
         if tables[place].lostRows.at == time { tables[place].lostRows = before }
     }
 
-    /// When rows of an entity last may have changed or gone without its being known which; 0 for never.
+    /// When rows of an entity may last have changed or gone, not known which; 0 for never.
     func doubtedAt(_ entity: Int) -> UInt64 { tables.place(entity).map { tables[$0].lostRows.doubtedAt } ?? 0 }
 
-    /// When answers about an owner's relationship were last made useless; 0 for never.
+    /// Answers for an owner's relationship read before this time are stale; 0 if none are.
     func staleAt(_ relationship: RelationshipRuntime, _ owner: ObjectKey) -> UInt64 {
         if !isNoted { return 0 }
         var time = tables.place(relationship.destination).map { tables[$0].forgottenAt } ?? 0
@@ -314,12 +312,12 @@ struct IdentityMap {
         return max(time, tables[place].logs[relationship.slot]?.staleAt(owner) ?? 0)
     }
 
-    /// When all relationships of a row were given up; 0 for never.
+    /// When all relationships of a row were dropped; 0 for never.
     func refreshedAt(_ entity: Int, _ key: ObjectKey) -> UInt64 {
         read(entity, orNone: 0) { $0.refreshed.isEmpty ? 0 : $0.refreshed[key] ?? 0 }
     }
 
-    /// When anything was last changed in what an owner's relationship leads to; 0 for never.
+    /// The last change in an owner's relationship or at its other end; 0 for never.
     func changedAt(_ relationship: RelationshipRuntime, _ owner: ObjectKey) -> UInt64 {
         if !isNoted { return 0 }
         let time = max(lostRows(of: relationship), staleAt(relationship, owner))
@@ -327,7 +325,7 @@ struct IdentityMap {
         return max(time, tables[place].logs[relationship.slot]?.changedAt(owner) ?? 0)
     }
 
-    /// What was noted of an owner's relationship after a time.
+    /// The entries of an owner's relationship after a time.
     func entries(
         _ relationship: RelationshipRuntime, _ owner: ObjectKey, since time: UInt64
     ) -> ArraySlice<RelationshipLog.Entry> {
@@ -335,7 +333,7 @@ struct IdentityMap {
         return tables[place].logs[relationship.slot]?.entries(owner, since: time) ?? []
     }
 
-    /// What was noted of one row in an owner's relationship, the latest first.
+    /// The entries on one row in an owner's relationship, the latest first.
     func entries(
         _ relationship: RelationshipRuntime, _ owner: ObjectKey, of member: ObjectKey
     ) -> [RelationshipLog.Entry] {
@@ -343,27 +341,27 @@ struct IdentityMap {
         return tables[place].logs[relationship.slot]?.entries(owner, of: member) ?? []
     }
 
-    /// Notes something of a relationship of an entity's rows.
+    /// Changes the log of a relationship of an entity's rows.
     mutating func note(_ entity: Int, slot: Int, _ body: (inout RelationshipLog) -> Void) {
         let place = placeToNote(entity)
         body(&tables[place].logs[slot, default: RelationshipLog()])
         if tables[place].logs[slot, default: RelationshipLog()].count > maximumEntries { overfullEntity = entity }
     }
 
-    /// Notes that the context wrote something: relationships of views are asked for again.
+    /// Notes a write: relationships of views become stale.
     mutating func noteWritten(at time: UInt64) {
         isNoted = true
         writtenAt = time
     }
 
-    /// Notes that all relationships of a row were given up.
+    /// Notes that all relationships of a row were dropped.
     mutating func noteRefreshed(_ entity: Int, _ key: ObjectKey, at time: UInt64) {
         let place = placeToNote(entity)
         tables[place].refreshed[key] = time
         if tables[place].refreshed.count > maximumNotes { overfullEntity = entity }
     }
 
-    /// A row that was new has got its key: what was noted of its relationships follows.
+    /// Moves the entries of a new row, which has got its key, to that key.
     mutating func renameOwner(_ entity: EntityRuntime, _ temporary: ObjectKey, _ row: Row) {
         guard isNoted, let place = tables.place(entity.index) else { return }
         for slot in tables[place].logs.keys {
@@ -372,12 +370,12 @@ struct IdentityMap {
         }
     }
 
-    /// The newer row that an object left behind, if any.
+    /// The newer row that a released object left behind, if any.
     func latestRow(_ entity: Int, _ key: ObjectKey) -> LatestRow? {
         read(entity, orNone: nil) { $0.latestRows.isEmpty ? nil : $0.latestRows[key] }
     }
 
-    /// Keeps the row that a vanished object left behind, newer than the one its sets hold, or forgets what was kept.
+    /// Keeps or removes the row of a released object, newer than the one that its sets hold.
     mutating func setLatestRow(_ latest: LatestRow?, _ entity: Int, _ key: ObjectKey) {
         if latest == nil, read(entity, orNone: true, { $0.latestRows.isEmpty }) { return }
         let place = placeToNote(entity)
@@ -385,14 +383,14 @@ struct IdentityMap {
         if tables[place].latestRows.count > maximumNotes { overfullEntity = entity }
     }
 
-    /// Notes the row of an object that is gone.
-    mutating func take(_ left: LeftObject) {
+    /// Keeps the row of a released object.
+    mutating func take(_ left: ReleasedRow) {
         guard !left.entity.key.isEmpty, let key = try? ObjectKey(left.row, left.entity.key) else { return }
         setLatestRow(LatestRow(row: left.row, changedAt: left.changedAt), left.entity.index, key)
     }
 
-    /// Gives up what is noted of each row and relationship of an entity, for one note: whatever was loaded before is
-    /// read again.
+    /// Evicts all notes on an entity's rows and relationships; one note replaces them: everything loaded before is
+    /// stale.
     mutating func forgetNotes(of entity: Int, at time: UInt64) {
         let place = placeToNote(entity)
         tables[place].latestRows = [:]
@@ -410,15 +408,15 @@ struct IdentityMap {
         return references.count(of: entity) > 0
     }
 
-    /// Whether any row of an entity has an object, or has left one behind.
+    /// Whether any row of an entity has an object, or has left a newer row behind.
     func holdsRows(of entity: Int) -> Bool {
         if let place = tables.place(entity), !tables[place].latestRows.isEmpty { return true }
         return holdsObjects(of: entity)
     }
 
-    /// Tells an object that was made from an answer what was noted of its row.
+    /// Applies the notes on a row to an object made from an answer.
     ///
-    /// - Returns: The row that was noted, if that of the answer is newer and stands there now.
+    /// - Returns: The noted row, if the answer's row is newer and replaces it.
     mutating func tellNotes(to object: DatabaseObject, _ key: ObjectKey, askedAt: UInt64) -> LatestRow? {
         let entity = object.runtime.index
         guard hasNotes(entity) else { return nil }
@@ -428,9 +426,9 @@ struct IdentityMap {
         return noteRead(object.storedRow, entity, key, askedAt: askedAt)
     }
 
-    /// Notes a row that was read in place of an older one.
+    /// Replaces a noted row by one that was read later.
     ///
-    /// - Returns: The row that was noted, if this one stands there now.
+    /// - Returns: The noted row, if it was replaced.
     mutating func noteRead(_ row: Row, _ entity: Int, _ key: ObjectKey, askedAt: UInt64) -> LatestRow? {
         guard let latest = latestRow(entity, key), latest.changedAt <= askedAt, !row.hasSameBytes(as: latest.row) else {
             return nil

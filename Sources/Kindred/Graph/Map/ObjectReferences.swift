@@ -1,12 +1,12 @@
 import Synchronization
 
-/// The objects of a context that somebody holds, by entity and key.
+/// Weak references to a context's objects, by entity and key.
 ///
 /// Its lock is a leaf: an object's `deinit` takes it, and may run anywhere.
 final class ObjectReferences: Sendable {
     private struct Entity {
         var integers = ObjectTable<Int64, DatabaseObject>(tag: 0)
-        /// Of keys that are not one integer.
+        /// Objects whose keys are not one integer.
         var others = ObjectTable<ObjectKey, DatabaseObject>(tag: 1)
 
         mutating func insert(_ object: DatabaseObject, _ key: ObjectKey) {
@@ -26,10 +26,10 @@ final class ObjectReferences: Sendable {
     private let entities = Mutex(EntityTables<Entity>())
     private let hasIndexes = Atomic(false)
 
-    /// Whether objects are looked up by other columns than their keys, so that each change of a row counts.
+    /// Whether there are secondary indexes, so that each change of a row has to be noted.
     var isIndexed: Bool { hasIndexes.load(ordering: .relaxed) }
 
-    /// Says from now on that rows count; called before they are read, so that who changes one later knows.
+    /// Turns secondary indexes on; called before rows are read, so that a concurrent change is noted.
     func noteIndexed() { hasIndexes.store(true, ordering: .relaxed) }
 
     /// The object of a key, if it is in memory.
@@ -41,7 +41,7 @@ final class ObjectReferences: Sendable {
         }
     }
 
-    /// The objects of integer keys, where they are in memory; nil if none of the entity is.
+    /// The objects of integer keys, where in memory; nil if the entity has none.
     func objects(_ entity: Int, _ keys: [Int64]) -> [DatabaseObject?]? {
         entities.withLock { entities in
             guard let place = entities.place(entity), entities[place].integers.count > 0 else { return nil }
@@ -49,7 +49,7 @@ final class ObjectReferences: Sendable {
         }
     }
 
-    /// Every object of an entity that is in memory.
+    /// Every object of an entity in memory.
     func objects(of entity: Int) -> [DatabaseObject] {
         entities.withLock { entities in
             guard let place = entities.place(entity) else { return [] }
@@ -62,14 +62,14 @@ final class ObjectReferences: Sendable {
         entities.withLock { $0.place(entity) != nil }
     }
 
-    /// How many objects of an entity are in memory.
+    /// The number of objects of an entity in memory.
     func count(of entity: Int) -> Int {
         entities.withLock { entities in
             entities.place(entity).map { entities[$0].integers.count + entities[$0].others.count } ?? 0
         }
     }
 
-    /// Makes room for objects that will be inserted.
+    /// Reserves capacity for objects to be inserted.
     func reserve(_ more: Int, of entity: EntityRuntime) {
         entities.withLock { entities in
             let place = entities.place(entity.index, orMake: Entity())
@@ -81,7 +81,7 @@ final class ObjectReferences: Sendable {
         }
     }
 
-    /// Gives a key an object without one, unless it leads to one that is in memory, which is returned then.
+    /// Inserts an object without a key, unless the key has an object in memory, which is returned then.
     func insert(_ object: DatabaseObject, _ entity: Int, ifAbsent key: ObjectKey) -> DatabaseObject? {
         entities.withLock { entities in
             let place = entities.place(entity, orMake: Entity())
@@ -92,9 +92,9 @@ final class ObjectReferences: Sendable {
         }
     }
 
-    /// Gives integer keys objects; those that have a key already keep it.
+    /// Inserts objects by integer keys, unless a key has an object in memory.
     ///
-    /// Returns the objects in memory that keys led to already, with their positions among the keys.
+    /// Returns the objects that existed, with their positions among the keys.
     func insert(_ objects: [DatabaseObject], _ entity: Int, _ keys: [Int64]) -> [(
         position: Int, object: DatabaseObject
     )] {
@@ -110,7 +110,7 @@ final class ObjectReferences: Sendable {
         }
     }
 
-    /// Gives a key an object, whatever it led to, and takes away the key that the object had.
+    /// Inserts an object in place of any other; its former key is removed.
     func insert(_ object: DatabaseObject, _ entity: Int, _ key: ObjectKey) {
         entities.withLock { entities in
             let place = entities.place(entity, orMake: Entity())
@@ -118,7 +118,7 @@ final class ObjectReferences: Sendable {
         }
     }
 
-    /// Forgets an object, if its key is known.
+    /// Removes an object, if it was inserted.
     func remove(_ object: DatabaseObject, _ entity: Int) {
         entities.withLock { entities in
             guard let place = entities.place(entity) else { return }
@@ -126,7 +126,7 @@ final class ObjectReferences: Sendable {
         }
     }
 
-    /// Forgets an object that goes out of memory, by its place in the entity's tables.
+    /// Removes an object that leaves memory, by its place in the entity's tables.
     func remove(_ entity: Int, at tablePlace: Int32) {
         entities.withLock { entities in
             guard let place = entities.place(entity) else { return }

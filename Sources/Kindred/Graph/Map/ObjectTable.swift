@@ -2,32 +2,32 @@ import CSwiftRuntime
 
 /// A key of an ``ObjectTable``.
 protocol ObjectTableKey: Equatable {
-    /// Bits that differ between different keys, the lowest ones too, mixed with ``KeySecret``.
+    /// The hash, seeded by ``KeySecret``; its lowest bits must differ between keys, too.
     func bits(mixedWith secret: UInt64) -> UInt
-    /// What stands in entries that are free.
+    /// The key of free entries.
     static var free: Self { get }
 }
 
-/// An object that knows where in a table it stands.
+/// An object that knows its place in a table.
 protocol TableObject: AnyObject {
-    /// Twice the number of its entry, plus the table's tag; -1 where it has none.
+    /// Twice the number of its entry, plus the table's tag; -1 if it has none.
     var tablePlace: Int32 { get set }
 }
 
-/// Objects by key, without keeping them in memory.
+/// A hash table of weakly referenced objects.
 ///
-/// Weak references would do, but each costs its object a side table: an allocation, and every retain and release after
-/// that takes the slow way. Instead an object takes its entry out in `deinit`, under the same lock as every look-up. So while
-/// an entry stands here its object's memory is there; the object may be on its way out already, which is what a look-up
-/// asks the runtime. Nothing in here releases an object, so that no `deinit` runs under that lock.
+/// Swift's weak references would cost each object a side table: an allocation, and slow retains and releases from then
+/// on. Instead, an object's `deinit` removes its entry under the lock that every look-up takes. So an entry's memory is
+/// valid; `swift_tryRetain` tells whether its object is still alive. No method releases an object, so that no `deinit`
+/// runs under that lock.
 struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
     private struct Entry {
         var key: Key
-        /// The object's address; of a free entry, twice the number of the next free one, plus one.
+        /// The object's address; for a free entry, twice the number of the next free one, plus one.
         var bits: UInt
     }
 
-    /// What stands at a place of the index: the number of an entry, or nothing.
+    /// A slot of the index: the number of an entry, or nothing.
     private struct Mark {
         private let numberPlusOne: Int32
 
@@ -36,16 +36,16 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
         var number: Int? { numberPlusOne == 0 ? nil : Int(numberPlusOne - 1) }
     }
 
-    /// An entry stays where it is as long as its object lives.
+    /// An entry does not move while its object lives.
     private var entries: [Entry] = []
-    /// Entries where the bits of their keys lead to or behind that, at most half full.
+    /// Open addressing with linear probing; the load factor is at most one half.
     private var index: [Mark] = []
     private var firstFree: Int?
-    /// The number of objects that have an entry.
+    /// The number of used entries.
     private(set) var count = 0
-    /// Tells the places of two tables apart.
+    /// Distinguishes the places of two tables.
     private let tag: Int32
-    /// At hand, because to read a constant of the process takes more than to mix with it.
+    /// A copy, because reading a global costs more than the hash.
     private let secret = KeySecret.ofProcess
 
     init(tag: Int32 = 0) {
@@ -54,18 +54,18 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
 
     /// The object of a key, if it is in memory.
     ///
-    /// Changes nothing; it is called in place, where a table would be copied otherwise.
+    /// Mutating only to be called in place, where a table would be copied otherwise.
     mutating func object(_ key: Key) -> Object? {
         find(key).flatMap { retained($0.number) }
     }
 
-    /// How many objects there is room for without moving those that stand here.
+    /// The number of entries that fit without a reallocation.
     var capacity: Int { entries.capacity }
 
-    /// Whether a key leads to an object, which may be on its way out of memory.
+    /// Whether a key has an entry, whose object may be in its `deinit`.
     func contains(_ key: Key) -> Bool { find(key) != nil }
 
-    /// Every object that is in memory.
+    /// Every object in memory.
     var objects: [Object] {
         var objects: [Object] = []
         objects.reserveCapacity(count)
@@ -75,22 +75,22 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
         return objects
     }
 
-    /// Makes room for objects that will be inserted.
+    /// Reserves capacity for objects to be inserted.
     mutating func reserve(_ more: Int) {
         let needed = count + more
-        // Twice of what there was at least: room for just these would copy all that stand here with each batch.
+        // At least doubles: exact capacities would copy all entries for each batch.
         if needed > capacity { entries.reserveCapacity(max(needed, 2 * capacity)) }
         growIndex(needed)
     }
 
-    /// Gives a key an object without an entry, unless it leads to one that is in memory, which is returned then.
+    /// Inserts an object without an entry, unless the key has an object in memory, which is returned then.
     mutating func insert(_ object: Object, ifAbsent key: Key) -> Object? {
         growIndex(count + 1)
         var place = firstPlace(key)
         while let number = index[place].number {
             if entries[number].key == key {
                 if let known = retained(number) { return known }
-                // Its entry is that of nobody any more, until it takes it out itself.
+                // A stale entry; the object's `deinit` removes it.
                 break
             }
             place = (place + 1) & (index.count - 1)
@@ -99,7 +99,7 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
         return nil
     }
 
-    /// Gives a key an object, whatever it led to, and takes away the key that the object had.
+    /// Inserts an object in place of any other; its former key is removed.
     mutating func insert(_ object: Object, _ key: Key) {
         growIndex(count + 1)
         let number: Int
@@ -116,20 +116,20 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
         index[place] = Mark(number)
     }
 
-    /// Takes an object's entry out, if it has one.
+    /// Removes an object's entry, if it has one.
     mutating func remove(_ object: Object) {
         guard object.tablePlace >= 0 else { return }
         remove(at: object.tablePlace)
         object.tablePlace = -1
     }
 
-    /// Takes the entry of an object out that goes out of memory.
+    /// Removes the entry of an object that leaves memory.
     mutating func remove(at place: Int32) {
         let number = Int(place >> 1)
         removeFromIndex(number)
         count -= 1
         if count == 0, entries.count > 64 {
-            // Whatever grew for many objects is given back when none is left.
+            // Returns the memory of a table that was large and is empty.
             (entries, index, firstFree) = ([], [], nil)
             return
         }
@@ -154,10 +154,10 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
         return number
     }
 
-    /// The object of an entry, unless it is on its way out of memory.
+    /// The object of an entry, unless its `deinit` has begun.
     private func retained(_ number: Int) -> Object? {
-        // The entry is there, so the object's `deinit` has not taken it out, which needs the lock that the caller holds: the
-        // memory is still the object's. It is not handed out if its `deinit` has begun.
+        // The caller holds the lock that `deinit` needs to remove the entry, so that the memory is still the object's.
+        // `try_retain` fails once `deinit` has begun.
         guard let address = unsafe UnsafeMutableRawPointer(bitPattern: entries[number].bits),
             unsafe kindred_try_retain(address)
         else { return nil }
@@ -168,13 +168,13 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
         Int(truncatingIfNeeded: key.bits(mixedWith: secret)) & (index.count - 1)
     }
 
-    /// Where in `index` a key stands, and the number of its entry.
+    /// The position of a key in `index`, and the number of its entry.
     private func find(_ key: Key) -> (place: Int, number: Int)? {
         Self.find(key, index.span, entries.span, secret)
     }
 
-    // Takes spans: to read elements of an array in a loop retains it, and a method that changes the table would copy it to
-    // call one that does not.
+    // Takes spans: reading array elements in a loop retains the array, and a mutating caller would copy the table to
+    // call a nonmutating method.
     private static func find(
         _ key: Key, _ index: Span<Mark>, _ entries: Span<Entry>, _ secret: UInt64
     ) -> (place: Int, number: Int)? {
@@ -188,14 +188,14 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
         return nil
     }
 
-    /// Takes an entry out of the index, unless its key leads to another one by now.
+    /// Removes an entry from the index, unless its key leads to another entry by now.
     private mutating func removeFromIndex(_ number: Int) {
         guard let found = Self.find(entries[number].key, index.span, entries.span, secret), found.number == number
         else { return }
         Self.clear(found.place, in: &index, of: entries, secret)
     }
 
-    /// Clears a place of an index; what stands behind it moves into the gap where it could not be found any more.
+    /// Clears an index slot, and moves later entries of the probe sequence up so that they stay reachable.
     private static func clear(_ place: Int, in index: inout [Mark], of entries: [Entry], _ secret: UInt64) {
         let entries = entries.span
         var index = index.mutableSpan
@@ -231,7 +231,7 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
     }
 }
 
-/// What keys are mixed with, so that nobody outside the process can choose keys that stand in each other's way.
+/// The seed of hashes, random per process, so that clients cannot choose keys that collide.
 enum KeySecret {
     static let ofProcess = UInt64.random(in: .min ... .max)
 }
@@ -246,7 +246,7 @@ extension Int64: ObjectTableKey {
 }
 
 extension ObjectKey: ObjectTableKey {
-    // Swift's hash has a secret of its own.
+    // Swift's hash is seeded already.
     func bits(mixedWith secret: UInt64) -> UInt { UInt(bitPattern: hashValue) }
 
     static var free: ObjectKey { .integer(0) }

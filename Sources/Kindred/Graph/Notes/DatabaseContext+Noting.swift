@@ -1,10 +1,11 @@
 import KindredPostgres
+import KindredSchema
 
-// What changes is noted here, and nowhere pushed into what is loaded: see ``RelationshipLog``.
+// Notes changes in logs, instead of pushing them into loaded relationships: see ``RelationshipLog``.
 extension DatabaseContext {
-    /// Notes that an object's row has changed, with every owner that it referred to or refers to, as stored and as shown.
+    /// Notes a changed row at every owner that it referred to or refers to, as stored and as shown.
     ///
-    /// - Parameter former: the key by which answers know the row, where it has got another one.
+    /// - Parameter former: the row's previous key, by which older answers know it.
     func noteChange(
         of object: DatabaseObject, _ key: ObjectKey?, former: ObjectKey? = nil, from old: RowLinks, to new: RowLinks
     ) {
@@ -35,7 +36,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Notes that a row was stored, changed or deleted, with the owners that it refers to.
+    /// Notes a stored, changed or deleted row at the owners that it refers to.
     func noteRow(_ row: Row, of entity: EntityRuntime, _ key: ObjectKey?, isDeletion: Bool = false) {
         if runtime.countLimits != nil {
             countMove(of: entity, from: isDeletion ? row : nil, to: isDeletion ? nil : row)
@@ -52,13 +53,13 @@ extension DatabaseContext {
         }
     }
 
-    /// Notes that a row has changed at one owner of it, besides those that it refers to.
+    /// Notes a changed row at one more owner, besides those that it refers to.
     func noteRow(_ row: Row, _ key: ObjectKey, atOwner owner: DatabaseObject, _ relationship: RelationshipRuntime) {
         let entry = RelationshipLog.Entry(member: key, row: row, scope: journal?.scope)
         note(entry, relationship.source, relationship.slot, of: ownKeys(relationship, owner))
     }
 
-    /// Keeps the newer row of a member without an object, and notes it.
+    /// Keeps and notes the newer row of a member without an object.
     func keepLatestRow(_ row: Row, _ entity: EntityRuntime, _ key: ObjectKey) {
         let before = note { map, time in
             let before = map.latestRow(entity.index, key)
@@ -69,7 +70,7 @@ extension DatabaseContext {
         noteRow(row, of: entity, key)
     }
 
-    /// Notes an entry with the owners at the other end of a foreign key.
+    /// Notes an entry at the owners at the other end of a foreign key.
     private func note(_ entry: RelationshipLog.Entry, _ relationship: RelationshipRuntime, of owners: Set<ObjectKey>) {
         guard !owners.isEmpty else { return }
         if relationship.isComparedByServer {
@@ -88,13 +89,14 @@ extension DatabaseContext {
         }
     }
 
-    /// Whether an answer about an entity's relationships can be wrong: where no row of it was ever in memory, and nothing was
-    /// asked for one, there is none.
+    /// Whether an answer about an entity's relationships can be stale: not if no row of it was ever in memory and no
+    /// relationship of it was read.
     private func knows(_ entity: Int) -> Bool { withMap { $0.knows(entity) } }
 
-    /// Notes that a pair of a many-to-many relationship came, went, or is to be looked at again, at both ends.
+    /// Notes at both ends that a pair of a many-to-many relationship came (true), went (false), or must be checked
+    /// (nil).
     ///
-    /// - Parameter formerly: the keys by which the other ends know the two, where they have got others.
+    /// - Parameter formerly: the previous keys of the two, by which the other ends know them.
     func notePair(
         _ owner: DatabaseObject, _ relationship: RelationshipRuntime, _ member: DatabaseObject, isPaired: Bool?,
         formerly former: (owner: ObjectKey?, member: ObjectKey?) = (nil, nil)
@@ -116,13 +118,13 @@ extension DatabaseContext {
         if isPaired != nil { notePairs(besides: relationship) }
     }
 
-    /// A pair that was written by a relationship of a view is one of the table's too, and of other views'.
+    /// A pair written through a relationship of a view also belongs to the table and to its other views.
     private func notePairs(besides relationship: RelationshipRuntime) {
         guard relationship.model.isByView, case .helper(let link) = relationship.link else { return }
         noteLostRows(of: link.entity)
     }
 
-    /// Notes that a set of helper rows at one end of a pair has to be asked for again.
+    /// Marks the set of helper rows at one end of a pair as stale.
     ///
     /// - Parameter end: the helper's foreign key to that end.
     func noteHelperRows(_ end: RelationshipRuntime, of owner: DatabaseObject) {
@@ -133,7 +135,7 @@ extension DatabaseContext {
         noteStale(runtime.entities[end.destination].relationships[end.inverseSlot], of: owner)
     }
 
-    /// Notes that a pair went, at one end, whose other end has no object.
+    /// Notes at one end that a pair went, where the other end has no object.
     func noteUnpaired(_ entity: Int, slot: Int, owner: ObjectKey, member: ObjectKey) {
         count(runtime.entities[entity].relationships[slot], ofOwner: owner)
         let entry = RelationshipLog.Entry(member: member, isPaired: false, scope: journal?.scope)
@@ -141,7 +143,7 @@ extension DatabaseContext {
         notePairs(besides: runtime.entities[entity].relationships[slot])
     }
 
-    /// Notes that an owner's relationship has to be asked for again.
+    /// Marks an owner's relationship as stale.
     func noteStale(_ relationship: RelationshipRuntime, of owner: DatabaseObject) {
         for key in ownKeys(relationship, owner) { noteStale(relationship.source, slot: relationship.slot, key) }
     }
@@ -154,27 +156,27 @@ extension DatabaseContext {
         note { map, time in map.note(entity, slot: slot) { $0.noteStale(owner, at: time) } }
     }
 
-    /// Notes that a relationship of all rows of an entity has to be asked for again.
+    /// Marks a relationship of all rows of an entity as stale.
     func noteAllStale(_ entity: Int, slot: Int) {
         guard knows(entity) else { return }
         note { map, time in map.note(entity, slot: slot) { $0.noteAllStale(at: time) } }
     }
 
-    /// Notes that all relationships of an object have to be asked for again.
+    /// Drops all loaded relationships of an object, and marks them as stale.
     func noteRefreshed(_ object: DatabaseObject) {
         object.withState { $0.relationships = LoadedRelationships() }
         guard let key = object.key else { return }
         note { map, time in map.noteRefreshed(object.runtime.index, key, at: time) }
     }
 
-    /// A helper row came, went or changed by itself: the many-to-many sets at both its ends have to be asked for again.
+    /// Marks the many-to-many sets at both ends of a changed helper row as stale.
     private func noteHelperRow(_ row: Row, of entity: EntityRuntime) {
         for end in entity.helperEnds {
             if let key = try? ObjectKey(row, end.columns) { noteStale(end.entity, slot: end.slot, key) }
         }
     }
 
-    /// The keys by which a relationship's other end knows an object: what it references, or a new object itself.
+    /// The keys by which the other end of a relationship refers to an object: a new object has its temporary one, too.
     func ownKeys(_ relationship: RelationshipRuntime, _ object: DatabaseObject) -> [ObjectKey] {
         let (row, temporary) = object.withState { ($0.storedRow, $0.stagingBox?.staging.temporaryKey) }
         guard let temporary else {
@@ -197,7 +199,7 @@ struct RowLinks: Sendable {
     /// Whether `stored` is a row of the database.
     let isStored: Bool
 
-    /// Those of a stored row without staged changes.
+    /// The references of a stored row without staged changes.
     init(_ row: Row) {
         (stored, shown, destinations, isStored) = (row, row, [:], true)
     }
@@ -207,5 +209,37 @@ struct RowLinks: Sendable {
         shown = state.row
         destinations = state.stagingBox?.staging.destinations ?? [:]
         isStored = state.status == .persistent
+    }
+}
+
+// Views show the rows of tables as objects of their own. How a write through one affects the other is unknown, so that
+// relationships are marked as stale.
+extension DatabaseContext {
+    /// Notes a write, which views may show: answers about their relationships are stale.
+    func noteViewsOutdated() {
+        guard runtime.hasViewRelationships else { return }
+        note { map, time in map.noteWritten(at: time) }
+    }
+
+    /// Notes a write through a view: evicts all notes on the tables below it.
+    func noteWrittenThrough(_ view: EntityRuntime) {
+        for table in view.shownEntities where withMap({ $0.knows(table) }) {
+            note { map, time in map.forgetNotes(of: table, at: time) }
+        }
+    }
+
+    /// Whether an object in memory proves that a foreign key leads to it: a view may no longer show the row.
+    func mayTrustObject(of relationship: RelationshipRuntime) -> Bool {
+        guard relationship.model.isByView, runtime.entities[relationship.destination].entity.isView else { return true }
+        return withMap { $0.writtenAt } == 0
+    }
+
+    /// Refreshes objects whose rows came with a relationship, where views and tables share rows.
+    func refreshShared(_ batch: LoadedBatch, of entity: EntityRuntime) throws {
+        guard entity.sharesRows, runtime.hasViewRelationships, !entity.key.isEmpty else { return }
+        for member in batch.rows {
+            guard let object = liveObject(entity, member.key) else { continue }
+            try apply(member.row, to: object, askedAt: batch.askedAt)
+        }
     }
 }

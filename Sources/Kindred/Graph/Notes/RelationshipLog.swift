@@ -1,31 +1,31 @@
 import KindredPostgres
 
-/// What this context has changed in one relationship since it began to look, by the keys of the owners.
+/// The changes of one relationship by this context, by owner.
 ///
-/// An entry never says who is a member now. It says which row has to be looked at again, and whoever reads the set looks.
-/// An entry too many therefore costs a comparison and can do no harm.
+/// An entry does not say whether a row is a member now, only that readers must check it again. A superfluous entry
+/// costs one comparison and does no harm.
 struct RelationshipLog: Sendable {
-    /// A row that came to an owner, left it, or may have.
+    /// A row that joined an owner, left it, or may have.
     struct Entry: Sendable {
         /// The key of the row at the other end.
         let member: ObjectKey
-        /// The key by which older answers know that row, where it has got another one.
+        /// The row's previous key, by which older answers know it.
         var former: ObjectKey?
-        /// The row as it was stored; nil where that is not known or has not happened.
+        /// The row as stored; nil if unknown or not stored.
         var row: Row?
         /// Whether the row was deleted.
         var isDeletion = false
-        /// Whether a pair of a many-to-many relationship is there; nil where rows tell, or where staged pairs do.
+        /// Whether a pair of a many-to-many relationship exists; nil if rows or staged pairs decide.
         var isPaired: Bool?
-        /// The transaction in which the row was stored: if that is undone, only `member` counts.
+        /// The transaction that stored the row: after its rollback only `member` is valid.
         var scope: TransactionScope?
         /// The context's clock.
         fileprivate(set) var time: UInt64 = 0
 
-        /// Whether what it says of a row has not been undone.
+        /// Whether the entry has not been rolled back.
         var counts: Bool { scope?.isUndone != true }
 
-        /// What it says of the key that the row had before; nil where the row kept its key.
+        /// The entry for the row's previous key; nil if the key did not change.
         var departure: Entry? {
             guard let former else { return nil }
             return Entry(
@@ -35,14 +35,14 @@ struct RelationshipLog: Sendable {
 
     private struct Owner {
         var entries: [Entry] = []
-        /// Answers that were asked for before this are not to be used.
+        /// Answers read before this time are stale.
         var staleAt: UInt64 = 0
     }
 
     private var owners: [ObjectKey: Owner] = [:]
-    /// Answers for any owner that were asked for before this are not to be used.
+    /// Answers for any owner read before this time are stale.
     private(set) var allStaleAt: UInt64 = 0
-    /// How many entries and stale owners there are.
+    /// The number of entries and stale owners.
     private(set) var count = 0
 
     mutating func append(_ entry: Entry, of owner: ObjectKey, at time: UInt64) {
@@ -53,7 +53,7 @@ struct RelationshipLog: Sendable {
     }
 
     mutating func noteStale(_ owner: ObjectKey, at time: UInt64) {
-        // What was there before counts for no answer any more.
+        // A stale answer needs no entries.
         owners[owner] = Owner(entries: [], staleAt: time)
         count += 1
     }
@@ -63,7 +63,7 @@ struct RelationshipLog: Sendable {
         allStaleAt = time
     }
 
-    /// An owner that was new has got its key.
+    /// Moves the entries of a new owner to the key that it has got.
     mutating func rename(_ temporary: ObjectKey, to key: ObjectKey) {
         guard let left = owners.removeValue(forKey: temporary) else { return }
         let known = owners[key] ?? Owner()
@@ -71,27 +71,27 @@ struct RelationshipLog: Sendable {
         owners[key] = Owner(entries: entries, staleAt: max(left.staleAt, known.staleAt))
     }
 
-    /// When answers for an owner were last made useless; 0 for never.
+    /// Answers for an owner read before this time are stale; 0 if none are.
     func staleAt(_ owner: ObjectKey) -> UInt64 {
         owners.isEmpty ? allStaleAt : max(allStaleAt, owners[owner]?.staleAt ?? 0)
     }
 
-    /// When anything was last noted of an owner; 0 for never.
+    /// The time of the last note on an owner; 0 for never.
     func changedAt(_ owner: ObjectKey) -> UInt64 {
         if owners.isEmpty { return allStaleAt }
         return max(staleAt(owner), owners[owner]?.entries.last?.time ?? 0)
     }
 
-    /// The entries of an owner that came after a time, in their order.
+    /// The entries of an owner after a time, in their order.
     func entries(_ owner: ObjectKey, since time: UInt64) -> ArraySlice<Entry> {
         guard !owners.isEmpty, let entries = owners[owner]?.entries else { return [] }
         let newer = entries.reversed().prefix { $0.time > time }.count
         return entries.suffix(newer)
     }
 
-    /// All entries of an owner that speak of a row, the latest first.
+    /// All entries of an owner about a row, the latest first.
     ///
-    /// An entry that gave the row another key says of the former key that its row is gone.
+    /// A change of the row's key counts as a deletion under the former key.
     func entries(_ owner: ObjectKey, of member: ObjectKey) -> [Entry] {
         owners[owner]?.entries.reversed().compactMap { entry in
             if entry.member == member { return entry }

@@ -1,9 +1,9 @@
 import KindredPostgres
 import KindredSchema
 
-// What an object has to be to be used, and the errors for one that is not.
+// Checks whether an object can be used, and the errors if not.
 extension DatabaseContext {
-    /// Refuses an object whose row is known to be gone.
+    /// Throws for an object whose row is known to be gone.
     func requireLive(_ object: DatabaseObject) throws {
         try requireLive(object, object.withState { $0.status })
     }
@@ -54,7 +54,7 @@ extension DatabaseContext {
 }
 
 extension DatabaseObject {
-    /// Whether the row is known to be gone, not merely on its way out.
+    /// Whether the row is known to be gone, not just being deleted.
     var isGone: Bool { withState { $0.status == .deleted } }
 
     var notStored: KindredError {
@@ -89,16 +89,16 @@ extension DatabaseObject {
         return try withState { try $0.expectedVersion(version) }
     }
 
-    /// The error for a property whose number is not that of its mapping, which generated code never has.
+    /// The error for a typed property whose index has no mapping; generated code never has one.
     func noProperty(_ kind: String) -> KindredError {
         KindredError(
             .classMismatch,
-            "A property of \(type(of: self)) stands for no \(kind) of \(runtime.name): run `kindred generate` again",
+            "A property of \(type(of: self)) matches no \(kind) of \(runtime.name): run `kindred generate` again",
             entity: runtime.name.description
         )
     }
 
-    /// What a write of the object finds its row by.
+    /// The key, and version, by which a write finds the object's row.
     var versionedKey: VersionedKey {
         get throws { VersionedKey(key: try context.requireKey(self), version: try expectedVersion()) }
     }

@@ -1,35 +1,35 @@
 package import KindredPostgres
 
-/// What an object knows: kept behind the object's mutex, copied whole into a transaction's journal.
+/// The state of an object: kept behind the object's mutex, and copied whole into a transaction's journal.
 package struct ObjectState: Sendable {
     package enum Status: Sendable {
         /// Stands for a row of the database.
         case persistent
         /// Made in memory and not stored yet.
         case inserted
-        /// On its way out: a deletion that is under way takes its row.
+        /// A running deletion is about to delete its row.
         case deleting
-        /// Its row was deleted, by this context or by someone else.
+        /// Its row was deleted, by this context or outside it.
         case deleted
     }
 
-    // In an order that leaves no gaps: 100,000 objects have one each.
+    // Ordered to leave no padding: a program may have 100,000 objects.
     /// The row as last seen, with staged values: every attribute, in the entity's order.
     package var row: Row
-    /// The place among the rows of `group`.
+    /// The position among the rows of `group`.
     package var position: Int32
     package var status: Status
-    /// What is staged and not saved yet.
+    /// The unsaved changes.
     package var stagingBox: StagingBox?
-    /// The context's clock when the row was asked for or changed by itself, 0 for one that is as its group was read, and in
-    /// the lowest bit whether it was changed: a field more is one too many for objects to be made without being copied.
+    /// The time of the row's last own read or change, 0 if it is as its group was read; the lowest bit tells whether it
+    /// was changed (one word: another field would make object creation copy).
     private var ownTime: UInt64 = 0
     /// The rows that this one was read with.
     package var group: LoadGroup?
     /// Loaded relationships by slot; empty until the first is loaded.
     package var relationships = LoadedRelationships()
 
-    /// What a new object knows if something is staged, and else that of a stored row.
+    /// The state of a new object if something is staged, else of a stored row.
     init(row: Row, group: LoadGroup? = nil, position: Int32 = 0, staging: StagingBox? = nil) {
         self.row = row
         self.position = position
@@ -38,18 +38,18 @@ package struct ObjectState: Sendable {
         self.group = group
     }
 
-    /// What a new object knew when its statement was made, if that was all that there was.
+    /// The state of a new object when its statement was made, if it had nothing else.
     init(before saved: SavedObject) {
         self.init(row: saved.row, staging: saved.stagingBox)
     }
 
-    /// Shows the row that another object of the same row has left.
+    /// Shows the row that a released object of the same row has left.
     mutating func show(_ latest: LatestRow) {
         row = latest.row
         changed(at: latest.changedAt)
     }
 
-    /// The context's clock when the row was asked for or changed; an answer that was asked for earlier does not overwrite it.
+    /// When the row was read or changed; an answer read earlier does not overwrite it.
     package var seenAt: UInt64 {
         get { ownTime > 1 ? ownTime >> 1 : group?.askedAt ?? 0 }
         set { ownTime = newValue << 1 | ownTime & 1 }
@@ -58,16 +58,16 @@ package struct ObjectState: Sendable {
     /// Whether loaded relationships may hold an older row than this object.
     package var isNewer: Bool { ownTime & 1 == 1 }
 
-    /// Says that the row stands there since a time of the context's clock, and not as it was read with others.
+    /// Notes that the row changed at a time, and differs from its group's.
     mutating func changed(at time: UInt64) {
         ownTime = time << 1 | 1
     }
 }
 
-/// The relationships that an object has loaded, by slot: few, so that a list is quicker and smaller than a dictionary.
+/// The loaded relationships of an object, by slot: few, so that a list is faster and smaller than a dictionary.
 package struct LoadedRelationships: Sendable {
     private struct Entry {
-        // In this order the slot fills a gap.
+        // In this order the slot fills padding.
         var loaded: LoadedRelationship
         let slot: Int32
     }
@@ -89,7 +89,7 @@ package struct LoadedRelationships: Sendable {
             case (let place?, let loaded?): entries[place].loaded = loaded
             case (let place?, nil): entries.remove(at: place)
             case (nil, let loaded?):
-                // Whoever follows one relationship often follows another.
+                // Reserves two: a program that follows one relationship often follows another.
                 if entries.isEmpty { entries.reserveCapacity(2) }
                 entries.append(Entry(loaded: loaded, slot: Int32(slot)))
             case (nil, nil): break
@@ -97,7 +97,7 @@ package struct LoadedRelationships: Sendable {
         }
     }
 
-    /// Takes over what others are, but for the answers of transactions that were undone.
+    /// Adopts others, except answers of transactions that were rolled back.
     mutating func take(_ others: LoadedRelationships) {
         for entry in others.entries where !entry.loaded.batch.isUndone { self[Int(entry.slot)] = entry.loaded }
     }
@@ -105,15 +105,15 @@ package struct LoadedRelationships: Sendable {
 
 /// A loaded relationship.
 ///
-/// Holds rows, not objects, so that a graph with cycles never keeps itself alive: an object is made from its row when
-/// it is asked for, once per row and context.
+/// Holds rows, not objects, so that a graph with cycles cannot keep itself alive. Objects are made from these rows on
+/// access, one per row and context.
 package enum LoadedRelationship: Sendable {
     /// A to-one relationship whose foreign key this side holds.
     case one(LoadedOne)
     /// Rows that refer to this one, or that a helper's rows pair with it.
     case many(LoadedMembers)
 
-    /// What was answered.
+    /// The answer.
     var batch: LoadedBatch {
         switch self {
         case .one(let one): one.batch
@@ -127,6 +127,6 @@ package struct LoadedOne: Sendable {
     /// The foreign key's value that led to the row.
     let foreignKey: ObjectKey
     let member: Member?
-    /// The answer that the member is part of.
+    /// The answer that has the member.
     let batch: LoadedBatch
 }

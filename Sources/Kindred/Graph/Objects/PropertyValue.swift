@@ -6,29 +6,29 @@ public import KindredPostgres
     public import Foundation
 #endif
 
-/// Anything that can be given to a key: an attribute's value, an object, or a collection of either.
+/// Anything that can be assigned to a key: an attribute's value, an object, or a collection of either.
 ///
-/// Everything `PostgresEncodable` in the library conforms, and so do objects, set proxies, arrays and sets of them. An
-/// ``ObjectID`` stands for its object where a to-one relationship takes one, and in conditions.
-/// `nil` stands for NULL, for no object, or for an empty collection.
+/// All `PostgresEncodable` types of the library conform, and so do objects, set proxies, and arrays and sets of them.
+/// An ``ObjectID`` stands for its object in to-one relationships and conditions. `nil` stands for NULL, no object, or
+/// an empty collection.
 public protocol PropertyValue: Sendable {
     /// The value in the form that keys take.
     ///
-    /// Throws where the value has no exact PostgreSQL form, such as an integer past 64 bits.
+    /// Throws if the value has no exact PostgreSQL form, such as an integer past 64 bits.
     var propertyContent: PropertyContent { get throws }
 }
 
-/// What a key was given: one value, one object, or a collection.
+/// What a key is assigned: one value, one object, or a collection.
 public enum PropertyContent: Sendable {
     /// A value for an attribute.
     case value(PostgresValue?)
     /// An object for a to-one relationship.
     case object(DatabaseObject)
-    /// The ID of such an object.
+    /// The ID of an object for a to-one relationship.
     case objectID(ObjectID)
     /// Members for a to-many relationship, or elements for an array attribute.
     case collection([PropertyContent])
-    /// Whatever a set proxy holds when it is used.
+    /// The members of a set proxy, read when it is used.
     case set(ToMany<DatabaseObject>)
 }
 
@@ -69,7 +69,7 @@ extension PostgresJSON: PropertyValue {}
 extension PostgresArray: PropertyValue {}
 
 extension [UInt8] {
-    /// The bytes that some numbers are where a column holds bytes: `[UInt8]` is a collection of integers as well.
+    /// Bytes from a collection of integers, such as `[UInt8]`, where a column holds bytes.
     init?(values: some Collection<PostgresValue?>) {
         self.init()
         reserveCapacity(values.count)
@@ -81,7 +81,7 @@ extension [UInt8] {
 }
 
 extension PropertyContent {
-    /// The bytes that a collection of numbers is.
+    /// The bytes of a collection of numbers.
     var bytes: [UInt8]? {
         guard case .collection(let contents) = self else { return nil }
         return [UInt8](
@@ -111,3 +111,23 @@ extension Set: PropertyValue where Element: PropertyValue {
         get throws { .collection(try map { try $0.propertyContent }) }
     }
 }
+
+// Networks, geometry, text search and structured values.
+extension PostgresInet: PropertyValue {}
+extension PostgresMACAddress: PropertyValue {}
+extension PostgresBits: PropertyValue {}
+extension PostgresMoney: PropertyValue {}
+extension PostgresPoint: PropertyValue {}
+extension PostgresLine: PropertyValue {}
+extension PostgresLineSegment: PropertyValue {}
+extension PostgresBox: PropertyValue {}
+extension PostgresPath: PropertyValue {}
+extension PostgresPolygon: PropertyValue {}
+extension PostgresCircle: PropertyValue {}
+extension PostgresTSVector: PropertyValue {}
+extension PostgresTSQuery: PropertyValue {}
+extension PostgresHStore: PropertyValue {}
+extension PostgresVector: PropertyValue {}
+extension PostgresComposite: PropertyValue {}
+extension PostgresRange: PropertyValue where Bound: PostgresEncodable {}
+extension PostgresMultirange: PropertyValue where Bound: PostgresEncodable {}

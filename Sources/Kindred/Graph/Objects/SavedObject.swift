@@ -1,38 +1,38 @@
 import KindredPostgres
 
-/// An object as it was when its statement was made: what is staged later stays staged.
+/// A snapshot of an object at the time of its statement: changes staged later stay staged.
 struct SavedObject: Sendable {
     let object: DatabaseObject
-    /// The row as it is to be stored.
+    /// The row to store.
     private(set) var row: Row
-    /// The row as the database has it, where it is not known from what is staged.
+    /// The row in the database, if it is not the one that `stagingBox` has.
     private var knownStored: Row?
-    /// What was staged: the same as long as nothing is staged since.
+    /// What was staged; the same box as long as nothing more is staged.
     let stagingBox: StagingBox?
-    /// The columns that are written.
+    /// The columns to write.
     private(set) var columns: ColumnSet
     /// The links whose foreign keys are written, by slot.
     private(set) var links: [Int: DatabaseObject] = [:]
-    /// Whether something that is staged is left for later.
+    /// Whether some staged changes are left for later.
     let isPartial: Bool
-    /// The columns that are NULL for others only, and get their values back.
-    private var lent: ColumnSet = []
+    /// Columns set to NULL to free a unique value for another row; they get their values back.
+    private var vacated: ColumnSet = []
 
     var entity: EntityRuntime { object.runtime }
 
-    /// The row as the database has it.
+    /// The row in the database.
     var stored: Row { knownStored ?? stagingBox?.staging.stored ?? row }
 
     /// The row that the changes were made on: its version is the one that the database must have.
     var base: Row { stagingBox?.staging.base ?? stored }
 
-    /// Takes what is staged, with the keys of new objects that have been stored by now.
+    /// Takes a snapshot, with the keys of new objects that have been stored by now.
     ///
-    /// What another task has linked it to since the save began, which this one does not store, stays staged.
+    /// Links that another task has staged since the save began stay staged.
     ///
     /// - Parameters:
-    ///   - links: what a new object was linked to when the save began; nil for as it is now.
-    ///   - deferring: slots of links, or of foreign keys given by value, that are set later.
+    ///   - links: a new object's links when the save began; nil for the current ones.
+    ///   - deferring: slots of links, or of foreign keys given by value, to write later.
     init(_ object: DatabaseObject, links known: [Int: DatabaseObject]? = nil, deferring: Set<Int> = []) throws {
         let (row, box, isNew) = object.withState { ($0.row, $0.stagingBox, $0.status == .inserted) }
         self.object = object
@@ -55,15 +55,15 @@ struct SavedObject: Sendable {
         }
     }
 
-    /// Whether the object knows nothing but the row and what is staged, neither of which has changed since.
-    var isAllThatWasKnown: Bool {
+    /// Whether the object has no state besides row and staging, both unchanged since the snapshot.
+    var hasOnlyRowAndStaging: Bool {
         links.isEmpty && !isPartial
             && object.withState { state in
                 state.stagingBox === stagingBox && state.group == nil && state.relationships.isEmpty
             }
     }
 
-    /// The object with NULL in some columns, and nothing else changed.
+    /// A snapshot that sets some columns to NULL and changes nothing else.
     init(_ object: DatabaseObject, leaving columns: [Int]) {
         self.object = object
         let (stored, box) = object.withState { ($0.storedRow, $0.stagingBox) }
@@ -72,7 +72,7 @@ struct SavedObject: Sendable {
         row = stored.settingNull(columns)
         self.columns = ColumnSet(columns)
         isPartial = false
-        lent = self.columns.subtracting(box?.staging.columns ?? [])
+        vacated = self.columns.subtracting(box?.staging.columns ?? [])
     }
 
     private mutating func leave(_ columns: [Int]) {
@@ -80,18 +80,18 @@ struct SavedObject: Sendable {
         self.columns.subtract(ColumnSet(columns))
     }
 
-    /// The object with NULL in another's columns too.
+    /// The snapshot with another's columns set to NULL, too.
     func leaving(_ other: SavedObject) -> SavedObject {
         var both = self
         both.columns.formUnion(other.columns)
-        both.lent.formUnion(other.lent)
+        both.vacated.formUnion(other.vacated)
         both.row = stored.settingNull(Array(both.columns))
         return both
     }
 
-    /// Writes what was given up to others again, where no change of the object's own does: its values must not be lost.
+    /// Restores the columns that were set to NULL for other rows, unless the object's own changes write them.
     mutating func take(_ released: SavedObject) {
-        let missing = released.lent.subtracting(columns)
+        let missing = released.vacated.subtracting(columns)
         knownStored = stored
         row = row.replacing(missing, from: released.stored)
         columns.formUnion(missing)
@@ -111,9 +111,9 @@ struct SavedObject: Sendable {
         }
         let wanted = row.replacing(cells)
         for column in foreignKey where !row.hasSameBytes(as: wanted, at: column) {
-            // What a new row's generated columns will be is not known.
+            // The values of a new row's generated columns are not known yet.
             if isNew, entity.generatedColumns.contains(column) { continue }
-            // A column shared with another key, such as a tenant's, has to agree already.
+            // A column shared with another key, such as a tenant's, must already agree.
             let isShared = columns.contains(column) || !written.contains(column)
             guard !isShared else { throw object.disagrees(column, relationship.model.name) }
         }

@@ -2,10 +2,9 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-// What an owner shows of a relationship: the answer of the server, and every row looked at again that the log names since.
+// Builds what an owner shows of a relationship: the server's answer, updated by the log entries since.
 extension DatabaseContext {
-    /// The members that are in memory, the owner's own or those that its group has loaded for it; nil if they have to be
-    /// asked for.
+    /// The members in memory, from the owner or from its group; nil if they must be read.
     func loadedMembers(of relationship: RelationshipRuntime, owner: DatabaseObject) -> LoadedMembers? {
         loadedMembers(of: relationship, owner: owner, LinkSource(owner, relationship.slot))
     }
@@ -34,7 +33,7 @@ extension DatabaseContext {
         return show(found.members, relationship, owner)
     }
 
-    /// Whether an answer about an owner's relationship can be used, with what the log adds to it.
+    /// Whether an answer, updated by the log, is valid for an owner's relationship.
     func isUsable(_ batch: LoadedBatch, _ relationship: RelationshipRuntime, _ owner: DatabaseObject) -> Bool {
         if batch.isUndone { return false }
         if isQuiet(since: batch.askedAt) { return true }
@@ -45,8 +44,8 @@ extension DatabaseContext {
         }
     }
 
-    /// What an owner shows where rows without objects may have changed: right as long as all members have objects, whose
-    /// rows become the answer; nil where that is not so.
+    /// The members where an untracked loss may have changed rows without objects: valid if all members have objects,
+    /// whose rows become the answer; else nil.
     private func settled(
         _ shown: LoadedMembers, _ relationship: RelationshipRuntime, _ owner: DatabaseObject
     ) -> LoadedMembers? {
@@ -63,10 +62,10 @@ extension DatabaseContext {
         return show(LoadedMembers(batch, 0..<known.count), relationship, owner)
     }
 
-    /// Takes the log into an answer, and returns the outcome.
+    /// Applies the log to an answer.
     ///
-    /// - Parameter isKept: whether the outcome is kept with the owner; false where members may have gone that the log does
-    ///   not name, so that the next look asks again.
+    /// - Parameter isKept: whether the owner keeps the result; false after an untracked loss, so that the next access
+    ///   reads again.
     func show(
         _ answer: LoadedMembers, _ relationship: RelationshipRuntime, _ owner: DatabaseObject, isKept: Bool = true
     ) -> LoadedMembers {
@@ -80,7 +79,7 @@ extension DatabaseContext {
         let isBeside = isBesideTransaction
         let since = members.shownAt ?? members.askedAt
         let keys = ownKeys(relationship, owner)
-        // Before the time: what is staged later is noted later.
+        // Read before the time: changes staged later get later notes.
         let change = members.shownAt == nil ? stagedChange(relationship, of: owner) : nil
         let root = journal?.scope.root
         typealias News = (time: UInt64, entries: [RelationshipLog.Entry], deleted: Set<ObjectKey>)
@@ -88,11 +87,11 @@ extension DatabaseContext {
             let time = now
             if isQuiet(since: since) { return (time, [], []) }
             var entries = keys.flatMap { map.entries(relationship, $0, since: since) }
-            // A transaction of another task shows to others once it is committed, where they have not seen it yet.
+            // Another task's uncommitted changes are hidden; the owner applies them after the commit.
             if isBeside { entries.removeAll { $0.scope.map { $0.root !== root && $0.isRunning } ?? false } }
             return (time, entries, map.deletedKeys(relationship.destination, since: since, in: root))
         }
-        // Positions that were staged before the answer came are in no entry.
+        // Positions staged before the answer came have no entry.
         if members.shownAt == nil, relationship.position != nil, hasChanges { members.isUnsorted = true }
         // Pairs stand in the order in which they were staged, rows in the order in which they came.
         if case .helper = relationship.link { add(change, to: &members) }
@@ -105,7 +104,7 @@ extension DatabaseContext {
         return members
     }
 
-    /// Adds what is staged to an answer.
+    /// Applies staged changes to an answer.
     private func add(_ change: StagedLinks.Change?, to members: inout LoadedMembers) {
         guard let change else { return }
         members.remove(change.left)
@@ -117,7 +116,7 @@ extension DatabaseContext {
         members.isUnsorted = true
     }
 
-    /// Looks at a row again that the log names.
+    /// Checks the row of a log entry again.
     private func take(
         _ entry: RelationshipLog.Entry, _ relationship: RelationshipRuntime, _ owner: DatabaseObject,
         _ keys: [ObjectKey], _ members: inout LoadedMembers
@@ -129,19 +128,19 @@ extension DatabaseContext {
                 members.remove([former])
             }
         }
-        take(standing(of: entry, relationship, owner, keys), entry.member, &members)
-        // Another row may have the key now.
+        take(membership(of: entry, relationship, owner, keys), entry.member, &members)
+        // Another row may have the former key now.
         guard let departure = entry.departure, !departure.member.isTemporary else { return }
-        take(standing(of: departure, relationship, owner, keys), departure.member, &members)
+        take(membership(of: departure, relationship, owner, keys), departure.member, &members)
     }
 
-    private func take(_ standing: Standing, _ key: ObjectKey, _ members: inout LoadedMembers) {
-        switch standing {
+    private func take(_ membership: Membership, _ key: ObjectKey, _ members: inout LoadedMembers) {
+        switch membership {
         case .member(let member):
-            // What is there stays where it is; its place in an order may have changed.
+            // A member keeps its place; its position in an order may have changed.
             if !members.contains(key) { members.insert(member) }
             members.isUnsorted = true
-        case .stranger: members.remove([key])
+        case .nonmember: members.remove([key])
         case .unknown:
             if !members.wasAnswered(key) {
                 members.remove([key])
@@ -151,18 +150,18 @@ extension DatabaseContext {
         }
     }
 
-    private enum Standing {
+    private enum Membership {
         case member(Member)
-        case stranger
-        /// Nothing is known but what the server answered.
+        case nonmember
+        /// Only the server's answer tells.
         case unknown
     }
 
-    /// Whether the row that an entry names is a member of the owner's, as far as it is known now.
-    private func standing(
+    /// Whether the row of an entry is a member of the owner, as far as known now.
+    private func membership(
         of entry: RelationshipLog.Entry, _ relationship: RelationshipRuntime, _ owner: DatabaseObject,
         _ keys: [ObjectKey]
-    ) -> Standing {
+    ) -> Membership {
         let key = entry.member
         if case .helper = relationship.link { return pairing(of: entry, relationship, owner, keys) }
         guard case .referenced(_, let columns) = relationship.link else { return .unknown }
@@ -174,26 +173,26 @@ extension DatabaseContext {
         }
         if let object = known.object {
             return object.withState { state in
-                if state.status == .deleted { return .stranger }
+                if state.status == .deleted { return .nonmember }
                 let member = Member(key: key, row: state.storedRow)
                 if let new = state.stagingBox?.staging.destinations[relationship.inverseSlot] {
-                    return new === owner ? .member(member) : .stranger
+                    return new === owner ? .member(member) : .nonmember
                 }
-                return Self.refers(state.row, columns, to: keys) ? .member(member) : .stranger
+                return Self.refers(state.row, columns, to: keys) ? .member(member) : .nonmember
             }
         }
-        if known.entry?.isDeletion == true { return .stranger }
+        if known.entry?.isDeletion == true { return .nonmember }
         guard let row = known.latest ?? known.entry?.row else { return .unknown }
-        return Self.refers(row, columns, to: keys) ? .member(Member(key: key, row: row)) : .stranger
+        return Self.refers(row, columns, to: keys) ? .member(Member(key: key, row: row)) : .nonmember
     }
 
-    /// The last entry of a row in an owner's relationship that is of a kind.
+    /// The last entry on a row in an owner's relationship that satisfies a predicate.
     private func lastEntry(
         of member: ObjectKey, _ relationship: RelationshipRuntime, _ keys: [ObjectKey], _ map: inout IdentityMap,
-        where isMeant: (RelationshipLog.Entry) -> Bool
+        where predicate: (RelationshipLog.Entry) -> Bool
     ) -> RelationshipLog.Entry? {
         for key in keys {
-            if let entry = map.entries(relationship, key, of: member).first(where: isMeant) { return entry }
+            if let entry = map.entries(relationship, key, of: member).first(where: predicate) { return entry }
         }
         return nil
     }
@@ -203,11 +202,11 @@ extension DatabaseContext {
         return keys.contains(key)
     }
 
-    /// Whether a pair is there: staged, or what was written last in a transaction that still counts.
+    /// Whether a pair exists: staged, or written by the last transaction that was not rolled back.
     private func pairing(
         of entry: RelationshipLog.Entry, _ relationship: RelationshipRuntime, _ owner: DatabaseObject,
         _ keys: [ObjectKey]
-    ) -> Standing {
+    ) -> Membership {
         let (object, last) = withMap { map in
             let isLast = entry.counts && entry.isPaired != nil
             let last =
@@ -216,19 +215,19 @@ extension DatabaseContext {
                 : lastEntry(of: entry.member, relationship, keys, &map) { $0.counts && $0.isPaired != nil }
             return (map.object(relationship.destination, entry.member), last)
         }
-        if object?.isGone == true { return .stranger }
+        if object?.isGone == true { return .nonmember }
         if let object, core.staged.withLock({ $0.contains(StagedPair(owner, relationship, object)) }) {
             return .member(Member(key: entry.member, row: object.storedRow))
         }
         guard let isPaired = last?.isPaired else { return .unknown }
-        guard isPaired else { return .stranger }
+        guard isPaired else { return .nonmember }
         let row = object?.storedRow ?? last?.row ?? entry.row
         return row.map { .member(Member(key: entry.member, row: $0)) } ?? .unknown
     }
 
-    /// Keeps what was loaded with its owner, unless what is there was looked at later.
+    /// Stores a loaded relationship in its owner, unless the owner has a newer version of it.
     func keep(_ loaded: LoadedRelationship, _ slot: Int, of owner: DatabaseObject) {
-        // What the transaction has read goes with it, and what was known before is known again.
+        // A rollback drops what the transaction read, and restores what was loaded before.
         if loaded.batch.scope != nil { journal?.record(owner) }
         owner.withState { state in
             guard state.status != .deleted else { return }
@@ -241,11 +240,11 @@ extension DatabaseContext {
         }
     }
 
-    /// Whether a row is among the members that are in memory; nil if they are not.
+    /// Whether a row is among the loaded members; nil if they are not loaded.
     func isLoadedMember(_ key: ObjectKey, of relationship: RelationshipRuntime, owner: DatabaseObject) -> Bool? {
         guard var members = loadedMembers(of: relationship, owner: owner) else { return nil }
         let shownAt = members.shownAt
-        // Where they stand, so that what is made to look for one is there for the next.
+        // In place, so that the index built for this test serves the next one.
         let found: Bool? = owner.withState { state in
             guard case .many(var members) = state.relationships[relationship.slot], members.shownAt == shownAt
             else { return nil }
@@ -256,9 +255,9 @@ extension DatabaseContext {
         return found ?? members.contains(key)
     }
 
-    /// Puts members in the order of their positions.
+    /// Sorts members by their positions.
     ///
-    /// Positions of many-to-many relationships are in the helper's rows: those sets are asked for again instead.
+    /// Positions of many-to-many relationships are in the helper's rows: those sets are marked as stale instead.
     private func sort(_ members: inout LoadedMembers, _ relationship: RelationshipRuntime) {
         members.isUnsorted = false
         guard let position = relationship.position, case .referenced = relationship.link else { return }

@@ -1,14 +1,14 @@
 import KindredPostgres
 
-/// What following a relationship has to know of the object that it begins at, read under one lock.
+/// The state of an object from which a relationship is followed, read under one lock.
 struct LinkSource: Sendable {
     let status: ObjectState.Status
     /// The row with staged values.
     let row: Row
     let staging: Staging?
-    /// What the object has loaded of the relationship.
+    /// The loaded relationship, if any.
     let loaded: LoadedRelationship?
-    /// The rows that the object was read with, and its place among them.
+    /// The rows that the object was read with, and its position among them.
     let group: LoadGroup?
     let position: Int
 
@@ -29,6 +29,6 @@ struct LinkSource: Sendable {
         position = Int(state.position)
     }
 
-    /// The row as the database has it.
+    /// The row in the database.
     var storedRow: Row { staging?.stored ?? row }
 }

@@ -1,25 +1,25 @@
 import KindredPostgres
 import Synchronization
 
-/// Rows that were read together and stay together: the first access to a relationship of one of them loads it for all,
-/// so that a loop over them never sends a query per turn.
+/// Rows that were read together: the first access to a relationship of one of them loads it for all, so that a loop
+/// over them does not send a query per iteration.
 ///
 /// Up to `wholeGroup` distinct keys are loaded at once. A larger group is loaded in slices, in the order it was read,
-/// beginning with the object that was touched; each slice is twice as large as the one before, so that touching one of
-/// 100,000 objects costs a small slice and walking all of them a handful of queries.
+/// beginning with the object that was accessed. Each slice is twice as large as the one before, so that an access to
+/// one of 100,000 objects costs a small slice, and a loop over all of them a handful of queries.
 package final class LoadGroup: Sendable {
     /// What was read together.
     enum Elements: Sendable {
-        /// Rows that somebody may hold objects of, by their keys, each one integer.
+        /// Rows by integer keys; they may have objects.
         case integers([Int64])
-        /// Rows that somebody may hold objects of, by their keys; nil for one whose key has a NULL.
+        /// Rows by key, nil for a key with a NULL; they may have objects.
         case keys([ObjectKey?])
-        /// Objects without keys that somebody may hold.
+        /// Objects without keys, held weakly.
         case objects([WeakObject])
         /// Rows that a loaded relationship holds.
         case members([Member])
 
-        /// The key at a position; nil where there is none.
+        /// The key at a position; nil if there is none.
         func key(at position: Int) -> ObjectKey? {
             switch self {
             case .integers(let integers): .integer(integers[position])
@@ -37,21 +37,21 @@ package final class LoadGroup: Sendable {
     static let wholeGroup = 1_000
     static let firstSlice = 128
 
-    /// More are never kept, so that a group whose objects are prefetched one by one stays quick.
+    /// The limit of batches, so that a group whose objects are prefetched one by one stays fast.
     private static let maximumBatches = 32
 
-    /// How many owners that need nothing are passed over in search of one that has to be asked for again.
-    private static let patience = 64
+    /// How many valid owners the search for stale ones may skip.
+    private static let maximumSkipped = 64
 
-    /// What is known of one relationship.
+    /// The loaded state of one relationship.
     private struct Slot {
         let slot: Int
         var nextSlice = LoadGroup.firstSlice
-        /// What queries have found, the latest last.
+        /// The answers, the latest last.
         var batches: [LoadedBatch] = []
-        /// Keys that another task is loading, and who waits for them.
+        /// Running loads, with their keys and waiters.
         var running: [Running] = []
-        /// What was asked for before is outdated.
+        /// Answers read before this time are stale.
         var validSince: UInt64 = 0
 
         func found(_ key: ObjectKey) -> Found? {
@@ -61,7 +61,7 @@ package final class LoadGroup: Sendable {
             return nil
         }
 
-        /// The latest batch that an owner was asked for with.
+        /// The latest batch that has an owner.
         func batch(of key: ObjectKey) -> LoadedBatch? {
             for place in batches.indices.reversed() where batches[place].contains(key) && !batches[place].isUndone {
                 return batches[place]
@@ -69,14 +69,14 @@ package final class LoadGroup: Sendable {
             return nil
         }
 
-        /// Whether somebody has asked for a key since a time, or is doing so.
+        /// Whether a key has been loaded since a time, or is being loaded.
         func isAskedFor(_ key: ObjectKey, since time: UInt64 = 0) -> Bool {
             if let batch = batch(of: key), batch.askedAt >= time { return true }
             return running.contains { $0.keys.number(of: key) != nil }
         }
     }
 
-    /// What the group knows of one owner's relationship.
+    /// The loaded members of one owner.
     struct Found {
         var members: LoadedMembers
         var askedAt: UInt64 { members.askedAt }
@@ -114,9 +114,9 @@ package final class LoadGroup: Sendable {
     }
 
     let elements: Elements
-    /// The context's clock when the rows were asked for.
+    /// The time at which the rows were read.
     let askedAt: UInt64
-    /// Those that anything is known of: few, so that a list is quicker than a dictionary.
+    /// The relationships with state: few, so that a list is faster than a dictionary.
     private let slots = Mutex<[Slot]>([])
 
     init(_ elements: Elements, askedAt: UInt64) {
@@ -133,7 +133,7 @@ package final class LoadGroup: Sendable {
         }
     }
 
-    /// What is known of the owner with the given key.
+    /// What is loaded for the owner with the given key.
     func found(_ slot: Int, _ key: ObjectKey) -> Found? {
         slots.withLock { slots in
             for place in slots.indices where slots[place].slot == slot { return slots[place].found(key) }
@@ -141,7 +141,7 @@ package final class LoadGroup: Sendable {
         }
     }
 
-    /// Forgets what a slot was told before a time, so that it is loaded anew for the whole group.
+    /// Drops the answers of a slot read before a time, so that it is loaded again for the whole group.
     func forget(_ slot: Int, before time: UInt64) {
         slots.withLock { slots in
             for place in slots.indices where slots[place].slot == slot && time > slots[place].validSince {
@@ -151,7 +151,7 @@ package final class LoadGroup: Sendable {
         }
     }
 
-    /// Changes what is known of a relationship.
+    /// Changes the state of a relationship.
     private func withSlot<T>(_ slot: Int, _ body: (inout Slot) throws -> sending T) rethrows -> sending T {
         try slots.withLock { slots in
             if let place = slots.firstIndex(where: { $0.slot == slot }) { return try body(&slots[place]) }
@@ -160,18 +160,18 @@ package final class LoadGroup: Sendable {
         }
     }
 
-    /// Loads a slot for the owner with the given key and for others of the group, once however many tasks ask.
+    /// Loads a slot for the owner with the given key and for others of the group, once for any number of tasks.
     ///
-    /// Nobody waits for a load in another scope, which may wait for the end of his own, and may see what he must not.
+    /// A task never waits for a load in another scope: the wait could deadlock, or expose uncommitted rows.
     ///
     /// - Parameters:
-    ///   - changedAt: when the owner's relationship was changed: what was asked for before is outdated.
-    ///   - position: the owner's place in the group, where the slice begins.
+    ///   - changedAt: the last change of the owner's relationship: answers read before are stale.
+    ///   - position: the owner's position in the group, where the slice begins.
     ///   - scope: the transaction or savepoint that the task is in.
-    ///   - isFoundByKey: whether elements ask by their own keys.
-    ///   - candidate: the key by which an element's relationship is found; nil if there is nothing to load.
-    ///   - change: when the relationship of an element with such a key was changed.
-    ///   - load: reads what the slot is for of the given owners with one query.
+    ///   - isFoundByKey: whether elements are loaded by their own keys.
+    ///   - candidate: the key by which an element's relationship is loaded; nil if there is nothing to load.
+    ///   - change: the last change of the relationship of an element with such a key.
+    ///   - load: loads the slot for the given owners with one query.
     func load(
         _ slot: Int,
         _ key: ObjectKey,
@@ -220,7 +220,7 @@ package final class LoadGroup: Sendable {
         }
     }
 
-    /// Keeps what was found for owners of the group.
+    /// Keeps an answer for owners of the group.
     func keep(_ batch: LoadedBatch, _ slot: Int) {
         withSlot(slot) { state in
             if state.batches.count == Self.maximumBatches { state.batches.removeFirst() }
@@ -260,7 +260,7 @@ package final class LoadGroup: Sendable {
         _ isFoundByKey: Bool,
         _ candidate: (Element) throws -> ObjectKey?
     ) throws -> KeyNumbers {
-        // The first time the group may be small enough to be loaded at once.
+        // The first load: the group may be small enough to be loaded at once.
         let isFirst = state.batches.isEmpty && state.running.isEmpty
         let enough = isFirst ? Self.wholeGroup + 1 : state.nextSlice
         let count = count
@@ -279,10 +279,10 @@ package final class LoadGroup: Sendable {
         defer { state.nextSlice *= 2 }
         return KeyNumbers(keys.keys.prefix(state.nextSlice))
     }
-    /// The keys of owners that have to be asked for again, as the one with the given key has.
+    /// The keys of stale owners, beginning with the given one.
     ///
-    /// They are looked for behind it, and no further than where most are as they were: one owner that is changed and read
-    /// again and again must not cost a look at all others each time.
+    /// The search starts behind it and stops where most owners are valid: one owner that is changed and read repeatedly
+    /// must not cost a scan of the group each time.
     private func outdated(
         _ key: ObjectKey,
         from position: Int,
@@ -293,15 +293,15 @@ package final class LoadGroup: Sendable {
         let count = count
         var keys = KeyNumbers()
         keys.insert(key)
-        var passed = 0
+        var skipped = 0
         for step in 0..<count where keys.count < Self.wholeGroup {
-            guard passed <= Self.patience + keys.count else { break }
+            guard skipped <= Self.maximumSkipped + keys.count else { break }
             if let element = element(at: (position + step) % count), let other = try candidate(element),
                 !state.isAskedFor(other, since: change(element, other))
             {
                 keys.insert(other)
             } else {
-                passed += 1
+                skipped += 1
             }
         }
         return keys

@@ -1,26 +1,26 @@
-/// The rows that one query found for many owners of a relationship: each row once, however many owners share it; or how
-/// many there are.
+/// The rows that one query found for many owners of a relationship, each once, even if owners share it; or their
+/// counts.
 final class LoadedBatch: Sendable {
     /// The group that the rows form.
     let group: LoadGroup
-    /// When the query was sent, as far as it counts: see ``TransactionTimes``.
+    /// The effective time of the query: see ``TransactionTimes``.
     let askedAt: UInt64
-    /// The transaction in which it was sent: if that is undone, the answer is worth nothing.
+    /// The transaction of the query: after its rollback the answer is invalid.
     let scope: TransactionScope?
     let rows: [Member]
-    /// Those that were asked for, and whoever else came.
+    /// The owners that were queried, and any others that came.
     private let owners: KeyNumbers
-    /// The places in `rows` of each owner's members, owner by owner.
+    /// The positions in `rows` of each owner's members, owner by owner.
     private let places: [Int32]
-    /// Where each owner's places end.
+    /// The end of each owner's places.
     private let ends: [Int32]
-    /// How many members each owner has, where they were only counted.
+    /// The number of each owner's members, if the query only counted them.
     private let counts: [Int]
 
-    /// Whether rows came for owners that were not asked for: the server holds keys equal that differ here.
-    let hasStrangers: Bool
+    /// Whether rows came for owners that were not queried: the server treats keys as equal that differ here.
+    let hasOthers: Bool
 
-    /// What is found while a result is read.
+    /// Collects a result while it is read.
     struct Builder {
         private var owners: KeyNumbers
         private let askedCount: Int
@@ -34,22 +34,22 @@ final class LoadedBatch: Sendable {
             links.reserveCapacity(count)
         }
 
-        /// The number of different rows.
+        /// The number of distinct rows.
         var count: Int { rows.count }
 
-        /// Adds a row that is not there yet, for an owner.
+        /// Adds a new row for an owner.
         mutating func append(_ key: ObjectKey, _ row: Row, to owner: ObjectKey) {
             rows.append(Member(key: key, row: row, position: Int32(clamping: rows.count)))
             share(rows.count - 1, with: owner)
         }
 
-        /// Adds a row that another owner has too.
+        /// Adds a row to another owner that shares it.
         mutating func share(_ place: Int, with owner: ObjectKey) {
             links.append((Int32(clamping: owners.insert(owner).number), Int32(clamping: place)))
         }
 
         func build(askedAt: UInt64, in scope: TransactionScope?) -> LoadedBatch {
-            // Counted first, so that each link is put where it belongs at once.
+            // A counting sort, so that each link is written once.
             var ends = Array(repeating: 0 as Int32, count: owners.count)
             for link in links { ends[Int(link.owner)] += 1 }
             var sum: Int32 = 0
@@ -63,15 +63,15 @@ final class LoadedBatch: Sendable {
                 places[Int(ends[Int(link.owner)])] = link.place
                 ends[Int(link.owner)] += 1
             }
-            return LoadedBatch(rows, owners, places, ends, askedAt, scope, hasStrangers: owners.count > askedCount)
+            return LoadedBatch(rows, owners, places, ends, askedAt, scope, hasOthers: owners.count > askedCount)
         }
     }
 
     private init(
         _ rows: [Member], _ owners: KeyNumbers, _ places: [Int32], _ ends: [Int32], _ askedAt: UInt64,
-        _ scope: TransactionScope?, hasStrangers: Bool
+        _ scope: TransactionScope?, hasOthers: Bool
     ) {
-        self.hasStrangers = hasStrangers
+        self.hasOthers = hasOthers
         self.rows = rows
         self.owners = owners
         self.places = places
@@ -85,7 +85,7 @@ final class LoadedBatch: Sendable {
     /// The numbers of members, by the owners' numbers.
     init(counts: [Int], of owners: KeyNumbers, askedAt: UInt64, in scope: TransactionScope?) {
         (self.counts, self.owners, self.askedAt, self.scope) = (counts, owners, askedAt, scope)
-        (rows, places, ends, hasStrangers) = ([], [], [], false)
+        (rows, places, ends, hasOthers) = ([], [], [], false)
         group = LoadGroup(.members([]), askedAt: askedAt)
     }
 
@@ -94,35 +94,69 @@ final class LoadedBatch: Sendable {
         LoadedBatch(counts: [], of: KeyNumbers(), askedAt: askedAt, in: nil)
     }
 
-    /// An order of members that a write has made, or an answer put together otherwise: one owner's members.
+    /// The members of one owner, from a write of their order or put together in memory.
     convenience init(_ members: [Member], askedAt: UInt64, in scope: TransactionScope?) {
         self.init(
-            members, KeyNumbers(), members.indices.map { Int32(clamping: $0) }, [], askedAt, scope, hasStrangers: false)
+            members, KeyNumbers(), members.indices.map { Int32(clamping: $0) }, [], askedAt, scope, hasOthers: false)
     }
 
-    /// Whether the answer was given in a transaction that has been undone since.
+    /// Whether the answer's transaction has been rolled back.
     var isUndone: Bool { scope?.isUndone == true }
 
-    /// How many members an owner has; nil if that was not asked for.
+    /// The number of an owner's members; nil if it was not queried.
     func count(of owner: ObjectKey) -> Int? {
         guard let number = owners.number(of: owner), number < counts.count else { return nil }
         return counts[number]
     }
 
-    /// The members of an owner; nil if it was not asked for.
+    /// The members of an owner; nil if it was not queried.
     func members(of owner: ObjectKey) -> LoadedMembers? {
         guard let number = owners.number(of: owner), number < ends.count else { return nil }
         return LoadedMembers(self, Int(number == 0 ? 0 : ends[number - 1])..<Int(ends[number]))
     }
 
-    /// What is found for an owner that was asked for.
+    /// The result for an owner that was queried.
     func found(for owner: ObjectKey) -> LoadGroup.Found {
         LoadGroup.Found(members: members(of: owner) ?? LoadedMembers(self, 0..<0))
     }
 
-    /// Whether an owner was asked for.
+    /// Whether an owner was queried.
     func contains(_ owner: ObjectKey) -> Bool { owners.number(of: owner) != nil }
 
     /// A member by its place among those of all owners.
     subscript(place: Int) -> Member { rows[Int(places[place])] }
+}
+
+/// Distinct keys, numbered in the order of insertion.
+struct KeyNumbers: Sendable {
+    /// The keys by their numbers.
+    private(set) var keys: [ObjectKey] = []
+    private var numbers: [ObjectKey: Int] = [:]
+
+    init() {}
+
+    init(_ keys: some Collection<ObjectKey>) {
+        reserve(keys.count)
+        for key in keys { insert(key) }
+    }
+
+    mutating func reserve(_ count: Int) {
+        keys.reserveCapacity(count)
+        numbers.reserveCapacity(count)
+    }
+
+    var count: Int { keys.count }
+
+    /// The number of a key; nil if it was not inserted.
+    func number(of key: ObjectKey) -> Int? { numbers[key] }
+
+    /// Numbers a key, if it is new.
+    @discardableResult
+    mutating func insert(_ key: ObjectKey) -> (number: Int, isNew: Bool) {
+        let next = keys.count
+        func find(_ number: inout Int) -> Int { number }
+        let number = find(&numbers[key, default: next])
+        if number == next { keys.append(key) }
+        return (number, number == next)
+    }
 }

@@ -4,28 +4,28 @@ package import KindredPostgres
 package struct Member: Sendable {
     package var key: ObjectKey
     package var row: Row
-    /// Its place in the group that it was read with.
+    /// Its position in the group that it was read with.
     package var position: Int32 = 0
 }
 
-/// The other end of a relationship as an owner shows it, in the order it was read, each member once: what the server
-/// answered, which never changes, and what the context's log has made of it so far.
+/// The other end of a relationship as an owner shows it, in the order it was read, each member once: the server's
+/// answer, which is immutable, and the changes that the context's log has made to it.
 package struct LoadedMembers: Sendable {
-    /// What was answered; empty for an owner that was new.
+    /// The answer; empty for a new owner.
     let batch: LoadedBatch
-    /// Where the owner's members stand in it.
+    /// The range of the owner's members in it.
     private let range: Range<Int>
-    /// The members once they differ from the answer; nil where one was taken out, so that the others stay where they are.
+    /// The members once they differ from the answer; nil for a removed one, so that the others keep their places.
     private var changed: [Member?]?
-    /// Whether members of an ordered relationship may stand out of order.
+    /// Whether members of an ordered relationship may be out of order.
     package var isUnsorted = false
-    /// How many were taken out of `changed`; beside the flag it takes no room of its own in an object.
+    /// The number of nils in `changed`; 32 bits beside the flag take no extra room in an object.
     private var gapCount: Int32 = 0
-    /// The context's clock up to which the log has been taken in; nil if it has not been looked at.
+    /// The time up to which the log has been applied; nil for not at all.
     var shownAt: UInt64?
-    /// How many transactions of the context had been undone then.
+    /// The number of undone transactions of the context at that time.
     var undoCount: UInt64 = 0
-    /// Positions by key; made at the first change or membership test, since most sets are only walked.
+    /// Positions by key; built at the first change or membership test, since most sets are only iterated.
     private var positions: [ObjectKey: Int]?
 
     /// No members.
@@ -38,20 +38,20 @@ package struct LoadedMembers: Sendable {
         self.range = range
     }
 
-    /// Takes back everything but the answer.
+    /// Drops everything but the answer.
     mutating func reset() {
         (changed, positions, gapCount, isUnsorted) = (nil, nil, 0, false)
     }
 
-    /// Whether the server answered that a row is a member.
+    /// Whether a row is a member in the server's answer.
     func wasAnswered(_ key: ObjectKey) -> Bool { range.contains { batch[$0].key == key } }
 
-    /// The member that the server answered with a key.
+    /// The member with a key in the server's answer.
     func answered(_ key: ObjectKey) -> Member? {
         range.first { batch[$0].key == key }.map { batch[$0] }
     }
 
-    /// When the server was asked.
+    /// When the server was queried.
     var askedAt: UInt64 { batch.askedAt }
 
     /// The rows that the members were read with.
@@ -59,7 +59,6 @@ package struct LoadedMembers: Sendable {
 
     package var count: Int { changed.map { $0.count - Int(gapCount) } ?? range.count }
 
-    /// All of them.
     package var members: [Member] { changed?.compactMap(\.self) ?? range.map { batch[$0] } }
 
     package var first: Member? {
@@ -67,13 +66,13 @@ package struct LoadedMembers: Sendable {
         return range.isEmpty ? nil : batch[range.lowerBound]
     }
 
-    /// The member that came last, which is the one where there can be but one.
+    /// The last member, which is the current one of a relationship with at most one.
     package var last: Member? {
         if let changed { return changed.lazy.reversed().compactMap(\.self).first }
         return range.isEmpty ? nil : batch[range.upperBound - 1]
     }
 
-    /// Lends each member in turn.
+    /// Calls `body` with each member.
     func forEach(_ body: (Member) -> Void) {
         if let changed {
             for case let member? in changed { body(member) }
@@ -98,7 +97,7 @@ package struct LoadedMembers: Sendable {
         }
     }
 
-    /// Gives a member another key, at its place; where that one is there already, it is the same member.
+    /// Gives a member another key, at its place; if that key is there already, the two are the same member.
     package mutating func rekey(_ key: ObjectKey, to member: Member) {
         guard let position = position(of: key) else { return }
         if key != member.key, contains(member.key) {
@@ -120,7 +119,7 @@ package struct LoadedMembers: Sendable {
         let gaps = Int(gapCount) + places.count
         let isClosed = change { members in
             for place in places { members[place] = nil }
-            // Seldom, so that to take out many one by one does not move the others each time.
+            // Compacts rarely, so that many single removals do not move the rest each time.
             guard 2 * gaps > members.count else { return false }
             members = members.filter { $0 != nil }
             return true
@@ -129,7 +128,7 @@ package struct LoadedMembers: Sendable {
         if isClosed { positions = nil }
     }
 
-    /// Puts the members in another order.
+    /// Replaces the order of the members.
     package mutating func reorder(_ members: [Member]) {
         changed = members
         (gapCount, positions) = (0, nil)

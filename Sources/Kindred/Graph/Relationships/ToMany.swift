@@ -2,8 +2,8 @@ import KindredPostgres
 
 /// The mutable set of objects at the other end of a to-many relationship; each change is written at once.
 ///
-/// A small handle: the members are read when they are first asked for, by one query, and then kept with the owner.
-/// Every change is atomic, one statement for any number of members, and leaves both sides' loaded relationships right.
+/// A small handle: the first access reads the members by one query, and the owner keeps them. Every change is atomic,
+/// one statement for any number of members, and updates the loaded relationships of both sides.
 ///
 /// ```swift
 /// let emails = try await person.set(forKey: "emailSet")
@@ -13,9 +13,9 @@ import KindredPostgres
 public struct ToMany<Member: DatabaseObject>: Sendable {
     /// The object whose relationship this is.
     public let owner: DatabaseObject
-    /// nil for a property whose number is that of no relationship: to use it is an error, to read it is none.
+    /// Nil for a typed property whose index has no relationship: using the set then throws.
     let known: RelationshipRuntime?
-    /// Where the set was taken, since a loop and a property cannot tell where they are.
+    /// Where the program took the set, for errors of loops and properties, which cannot take a source location.
     let place: SourcePlace?
 
     init(_ owner: DatabaseObject, _ relationship: RelationshipRuntime?, at place: SourcePlace? = nil) {

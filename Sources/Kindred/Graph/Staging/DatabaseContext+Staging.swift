@@ -2,14 +2,14 @@ import KindredPostgres
 import Synchronization
 
 extension DatabaseContext {
-    /// Whether anything is staged that is not saved yet.
+    /// Whether there are unsaved changes.
     public var hasChanges: Bool {
         !core.staged.withLock { $0.isEmpty }
     }
 
-    /// Takes back every change that is not saved yet; the objects show what the database has, as last seen.
+    /// Takes back all unsaved changes; the objects show the database's values, as last seen.
     ///
-    /// New objects are given up: they refuse use from then on, as deleted ones do. Sends nothing.
+    /// New objects are given up: from then on they refuse use, as deleted ones do. Sends nothing.
     public func rollback() {
         core.misreads.withLock { $0 = [] }
         for (pair, _) in core.staged.withLock({ $0.pairs }) { unstage(pair) }
@@ -18,8 +18,8 @@ extension DatabaseContext {
 
     /// Stages the deletion of an object: `save()` deletes it after everything else, with its delete rules.
     ///
-    /// Until then the object and the sets that it is in show it as it is; `isDeletionStaged` tells, and `rollback()` takes it
-    /// back. A new object is given up at once. Sends nothing; `delete(_:)` deletes at once. Throws `KindredError`
+    /// Until then the object and its sets stay unchanged; `isDeletionStaged` tells, and `rollback()` takes it back. A
+    /// new object is given up at once. Sends nothing; `delete(_:)` deletes at once. Throws `KindredError`
     /// `.objectDeleted`, `.readOnly`, `.foreignContext`.
     public func stageDeletion(of object: DatabaseObject) throws {
         try requireOwn(object)
@@ -35,7 +35,7 @@ extension DatabaseContext {
     func rollback(_ objects: Set<DatabaseObject>) {
         for pair in core.staged.withLock({ $0.pairs(of: objects) }) { unstage(pair) }
         let new = objects.filter(\.isInserted)
-        // Nobody can point to an object that is given up.
+        // Links to objects that are given up go, too.
         for other in new.isEmpty ? [] : core.staged.withLock({ $0.objects }) where !objects.contains(other) {
             let links = other.withState { $0.staging?.destinations ?? [:] }
             for (slot, destination) in links where new.contains(destination) {
@@ -45,14 +45,14 @@ extension DatabaseContext {
         for object in objects { takeBack(object) }
     }
 
-    /// Gives an object its stored values back; gives a new one up.
+    /// Restores an object's stored values; gives a new one up.
     private func takeBack(_ object: DatabaseObject) {
         let temporaryKey = object.withState { $0.stagingBox?.staging.temporaryKey }
         changeStaging(of: object) { state in
-            // What a transaction has stored is new again if that fails, and was not new when it was taken back.
+            // An object that a transaction has stored meanwhile stays; after a rollback it is new again.
             guard let staging = state.staging, staging.temporaryKey == temporaryKey else { return }
             state.row = staging.stored
-            // A new object leaves its owners' loaded sets under the key by which they know it.
+            // The temporary key stays: owners' loaded sets know the object by it.
             state.staging = Staging(stored: staging.stored, temporaryKey: temporaryKey)
         }
         guard let temporaryKey else { return }
@@ -65,8 +65,8 @@ extension DatabaseContext {
 
     /// Changes what is staged on an object: its visible row, and whether the context holds it.
     ///
-    /// The lock of the staged changes is taken around the object's, always in this order, so that an object is held
-    /// exactly if something is staged on it.
+    /// Locks the staged changes before the object, so that the context holds an object exactly if something is staged
+    /// on it.
     func changeStaging(of object: DatabaseObject, _ body: (inout ObjectState) -> Void) {
         let (old, new) = change(object, body) { _ in
             core.staged.withLock { staged in
@@ -86,20 +86,20 @@ extension DatabaseContext {
         noteChange(of: object, object.key, from: old, to: new)
     }
 
-    /// Takes back the staged values of attributes that have been written otherwise.
+    /// Takes back the staged values of attributes that were written outside a save.
     func unstage(_ columns: [Int], of object: DatabaseObject) {
         guard object.hasChanges else { return }
         changeStaging(of: object) { $0.unstage(columns, in: object.runtime) }
     }
 
-    /// Lets go of an object on which nothing is staged any more.
+    /// Releases an object without staged changes.
     func releaseIfUnstaged(_ object: DatabaseObject) {
         core.staged.withLock { staged in
             if object.withState({ $0.stagingBox == nil }) { staged.remove(object) } else { staged.insert(object) }
         }
     }
 
-    /// Who joins and leaves a relationship that is being read, by staged changes; nil if nobody does.
+    /// The staged members that join and leave a relationship; nil for none.
     func stagedChange(_ relationship: RelationshipRuntime, of owner: DatabaseObject) -> StagedLinks.Change? {
         core.staged.withLock { staged in
             if staged.isEmpty { return nil }

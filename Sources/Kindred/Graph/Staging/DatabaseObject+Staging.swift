@@ -3,7 +3,7 @@ import KindredSchema
 import Synchronization
 
 extension DatabaseObject {
-    /// Whether the object has changes that are not saved yet.
+    /// Whether the object has unsaved changes.
     public var hasChanges: Bool {
         withState { $0.stagingBox != nil }
     }
@@ -23,16 +23,16 @@ extension DatabaseObject {
         withState { $0.stagingBox?.staging.isDeletion ?? false }
     }
 
-    /// Takes back what is staged on this object; it shows what the database has, as last seen.
+    /// Takes back what is staged on this object; it shows the database's values, as last seen.
     ///
-    /// A new object is given up: it refuses use from then on, as a deleted one does. Sends nothing.
+    /// A new object is given up: from then on it refuses use, as a deleted one does. Sends nothing.
     public func rollback() {
         context.rollback([self])
     }
 
     /// Stages a value for an attribute, to be written by `save()`; reads see it at once.
     ///
-    /// A value that does not fit is kept as a problem that `save()` reports, and the attribute keeps what it had.
+    /// An invalid value is kept as a problem that `save()` reports, and the attribute keeps its value.
     package func stage(_ value: PostgresValue?, at position: Int) {
         do {
             try stageOrThrow(value, at: position)
@@ -67,12 +67,12 @@ extension DatabaseObject {
         )
     }
 
-    /// Stages a value; throws where it does not fit, or where nothing can be saved.
+    /// Stages a value; throws if it is invalid, or if the object cannot be saved.
     func stageOrThrow(_ value: PostgresValue?, at position: Int) throws {
         stage(try cells(value, at: position))
     }
 
-    /// An attribute's value to be staged; throws where it does not fit, or where nothing can be saved.
+    /// The encoded cells of a value to stage; throws if it is invalid, or if the object cannot be saved.
     func cells(_ value: PostgresValue?, at position: Int) throws -> RowCells {
         try requireStageable()
         let attribute = entity.attributes[position]
@@ -83,7 +83,7 @@ extension DatabaseObject {
         return cells
     }
 
-    /// Stages encoded values together; they are of columns that can be written.
+    /// Stages encoded values of writable columns together.
     func stage(_ cells: RowCells) {
         let isInForeignKey = cells.columns.contains { !runtime.movedSlots[$0].isEmpty }
         let context = isInForeignKey ? context : core.contextForValue
@@ -92,7 +92,7 @@ extension DatabaseObject {
             if !staging.problems.isEmpty {
                 for position in cells.columns { staging.problems[entity.attributes[position].name] = nil }
             }
-            // The old values count too: seldom are they so large that it matters.
+            // The old values count as well, which rarely matters.
             if state.row.size + cells.size > Row.maximumSize {
                 for position in cells.columns {
                     staging.problems[entity.attributes[position].name] = runtime.tooLarge(position)
@@ -106,7 +106,7 @@ extension DatabaseObject {
         }
     }
 
-    /// Keeps what is wrong with a key until it is set again, rolled back, or reported by `save()`.
+    /// Keeps the problem of a key until it is set again, rolled back, or reported by `save()`.
     func keep(_ error: any Error, forKey key: String) {
         let problem =
             error as? KindredError
@@ -118,7 +118,7 @@ extension DatabaseObject {
         }
     }
 
-    /// Refuses what can never be saved: a deleted object, an entity that is read-only.
+    /// Throws for an object that can never be saved: a deleted one, one of a read-only entity.
     func requireStageable() throws {
         try context.requireLive(self)
         if !isInserted { _ = try context.requireKey(self) }
@@ -126,11 +126,11 @@ extension DatabaseObject {
 }
 
 extension ObjectState {
-    /// Gives the visible row encoded values, and notes which of them are staged: those that the database has not, or may
-    /// soon not have any more because of what is in flight.
+    /// Sets encoded values in the visible row, and records the staged ones: those that differ from the database, or may
+    /// soon differ because of a running save.
     mutating func setCells(_ cells: RowCells, _ staging: inout Staging, _ inFlight: ColumnSet) {
         row = row.replacing(cells)
-        // A new object has what it was given, also if that is NULL: otherwise it gets the default.
+        // A new object keeps every given value, also NULL: otherwise the default would apply.
         let isNew = status == .inserted
         staging.columns.subtract(cells.columns)
         staging.columns.formUnion(
@@ -141,8 +141,7 @@ extension ObjectState {
 }
 
 extension DatabaseContext {
-    /// The columns whose staged values a save that is under way may be writing: to give them back the values that the
-    /// database had is a change of its own.
+    /// The columns that a running save may be writing: setting them back to the stored values is a change, too.
     func columnsInFlight(_ staging: Staging, of entity: EntityRuntime) -> ColumnSet {
         if core.saves.load(ordering: .acquiring) == 0 { return [] }
         return staging.destinations.keys.reduce(into: staging.columns) { columns, slot in

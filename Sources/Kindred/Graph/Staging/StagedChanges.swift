@@ -1,19 +1,19 @@
 import KindredPostgres
 
-/// What a context has not saved yet; the objects are held strongly until they are saved or rolled back.
+/// The unsaved changes of a context; it holds their objects strongly until they are saved or rolled back.
 struct StagedChanges: Sendable {
-    /// In the order in which they were first staged; nil for one that is staged no longer.
+    /// Staged objects in the order of their first change; nil for one that is no longer staged.
     private var inOrder: [DatabaseObject?] = []
-    /// Where each object stands in `inOrder`.
+    /// The positions of objects in `inOrder`.
     private var places: [ObjectIdentifier: Int] = [:]
     private var pairEntries: [StagedPair: PairEntry] = [:]
-    /// The staged pairs that an object is an end of; none is empty.
+    /// The staged pairs by end; no set is empty.
     private var pairsByEnd: [ObjectIdentifier: Set<StagedPair>] = [:]
     private var count: UInt64 = 0
-    /// Made when a relationship is read after a change.
+    /// A cache, built when a relationship is read after a change.
     private var links: StagedLinks?
 
-    /// What is known of a staged pair: the values of the helper's other columns, and its place among the pairs.
+    /// A staged pair: the values of the helper's other columns, and its position among the pairs.
     struct PairEntry: Sendable {
         let payload: ColumnValues?
         fileprivate let order: UInt64
@@ -23,7 +23,7 @@ struct StagedChanges: Sendable {
 
     var hasPairs: Bool { !pairEntries.isEmpty }
 
-    /// The objects in the order in which they were first staged.
+    /// The staged objects in the order of their first change.
     var objects: [DatabaseObject] { inOrder.compactMap(\.self) }
 
     /// The pairs in the order in which they were staged.
@@ -31,7 +31,7 @@ struct StagedChanges: Sendable {
         pairEntries.sorted { $0.value.order < $1.value.order }.map { ($0.key, $0.value.payload) }
     }
 
-    /// The pairs that one of some objects is an end of, in no order.
+    /// The pairs that have one of the objects as an end, unordered.
     func pairs(of objects: some Sequence<DatabaseObject>) -> Set<StagedPair> {
         var found: Set<StagedPair> = []
         if pairsByEnd.isEmpty { return found }
@@ -44,35 +44,34 @@ struct StagedChanges: Sendable {
         !pairsByEnd.isEmpty && pairsByEnd[ObjectIdentifier(object)] != nil
     }
 
-    /// Notes that something is staged on an object.
+    /// Adds an object.
     mutating func insert(_ object: DatabaseObject) {
         links = nil
         let end = inOrder.count
-        // One look-up: what is not there is put there.
+        // `default` in one look-up: a missing object gets the place `end`.
         func isNew(_ place: inout Int) -> Bool { place == end }
         if isNew(&places[ObjectIdentifier(object), default: end]) { inOrder.append(object) }
     }
 
-    /// Notes that nothing is staged on an object.
+    /// Removes an object.
     mutating func remove(_ object: DatabaseObject) {
         remove(CollectionOfOne(object))
     }
 
-    /// Notes that nothing is staged on some objects.
+    /// Removes some objects.
     mutating func remove(_ objects: some Collection<DatabaseObject>) {
         links = nil
         for object in objects {
             if let place = places.removeValue(forKey: ObjectIdentifier(object)) { inOrder[place] = nil }
         }
-        // Gaps are closed when they are the greater part.
+        // Compacts once most places are gaps.
         guard inOrder.count > 2 * places.count + 16 || places.isEmpty else { return }
         let left = self.objects
         inOrder = left
         for (place, object) in left.enumerated() { places[ObjectIdentifier(object)] = place }
     }
 
-    /// Puts new objects back into the order in which they were made, in front of all others: a save that failed has taken
-    /// some of them out.
+    /// Restores the creation order of new objects, before all others: a failed save has removed some of them.
     mutating func sortNew() {
         let keyed = objects.enumerated().map { place, object in
             (object, place, object.withState { $0.stagingBox?.staging.temporaryKey ?? .max })
@@ -81,7 +80,7 @@ struct StagedChanges: Sendable {
         for (place, object) in objects.enumerated() { places[ObjectIdentifier(object)] = place }
     }
 
-    /// Notes that what is staged on an object is not the same any more.
+    /// Drops the cache, because the changes of an object differ.
     mutating func noteChange() {
         links = nil
     }
@@ -91,7 +90,7 @@ struct StagedChanges: Sendable {
     /// nil if the pair is not staged.
     func entry(of pair: StagedPair) -> PairEntry? { pairEntries[pair] }
 
-    /// Stages a pair behind all others; one that is staged already keeps its place.
+    /// Stages a pair after all others; a staged one keeps its place.
     mutating func insert(_ pair: StagedPair, payload: ColumnValues?) {
         count += 1
         put(pair, PairEntry(payload: payload, order: pairEntries[pair]?.order ?? count))
@@ -101,7 +100,7 @@ struct StagedChanges: Sendable {
         put(pair, nil)
     }
 
-    /// Puts a pair back as it was, at the place that it had.
+    /// Restores a pair at its former place, or removes it.
     mutating func put(_ pair: StagedPair, _ entry: PairEntry?) {
         links = nil
         pairEntries[pair] = entry
@@ -114,7 +113,7 @@ struct StagedChanges: Sendable {
         }
     }
 
-    /// Who joins and leaves an owner's relationship; nil if nobody does.
+    /// The staged members that join and leave an owner's relationship; nil for none.
     mutating func change(
         _ relationship: RelationshipRuntime,
         _ owner: ObjectKey,

@@ -1,8 +1,8 @@
 import KindredPostgres
 
-/// What staged changes do to relationships that are not loaded: who joins and who leaves each owner.
+/// The effect of staged changes on relationships that are not loaded: the members that join and leave each owner.
 ///
-/// Loaded relationships follow each change as it happens; this is for those that are read later.
+/// Loaded relationships follow each change as it happens; this is for relationships read later.
 struct StagedLinks: Sendable {
     struct End: Hashable, Sendable {
         let entity: Int
@@ -26,7 +26,7 @@ struct StagedLinks: Sendable {
         }
     }
 
-    /// What a staged object's foreign keys change.
+    /// Adds the changes of a staged object's foreign keys.
     private mutating func add(_ object: DatabaseObject, _ runtime: SchemaRuntime) {
         let (row, status, staging) = object.withState { ($0.row, $0.status, $0.staging) }
         guard let staging, status != .deleted, let key = object.key else { return }
@@ -57,4 +57,24 @@ extension StagedLinks.End {
     init(_ relationship: RelationshipRuntime, _ owner: ObjectKey) {
         self.init(entity: relationship.source, slot: relationship.slot, owner: owner)
     }
+}
+
+/// A pair of a many-to-many relationship that is not stored yet, because one of its ends is new.
+///
+/// Always normalized to the same side, so that the pair is equal from both.
+struct StagedPair: Hashable, Sendable {
+    let source: DatabaseObject
+    /// The relationship's slot in the source.
+    let slot: Int
+    let destination: DatabaseObject
+
+    init(_ owner: DatabaseObject, _ relationship: RelationshipRuntime, _ member: DatabaseObject) {
+        let isFirst =
+            (relationship.source, relationship.slot) < (relationship.destination, relationship.inverseSlot)
+        source = isFirst ? owner : member
+        slot = isFirst ? relationship.slot : relationship.inverseSlot
+        destination = isFirst ? member : owner
+    }
+
+    var relationship: RelationshipRuntime { source.runtime.relationships[slot] }
 }

@@ -2,19 +2,17 @@ import KindredPostgres
 
 /// What is staged on an object: immutable and replaced whole, so that copies of an object's state are cheap.
 ///
-/// The object's visible row has the staged values already, so that reading costs nothing extra; what the database has is
-/// kept here.
+/// The object's visible row has the staged values, so that reading costs nothing extra; the stored row is kept here.
 package struct Staging: Sendable {
     /// The row as last seen in the database; all NULL for a new object.
     var stored: Row
-    /// The row that the changes were made on, where another version has been read since.
+    /// The row that the changes were made on, if another version has been read since.
     var base: Row?
-    /// The attributes that have a value of their own, by position.
+    /// The attributes with staged values, by position.
     var columns = ColumnSet()
-    /// The new objects that to-one relationships point to, by slot; their keys become the foreign keys when they are
-    /// stored.
+    /// The new objects that to-one relationships point to, by slot; once stored, their keys become the foreign keys.
     var destinations: [Int: DatabaseObject] = [:]
-    /// What cannot be saved as it was given, by key.
+    /// Invalid assignments, by key.
     var problems: [String: KindredError] = [:]
     /// The key of a new object until it is stored.
     var temporaryKey: Int64?
@@ -26,9 +24,9 @@ package struct Staging: Sendable {
         temporaryKey == nil && columns.isEmpty && destinations.isEmpty && problems.isEmpty && !isDeletion
     }
 
-    /// Forgets the links of relationships whose foreign key has one of the columns for itself.
+    /// Removes the links of relationships whose foreign key alone has one of the columns.
     ///
-    /// A column that keys share, such as a tenant's, ends no link: it has to agree when the link is saved.
+    /// A column shared by keys, such as a tenant's, removes no link: it must agree when the link is saved.
     mutating func unlink(_ columns: ColumnSet, in entity: EntityRuntime) {
         guard !destinations.isEmpty else { return }
         for slot in destinations.keys {
@@ -38,7 +36,7 @@ package struct Staging: Sendable {
     }
 }
 
-/// A staging in a box, so that an object without one pays a single word.
+/// A boxed staging, so that an object without one pays a single word.
 package final class StagingBox: Sendable {
     let staging: Staging
 
@@ -48,29 +46,29 @@ package final class StagingBox: Sendable {
 }
 
 extension ObjectState {
-    /// What is staged and not saved yet; nil if nothing is.
+    /// The unsaved changes; nil for none.
     var staging: Staging? {
         get { stagingBox?.staging }
         set { stagingBox = newValue.flatMap { $0.isEmpty ? nil : StagingBox($0) } }
     }
 
-    /// What is staged, or an empty staging to begin with.
+    /// The unsaved changes, or an empty staging.
     var stagingToChange: Staging { staging ?? Staging(stored: row) }
 
-    /// The row as the database has it.
+    /// The row in the database.
     var storedRow: Row { stagingBox?.staging.stored ?? row }
 
-    /// The identity key's values in the database, or the temporary key; nil for a key with NULL.
+    /// The identity key's stored values, or the temporary key; nil for a key with NULL.
     func key(_ entity: EntityRuntime) -> ObjectKey? {
         if entity.key.isEmpty { return nil }
         if let number = stagingBox?.staging.temporaryKey { return .temporary(number) }
         return try? ObjectKey(storedRow, entity.key)
     }
 
-    /// Takes a newer stored row; staged values stay unless the database has them now.
+    /// Takes a newer stored row; staged values stay unless they equal the new ones.
     ///
-    /// - Parameter keepsBase: whether the changes still count as made on the row of before, so that a save finds out that
-    ///   others have changed it.
+    /// - Parameter keepsBase: whether the changes still count as made on the former row, so that a save detects a
+    ///   conflict.
     mutating func rebase(on stored: Row, of entity: EntityRuntime, keepsBase: Bool = false) {
         guard var staging else {
             row = stored
@@ -80,7 +78,7 @@ extension ObjectState {
         staging.columns = staging.columns.filter { !shown.hasSameBytes(as: stored, at: $0) }
         staging.base = keepsBase ? staging.base ?? staging.stored : nil
         staging.stored = stored
-        // What a link to a new object will write is not known yet, and shows nothing until then.
+        // The value that a link to a new object will write is unknown, and shows NULL until then.
         let staged = staging.destinations.keys.reduce(staging.columns) { columns, slot in
             columns.union(ColumnSet(entity.ownColumns(of: entity.relationships[slot].ownColumns)))
         }
@@ -88,7 +86,7 @@ extension ObjectState {
         self.staging = staging
     }
 
-    /// Takes the staged values of some attributes back, and the links that they are the foreign keys of.
+    /// Takes back the staged values of some attributes, and the links whose foreign keys contain them.
     mutating func unstage(_ columns: [Int], in entity: EntityRuntime) {
         guard var staging else { return }
         let taken = ColumnSet(columns)
@@ -103,7 +101,7 @@ extension ObjectState {
         try (stagingBox?.staging.base ?? storedRow)[version.position]
     }
 
-    /// Takes the row as it was last read for the one that changes are made on.
+    /// Makes the row as last read the base of the changes.
     mutating func acceptStoredVersion() {
         guard var staging, staging.base != nil else { return }
         staging.base = nil

@@ -1,9 +1,8 @@
 import Synchronization
 
-/// Whose turn it is to change a context.
+/// A lock on changes of a context, held by one transaction or single write at a time.
 ///
-/// A context runs one transaction at a time: another task's transaction, or its write outside of one, waits for the end. A
-/// wait that does not end is an error after the pool's acquire timeout.
+/// Other transactions and writes wait until it ends. A wait longer than the pool's acquire timeout is an error.
 final class ContextTurn: Sendable {
     private struct Waiter {
         let number: UInt64
@@ -13,7 +12,7 @@ final class ContextTurn: Sendable {
 
     private struct State {
         var holder: (any AnyObject & Sendable)?
-        /// First come, first served.
+        /// First in, first out.
         var waiters: [Waiter] = []
         var lastNumber: UInt64 = 0
     }
@@ -28,11 +27,11 @@ final class ContextTurn: Sendable {
 
     private let state = Mutex(State())
 
-    /// Waits for the turn; returns whether the holder has it by this call, and not already.
+    /// Waits for the turn; returns true if this call took it, false if the holder had it already.
     ///
     /// - Parameters:
     ///   - holder: a transaction, or a single write.
-    ///   - timeout: after which waiting is an error.
+    ///   - timeout: after which the wait is an error.
     /// - Throws: `KindredError` `.contextBusy` after the timeout, `CancellationError` where the task is cancelled.
     func take(for holder: any AnyObject & Sendable, within timeout: Duration) async throws -> Bool {
         let quick: (outcome: Outcome?, number: UInt64) = state.withLock { state in
@@ -54,8 +53,8 @@ final class ContextTurn: Sendable {
             throw KindredError(
                 .contextBusy,
                 """
-                Another task's transaction has had the context for \(timeout); end it sooner, make a context for each task, \
-                or do not wait inside a transaction for a task that writes outside of it
+                Another task's transaction has held the context for \(timeout); end it sooner, make a context for each task, \
+                or do not wait inside a transaction for a task that writes outside it
                 """)
         }
     }
@@ -92,7 +91,7 @@ final class ContextTurn: Sendable {
         waiter?.continuation.resume(returning: outcome)
     }
 
-    /// Ends the turn, which is the first waiter's then, and that of all who wait for the same transaction.
+    /// Ends the turn and gives it to the first waiter, with all waiters of the same transaction.
     func end() {
         let next: [Waiter] = state.withLock { state in
             guard let first = state.waiters.first else {
@@ -110,14 +109,14 @@ final class ContextTurn: Sendable {
     }
 }
 
-/// The contexts whose turn a transaction has, until its end.
+/// The contexts whose turn a transaction holds until its end.
 final class ContextTurns: Sendable {
-    /// nil after the end.
+    /// Nil after the end.
     private let contexts = Mutex<[DatabaseContext]?>([])
 
-    /// Waits until it is the transaction's turn to change a context, if it is not already.
+    /// Waits for the turn to change a context, unless the transaction holds it.
     ///
-    /// A task that outlives the transaction takes no turn; what it sends is refused.
+    /// A task that outlives the transaction takes no turn; its statements are refused.
     func take(_ context: DatabaseContext) async throws {
         let isKnown = contexts.withLock { contexts in contexts.map { $0.contains { $0 === context } } ?? true }
         guard !isKnown, try await context.core.turn.take(for: self, within: context.turnTimeout) else { return }
@@ -137,14 +136,14 @@ final class ContextTurns: Sendable {
     }
 }
 
-/// A write outside of transactions, for as long as it has the turn.
+/// A write outside transactions, as the holder of a turn.
 private final class SingleWrite: Sendable {}
 
 extension DatabaseContext {
     /// How long a task waits for its turn.
     var turnTimeout: Duration { database.turnTimeout }
 
-    /// Runs a write and what it does to memory when it is the task's turn, before the next write of the same scope.
+    /// Runs a write and its changes to memory, in the task's turn, before the next write of the same scope.
     func write<T>(_ body: () async throws -> T) async throws -> T {
         guard runtime.countLimits != nil else { return try await writeInTurn(body) }
         return try await CountedWrite.$isRunning.withValue(true) { try await writeInTurn(body) }
@@ -152,7 +151,7 @@ extension DatabaseContext {
 
     private func writeInTurn<T>(_ body: () async throws -> T) async throws -> T {
         func run() async throws -> T {
-            // Also where it fails: what was sent may have been carried out.
+            // Also after an error: the server may have carried out the statement.
             defer { noteViewsOutdated() }
             return try await body()
         }

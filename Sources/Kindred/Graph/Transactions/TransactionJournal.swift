@@ -1,18 +1,18 @@
 import KindredPostgres
 import Synchronization
 
-/// What the objects were before a transaction, or a savepoint's scope, changed them.
+/// The undo log of a transaction or savepoint: objects' states before it changed them.
 ///
-/// Bound to the task like the transaction itself, so that objects of every context of the database that is used inside
-/// are covered. A task may be in transactions of several databases, of which each has its own.
+/// Bound to the task like the transaction itself, so that it covers objects of every context of the database. A task
+/// may be in transactions of several databases; each has its own journal.
 final class TransactionJournal: Sendable {
     @TaskLocal private static var innermost: TransactionJournal?
 
     private let database: Database
     private let outer: TransactionJournal?
-    /// The journal of the scope around it, of the same database.
+    /// The journal of the enclosing scope of the same database.
     private let enclosing: TransactionJournal?
-    /// What is read and noted inside refers to this.
+    /// Identifies the scope in rows and notes that it has read and written.
     let scope: TransactionScope
     /// The contexts that the transaction may change.
     let turns: ContextTurns
@@ -25,7 +25,7 @@ final class TransactionJournal: Sendable {
         scope = TransactionScope(within: enclosing?.scope)
     }
 
-    /// The journal of the task's transaction on a database, if there is one that has to remember anything.
+    /// The journal of the task's transaction on a database, if it is in one.
     static func current(of database: Database) -> TransactionJournal? {
         var journal = innermost
         while let found = journal, found.database !== database { journal = found.outer }
@@ -37,28 +37,28 @@ final class TransactionJournal: Sendable {
         try await $innermost.withValue(journal, operation: body)
     }
 
-    /// Whether this is a journal, or one of a scope inside of it.
+    /// Whether this is a journal, or one of a scope inside it.
     func isWithin(_ journal: TransactionJournal) -> Bool {
         self === journal || outer?.isWithin(journal) == true
     }
 
     private struct Entries {
-        /// The contexts of the objects that are remembered, which know of the journal.
+        /// The contexts of the recorded objects, which know the journal.
         var contexts: [DatabaseContext] = []
         var before: [ObjectIdentifier: (object: DatabaseObject, state: ObjectState)] = [:]
-        /// New objects that were stored when nothing was in `before`: what is there of them came later, and does not count.
+        /// New objects stored while `before` was empty, so that later entries in `before` lose to these.
         var stored: [ArraySlice<SavedObject>] = []
         var created: [DatabaseObject] = []
         var fetched: [WeakObject] = []
         var rows: [(context: DatabaseContext, entity: Int, key: ObjectKey, row: LatestRow?)] = []
         var losses: [(context: DatabaseContext, entity: Int, time: UInt64, before: LostRows)] = []
         var pairs: [StagedPair: (context: DatabaseContext, entry: StagedChanges.PairEntry?)] = [:]
-        /// Owners whose members are to be counted at the end, as they came or went.
+        /// Owners whose members are counted at the end, as some came or went.
         var counted: [ObjectIdentifier: (context: DatabaseContext, ends: Set<StagedLinks.End>)] = [:]
 
-        /// Takes in what came later, which counts less, and leaves it undefined.
+        /// Merges later entries, which lose to earlier ones; leaves `later` undefined.
         ///
-        /// The fewer entries go to the more, so that deep nesting does not move each of them once for every scope.
+        /// Merges the smaller into the larger, so that deep nesting does not copy each entry once per scope.
         mutating func append(_ later: inout Entries) {
             if before.isEmpty {
                 stored += later.stored
@@ -69,13 +69,13 @@ final class TransactionJournal: Sendable {
             Self.merge(&pairs, &later.pairs)
             Self.join(&created, &later.created)
             Self.join(&fetched, &later.fetched)
-            // These are undone in the order in which they came.
+            // A rollback undoes these in reverse order.
             rows += later.rows
             losses += later.losses
             counted.merge(later.counted) { ($0.context, $0.ends.union($1.ends)) }
         }
 
-        /// Gives each stored object an entry of its own.
+        /// Expands `stored` into entries in `before`.
         mutating func listStored() {
             for saved in stored.joined() {
                 before[ObjectIdentifier(saved.object)] = (saved.object, ObjectState(before: saved))
@@ -103,31 +103,31 @@ final class TransactionJournal: Sendable {
     }
 
     private let entries = Mutex(Entries())
-    /// Orders the writes of the scope among themselves; a scope inside is one of them.
+    /// Serializes the writes of the scope; an inner scope is one of them.
     let writeLock = AsyncGate()
 
-    /// Remembers an object's state before its first change.
+    /// Records an object's state before its first change.
     func record(_ object: DatabaseObject) {
         record(CollectionOfOne(object))
     }
 
-    /// Remembers objects' states before their first change.
+    /// Records objects' states before their first change.
     func record(_ objects: some Collection<DatabaseObject>) {
         entries.withLock { entries in
             if objects.count > 1 { entries.before.reserveCapacity(entries.before.count + objects.count) }
             for object in objects {
                 enter(object.context, &entries)
-                // One look-up: what is there stays.
+                // `default` in one look-up: an existing entry stays.
                 func keep(_ entry: inout (object: DatabaseObject, state: ObjectState)) {}
                 keep(&entries.before[ObjectIdentifier(object), default: (object, object.withState { $0 })])
             }
         }
     }
 
-    /// Remembers new objects that are being stored, each as it was when its statement was made.
+    /// Records new objects that are being stored, each with its state when its statement was made.
     func record(stored saved: ArraySlice<SavedObject>) {
         let isRecorded = entries.withLock { entries in
-            guard entries.before.isEmpty, saved.allSatisfy(\.isAllThatWasKnown) else { return false }
+            guard entries.before.isEmpty, saved.allSatisfy(\.hasOnlyRowAndStaging) else { return false }
             if let first = saved.first { enter(first.object.context, &entries) }
             entries.stored.append(saved)
             return true
@@ -135,7 +135,7 @@ final class TransactionJournal: Sendable {
         if !isRecorded { record(saved.lazy.map(\.object)) }
     }
 
-    /// Tells a context of the journal before the first of its objects is remembered.
+    /// Registers the journal with a context, before the first of its objects is recorded.
     private func enter(_ context: DatabaseContext, _ entries: inout Entries) {
         if entries.contexts.last === context || entries.contexts.contains(where: { $0 === context }) { return }
         entries.contexts.append(context)
@@ -143,14 +143,14 @@ final class TransactionJournal: Sendable {
         context.core.journals.insert(self)
     }
 
-    /// Says that a context changes, though none of its objects need to be remembered.
+    /// Records that a context changes, without any of its objects.
     func touch(_ context: DatabaseContext) {
         entries.withLock { enter(context, &$0) }
     }
 
-    /// Changes what is remembered of an object; returns the stored row that was remembered, nil if nothing is.
+    /// Changes the recorded state of an object; returns its stored row, nil if none is recorded.
     ///
-    /// - Parameter row: the only stored row of which the change is true; nil where it is true of each.
+    /// - Parameter row: the only stored row that the change applies to; nil for any.
     func change(_ object: DatabaseObject, storedAs row: Row? = nil, _ body: (inout ObjectState) -> Void) -> Row? {
         entries.withLock { entries in
             entries.listStored()
@@ -165,10 +165,10 @@ final class TransactionJournal: Sendable {
     /// The contexts that have changed.
     var contexts: [DatabaseContext] { entries.withLock { $0.contexts } }
 
-    /// Says that the transaction was committed.
+    /// Called when the transaction was committed.
     func commit() { finish() }
 
-    /// Says that nothing will be put back any more.
+    /// Ends the journal: nothing will be restored any more.
     private func finish() {
         for context in contexts { context.core.journals.remove(self) }
         guard scope.root === scope else { return }
@@ -176,7 +176,7 @@ final class TransactionJournal: Sendable {
         for context in contexts { context.end(scope) }
     }
 
-    /// The objects that were changed, but for those that were made inside.
+    /// The objects that were changed, except those created inside.
     var changedObjects: [DatabaseObject] {
         entries.withLock { entries in
             entries.listStored()
@@ -188,7 +188,7 @@ final class TransactionJournal: Sendable {
     /// The objects whose rows were created inside.
     var createdObjects: [DatabaseObject] { entries.withLock { $0.created.filter { !$0.isInserted } } }
 
-    /// Remembers an object whose row the transaction stored.
+    /// Records an object whose row the transaction stored.
     func recordCreated(_ object: DatabaseObject) {
         entries.withLock { entries in
             enter(object.context, &entries)
@@ -196,12 +196,12 @@ final class TransactionJournal: Sendable {
         }
     }
 
-    /// Remembers objects that were read inside, since what they show may be undone.
+    /// Records objects read inside, because they may show rows that a rollback undoes.
     func recordFetched(_ objects: [DatabaseObject]) {
         entries.withLock { $0.fetched += objects.map { WeakObject(object: $0) } }
     }
 
-    /// Remembers the row that loaded relationships were to show for a row that nobody holds.
+    /// Records the former note on the latest row of a key without an object.
     func recordLatestRow(_ row: LatestRow?, _ entity: Int, _ key: ObjectKey, in context: DatabaseContext) {
         entries.withLock { entries in
             enter(context, &entries)
@@ -209,7 +209,7 @@ final class TransactionJournal: Sendable {
         }
     }
 
-    /// Remembers what was known of an entity's lost rows before others went.
+    /// Records the former note on an entity's untracked loss.
     func recordLostRows(_ before: LostRows, _ entity: Int, at time: UInt64, in context: DatabaseContext) {
         entries.withLock { entries in
             enter(context, &entries)
@@ -217,7 +217,7 @@ final class TransactionJournal: Sendable {
         }
     }
 
-    /// Remembers that an owner's members came or went.
+    /// Records that an owner's members came or went.
     func count(_ relationship: RelationshipRuntime, _ owner: ObjectKey, in context: DatabaseContext) {
         let end = StagedLinks.End(relationship, owner)
         _ = entries.withLock { entries in
@@ -233,7 +233,7 @@ final class TransactionJournal: Sendable {
         }
     }
 
-    /// Remembers whether and where a pair was staged before its first change.
+    /// Records before the first change whether and where a pair was staged.
     func record(_ pair: StagedPair, in context: DatabaseContext) {
         let entry = context.core.staged.withLock { $0.entry(of: pair) }
         entries.withLock { entries in
@@ -241,7 +241,7 @@ final class TransactionJournal: Sendable {
         }
     }
 
-    /// Passes everything on to the enclosing scope, whose own earlier memories count more, and forgets it here.
+    /// Moves all entries to the enclosing scope, whose earlier entries win.
     func merge(into outer: TransactionJournal) {
         entries.withLock { inner in
             outer.entries.withLock { entries in
@@ -253,7 +253,7 @@ final class TransactionJournal: Sendable {
         finish()
     }
 
-    /// Puts every object back as it was; returns those that were first read inside and may show undone values.
+    /// Restores every object; returns those first read inside, which may show undone values.
     func undo() throws -> [DatabaseObject] {
         scope.undo()
         let entries = entries.withLock { entries in
@@ -281,29 +281,29 @@ final class TransactionJournal: Sendable {
             if state.status == .inserted { contexts[ObjectIdentifier(object.context)] = object.context }
         }
         for context in contexts.values { context.core.staged.withLock { $0.sortNew() } }
-        // Behind the others, which refer to them no more: what was staged instead stays.
+        // After the others, which no longer refer to them: what was staged instead stays.
         for (_, new) in Dictionary(grouping: created.filter(\.isInserted), by: { ObjectIdentifier($0.context) }) {
             new[0].context.rollback(Set(new))
         }
         for object in created { try object.context.applyDelete(object, isUndone: true) }
         var seen = Set<DatabaseObject>()
         return entries.fetched.compactMap(\.object).filter { object in
-            // Also those of which a state is remembered: it is one that they had inside.
+            // Includes recorded objects: their recorded state was read inside.
             !created.contains(object) && seen.insert(object).inserted
         }
     }
 
-    /// Gives an object the state that is remembered of it; returns what it was, and what it is now.
+    /// Restores an object's recorded state; returns its state before and after.
     private func putBack(_ object: DatabaseObject) -> (undone: ObjectState, state: ObjectState)? {
-        // Under the lock under which others change what is remembered, so that they change one or the other.
+        // Under the lock of recorded states, so that a concurrent change applies to one or the other.
         entries.withLock { entries in
             guard let state = entries.before[ObjectIdentifier(object)]?.state else { return nil }
             return object.withState { current in
                 let undone = current
                 current = state
-                // Answers that were asked for inside the failed transaction count no more.
+                // Answers read inside the failed transaction are stale.
                 current.changed(at: object.context.tick())
-                // What was loaded outside is kept, unless it was asked for by other keys.
+                // Relationships loaded outside stay, unless they were loaded by other keys.
                 let finding = object.runtime.findingColumns
                 let isFoundAlike = finding.allSatisfy { undone.storedRow.hasSameBytes(as: state.storedRow, at: $0) }
                 if isFoundAlike { current.relationships.take(undone.relationships) }
@@ -314,7 +314,7 @@ final class TransactionJournal: Sendable {
 }
 
 extension DatabaseContext {
-    /// Gives an object that was put back its place in the identity map.
+    /// Moves a restored object to its key in the identity map.
     fileprivate func moved(_ object: DatabaseObject, from undone: ObjectState, to state: ObjectState) {
         let entity = object.runtime
         let (undoneKey, key) = (undone.key(entity), state.key(entity))

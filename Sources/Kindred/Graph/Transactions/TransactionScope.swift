@@ -1,11 +1,10 @@
 import Synchronization
 
-/// How a transaction, or a savepoint inside of one, ended.
+/// The outcome of a transaction or savepoint.
 ///
-/// What was read or noted inside keeps its scope and asks it, so that a rollback need not find everything that it makes
-/// untrue.
+/// Rows and notes from inside refer to their scope, so that a rollback need not find and invalidate them.
 final class TransactionScope: Sendable {
-    /// The scope around this one, of the same database.
+    /// The enclosing scope of the same database.
     private let outer: TransactionScope?
     private let wasUndone = Atomic(false)
     private let hasEnded = Atomic(false)
@@ -17,12 +16,12 @@ final class TransactionScope: Sendable {
     /// The transaction that the scope belongs to.
     var root: TransactionScope { outer?.root ?? self }
 
-    /// Whether what happened inside was rolled back, here or by a scope around this one.
+    /// Whether it was rolled back, by itself or with an enclosing scope.
     var isUndone: Bool {
         wasUndone.load(ordering: .acquiring) || outer?.isUndone == true
     }
 
-    /// Whether the transaction is still to be committed or rolled back.
+    /// Whether the transaction is neither committed nor rolled back.
     var isRunning: Bool { !root.hasEnded.load(ordering: .acquiring) && !isUndone }
 
     func undo() {
@@ -34,10 +33,10 @@ final class TransactionScope: Sendable {
     }
 }
 
-/// When transactions changed a context, by the context's clock.
+/// The times at which transactions changed a context.
 ///
-/// Answers to tasks outside of a transaction lack what it has not committed. So what they ask for while it runs counts as
-/// asked for when it began: its changes are newer, also after its end.
+/// Queries outside a transaction do not see its uncommitted changes. So a query that is sent while it runs counts as
+/// sent when it began: its changes are newer, also after its end.
 struct TransactionTimes: Sendable {
     private struct Span {
         let root: TransactionScope
@@ -45,11 +44,11 @@ struct TransactionTimes: Sendable {
         var ended: UInt64?
     }
 
-    /// The latest ones, in the order in which they began.
+    /// The latest transactions, in the order in which they began.
     private var spans: [Span] = []
-    /// More are not kept: an answer that is older than all of them counts as asked for before them.
+    /// The limit of spans; answers older than all of them count as read before them.
     private static let maximum = 64
-    /// When the first one that was let go began; 0 for none.
+    /// When the first evicted transaction began; 0 for none.
     private var forgottenBegan: UInt64 = 0
     private var forgottenEnded: UInt64 = 0
 
@@ -67,9 +66,9 @@ struct TransactionTimes: Sendable {
         spans[place].ended = time
     }
 
-    /// The time that counts for what a task asked for.
+    /// The effective time of a query.
     ///
-    /// - Parameter root: the transaction that the task is in, which sees its own changes.
+    /// - Parameter root: the task's own transaction, whose changes it sees.
     func counted(_ askedAt: UInt64, in root: TransactionScope?) -> UInt64 {
         var counted = askedAt < forgottenEnded ? min(askedAt, forgottenBegan) : askedAt
         for span in spans where span.root !== root && span.began <= askedAt && askedAt < span.ended ?? .max {

@@ -12,10 +12,10 @@ extension DatabaseContext {
         guard faulting == .batch, let group = source.group else { return try await loadAlone(relationship, key) }
         let lostAt = withMap { $0.lostRows(of: relationship) }
         group.forget(relationship.slot, before: lostAt)
-        // Whoever is asked for by its own key need not be looked at to know that it is loaded.
+        // An element loaded by its own key needs no object to tell that it is loaded.
         let entity = runtime.entities[relationship.source]
         let isFoundByKey = relationship.ownColumns == entity.key
-        // Where no object is in memory that foreign keys could lead to, there is none to look for.
+        // Skips the look-up where no object is in memory that foreign keys could lead to.
         let mayBeKnown =
             relationship.holdsForeignKey && mayTrustObject(of: relationship)
             && withMap { $0.holdsObjects(of: relationship.destination) }
@@ -42,7 +42,7 @@ extension DatabaseContext {
         try await query(relationship, KeyNumbers([key])).found(for: key)
     }
 
-    /// The key by which another element of the group asks for the relationship; nil if it has nothing to ask for.
+    /// The key by which another element of the group loads the relationship; nil if it has nothing to load.
     func candidate(
         _ element: LoadGroup.Element,
         of entity: EntityRuntime,
@@ -67,14 +67,14 @@ extension DatabaseContext {
         return nil
     }
 
-    /// When answers about an owner's relationship were last made useless.
+    /// Answers for an owner's relationship read before this time are stale.
     func staleAt(_ relationship: RelationshipRuntime, _ key: ObjectKey, _ ownKey: ObjectKey?) -> UInt64 {
         withMap { map in
             max(map.staleAt(relationship, key), ownKey.map { map.refreshedAt(relationship.source, $0) } ?? 0)
         }
     }
 
-    /// When anything was last noted of an owner's relationship: counts that were asked for before are outdated.
+    /// The last change of an owner's relationship: counts read before are stale.
     func changedAt(_ relationship: RelationshipRuntime, _ key: ObjectKey, _ ownKey: ObjectKey?) -> UInt64 {
         withMap { map in
             max(map.changedAt(relationship, key), ownKey.map { map.refreshedAt(relationship.source, $0) } ?? 0)
@@ -96,9 +96,9 @@ extension DatabaseContext {
         var places = KeyNumbers()
         try add(result, query, to: &found, &places)
         var batch = found.build(askedAt: askedAt, in: scope)
-        // Of two forms of one key the answer names one, and a foreign key always leads somewhere.
-        let isLoose = relationship.isComparedByServer && relationship.holdsForeignKey
-        if batch.hasStrangers || isLoose && keys.keys.contains(where: { batch.members(of: $0)?.count == 0 }) {
+        // The answer has one of several equal forms of a key, although each foreign key leads to a row.
+        let mayMissForms = relationship.isComparedByServer && relationship.holdsForeignKey
+        if batch.hasOthers || mayMissForms && keys.keys.contains(where: { batch.members(of: $0)?.count == 0 }) {
             batch = try await queryEach(query, keys, askedAt)
         }
         noteRead(batch, of: query.destination)
@@ -106,7 +106,7 @@ extension DatabaseContext {
         return batch
     }
 
-    /// Replaces what is noted of rows that were read: others may have changed them since.
+    /// Replaces notes by the rows that were read, which may be newer.
     private func noteRead(_ batch: LoadedBatch, of entity: EntityRuntime) {
         let replaced = withMap { map -> [(key: ObjectKey, latest: LatestRow)] in
             guard map.hasNotes(entity.index) else { return [] }
@@ -119,8 +119,8 @@ extension DatabaseContext {
         }
     }
 
-    /// A query for each owner, all in one round trip, where only the server can tell whose rows are whose: texts that ignore
-    /// case or trailing spaces, intervals, documents.
+    /// One query per owner, in one round trip, where only the server can compare keys: texts that ignore case or
+    /// trailing spaces, intervals, documents.
     private func queryEach(_ query: RelationshipQuery, _ keys: KeyNumbers, _ askedAt: UInt64) async throws
         -> LoadedBatch
     {
@@ -132,7 +132,7 @@ extension DatabaseContext {
         return found.build(askedAt: askedAt, in: journal?.scope)
     }
 
-    /// Adds the rows of a result, by the owners that they name or all to one.
+    /// Adds the rows of a result, to the owners that they name, or all to one.
     private func add(
         _ result: QueryResult,
         _ query: RelationshipQuery,
@@ -145,7 +145,7 @@ extension DatabaseContext {
         let (ownerKeys, memberKeys) = (ResultKeys(result, query.ownerColumns), ResultKeys(result, entity.key))
         for position in 0..<result.count {
             guard let owner = try owner ?? ownerKeys[position] else { continue }
-            // Objects without a key are never found again; their place stands for one.
+            // Objects without a key are never looked up; their position identifies them.
             let key = try entity.key.isEmpty ? .integer(Int64(position)) : memberKeys[position]
             guard let key else { continue }
             if query.mayRepeatMembers {
@@ -160,11 +160,11 @@ extension DatabaseContext {
     }
 }
 
-/// The keys that some columns of a result hold.
+/// The keys in some columns of a result.
 private struct ResultKeys {
     private let result: QueryResult
     private let columns: [Int]
-    /// The column of keys that are one integer.
+    /// The column, if the key is one integer.
     private let integer: Int?
 
     init(_ result: QueryResult, _ columns: [Int]) {
@@ -173,7 +173,7 @@ private struct ResultKeys {
         integer = columns.count == 1 && result.columns.isInteger(at: columns[0]) ? columns[0] : nil
     }
 
-    /// The key in a row; nil where a part of it is NULL.
+    /// The key in a row; nil if a part of it is NULL.
     subscript(row: Int) -> ObjectKey? {
         get throws {
             guard let integer else { return try ObjectKey(result, row, columns) }
@@ -183,6 +183,6 @@ private struct ResultKeys {
 }
 
 extension DatabaseObject {
-    /// The row, unless it is gone, or not stored yet.
+    /// The row, if it is stored.
     fileprivate var rowToLoad: Row? { withState { $0.status == .persistent ? $0.row : nil } }
 }
