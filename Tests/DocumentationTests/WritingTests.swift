@@ -300,7 +300,7 @@ import Testing
             await expectError(
                 .staleObject,
                 """
-                kindred:/public/stock?store_id=1&book_id=13 was changed by somebody else after being read;
+                kindred:/public/stock?store_id=1&book_id=13 was changed by another transaction after being read;
                 nothing was written, refresh and try again, or save with a retry
                 """
             ) {

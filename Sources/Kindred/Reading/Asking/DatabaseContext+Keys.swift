@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-// Objects by their keys: from memory, else by one SELECT.
+// Finds objects by their keys: in memory, else by one SELECT.
 extension DatabaseContext {
     /// The object of an ID: from memory, or by one SELECT by key.
     func identified(_ id: ObjectID) async throws -> DatabaseObject {
@@ -49,7 +49,7 @@ extension DatabaseContext {
         return result.count == 0 ? nil : try object(from: result, row: 0, of: entity, askedAt: askedAt)
     }
 
-    /// Sends a look-up that the entity counts, if its look-ups can share statements.
+    /// Sends a look-up of its own; the entity counts it if its look-ups can share statements.
     private func selectAlone(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> QueryResult {
         defer { entity.lookups?.leave(client) }
         let text = try entity.selectByKey()
@@ -71,7 +71,7 @@ extension DatabaseContext {
             let askedAt = now
             let result = try await client.execute(try entity.select(missing), for: entity.name)
             for object in try objects(from: result, of: entity, askedAt: askedAt) {
-                // A key that the server alone holds equal to one of the given ones is none of them here.
+                // The server may find rows by keys that it treats as equal, but that differ here.
                 if let key = object.key, seen.contains(key) { found[key] = object } else { others.append(object) }
             }
         }
@@ -84,7 +84,7 @@ extension DatabaseContext {
         return try await fetch(entity, key)
     }
 
-    /// The key of an entity that has some values, equal to that of a row where the database holds them equal.
+    /// An entity's key with some values, as the database has it where it treats differing values as equal.
     private func key(of entity: EntityRuntime, _ values: [PropertyContent]) throws -> ObjectKey? {
         guard !entity.key.isEmpty else {
             throw KindredError(
@@ -100,7 +100,7 @@ extension DatabaseContext {
                 entity: entity.name.description
             )
         }
-        // Mostly it is one integer, which needs no row to be compared.
+        // The usual key is one integer, which needs no comparison with a row.
         if entity.hasIntegerKey, case .value(.integer(let integer)?) = values[0],
             entity.entity.attributes[entity.key[0]].baseType.holds(integer)
         {
@@ -131,7 +131,7 @@ extension DatabaseContext {
         }
         guard waiting != .skipLocked else {
             throw KindredError(
-                .notFound, "\(object) is locked by somebody else, or gone", entity: entity.name.description)
+                .notFound, "\(object) is locked by another transaction, or deleted", entity: entity.name.description)
         }
         try applyDelete(object)
         throw gone([object])
@@ -139,10 +139,10 @@ extension DatabaseContext {
 }
 
 extension KindredError {
-    /// The error for the ID of a new object where the object's own is needed.
+    /// The error for the ID of a new object where a stored object's is needed.
     init(_ code: Code, of id: ObjectID) {
         self.init(
-            code, "\(id) is the ID of a new object until it is saved; ask it for the one it has then",
+            code, "\(id) is the temporary ID of a new object; use the ID that the object has after it is saved",
             entity: id.entity.description)
     }
 }

@@ -1,13 +1,11 @@
 import KindredPostgres
 import KindredSchema
 
-// Where statements leave for the server, and its errors become this layer's.
+// Sends statements to the server, and translates its errors.
 extension DatabaseContext {
     var client: PostgresClient { database.client }
 
-    /// Sends statements as one: outside a transaction they are one implicit transaction.
-    ///
-    /// Errors become this layer's.
+    /// Sends statements as one: outside a transaction they form an implicit transaction.
     func send(
         _ statements: [Statement],
         _ entity: EntityRuntime,
@@ -24,9 +22,9 @@ extension DatabaseContext {
 }
 
 extension PostgresClient {
-    /// Runs a statement that this layer made of the model.
+    /// Runs a statement generated from the model.
     ///
-    /// Throws `KindredError` where the statement does not fit the database, or the role may not run it.
+    /// Throws `KindredError` if the statement does not fit the database, or the role may not run it.
     func execute(_ statement: consuming Statement, for entity: QualifiedName) async throws -> QueryResult {
         do {
             return try await execute(statement)

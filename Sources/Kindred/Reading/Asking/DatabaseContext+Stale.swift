@@ -1,15 +1,15 @@
 import KindredPostgres
 import KindredSchema
 
-/// Objects whose rows a write did not find as it expected them.
+/// Objects whose rows a write did not find with the expected version.
 struct UnwrittenRows: Error {
     let objects: [DatabaseObject]
 }
 
 extension DatabaseContext {
-    /// The error for rows that a write did not find: they are gone, or others have changed them since they were read.
+    /// The error for rows that a write did not find: they are gone, or changed since they were read.
     ///
-    /// One SELECT for each entity with optimistic locking, to learn the database's versions; none for others.
+    /// One SELECT for each entity with optimistic locking, to read the current versions; none for others.
     func unwritten(_ objects: [DatabaseObject]) async throws -> KindredError {
         var conflicts: [VersionConflict] = []
         var missing: [DatabaseObject] = []
@@ -46,18 +46,18 @@ extension DatabaseContext {
         return missing.isEmpty ? refusedByTrigger(kept) : gone(missing)
     }
 
-    /// Locks objects' rows, reads them again, and takes them for what changes are made on: one SELECT for each entity.
+    /// Locks objects' rows and reads them again, as the base of changes: one SELECT for each entity.
     ///
-    /// Objects whose rows are gone say so in `isDeleted`.
+    /// `isDeleted` is true for objects whose rows are gone.
     func refreshAndLock(_ objects: [DatabaseObject]) async throws {
         for object in try await readAgain(objects, isLocked: true) { object.withState { $0.acceptStoredVersion() } }
     }
 
-    /// Reads objects' rows and forgets their relationships: one SELECT for each entity; returns the objects that are there.
+    /// Reads objects' rows again and drops their relationships: one SELECT for each entity; returns the objects found.
     ///
-    /// Objects whose rows are gone say so in `isDeleted`. Staged changes stay, made on the rows as they were before.
+    /// `isDeleted` is true for objects whose rows are gone. Staged changes stay, based on the former rows.
     ///
-    /// - Parameter undone: those whose rows were created in a transaction and are taken for gone, but may be there.
+    /// - Parameter undone: objects created in a transaction and marked as deleted, whose rows may exist.
     @discardableResult
     func readAgain(
         _ objects: [DatabaseObject], isLocked: Bool = false, undone: Set<DatabaseObject> = []
@@ -88,7 +88,7 @@ extension DatabaseContext {
         return found
     }
 
-    /// Takes in that the row of an object which was taken for gone is there.
+    /// Restores an object marked as deleted whose row was found.
     private func revive(_ object: DatabaseObject, _ key: ObjectKey, _ row: Row) {
         object.withState { state in
             state.status = .persistent
@@ -103,7 +103,7 @@ extension DatabaseContext {
         noteRow(row, of: object.runtime, key)
     }
 
-    /// The rows as the database has them now, by key.
+    /// The current rows in the database, by key.
     private func currentRows(
         of objects: [DatabaseObject],
         _ entity: EntityRuntime,
@@ -136,7 +136,7 @@ extension DatabaseContext {
 }
 
 extension KindredError {
-    /// The error for stale objects with the conflicts of others that were to be written too: one SELECT for each entity.
+    /// The error for stale objects, with the conflicts of other objects of the same write: one SELECT for each entity.
     func withConflicts(of objects: [DatabaseObject]) async throws -> KindredError {
         let known = Set(conflicts.map(\.object))
         let others = objects.filter {
@@ -147,7 +147,7 @@ extension KindredError {
         return more.isEmpty ? self : KindredError(stale: conflicts + more)
     }
 
-    /// The error for objects that others have changed since they were read.
+    /// The error for stale objects.
     fileprivate init(stale conflicts: [VersionConflict]) {
         let entity = conflicts[0].object.runtime.name.description
         let what =
@@ -155,8 +155,8 @@ extension KindredError {
             ? "\(conflicts[0].object) was"
             : "\(conflicts.count) objects, such as \(conflicts[0].object), were"
         let message = """
-            \(what) changed by somebody else after being read; nothing was written, refresh and try again, or save with \
-            a retry
+            \(what) changed by another transaction after being read; nothing was written, refresh and try again, or save \
+            with a retry
             """
         self.init(
             .staleObject,
@@ -165,7 +165,7 @@ extension KindredError {
             problems: conflicts.map { conflict in
                 ValidationProblem(
                     .staleObject,
-                    "\(conflict.object) was changed by somebody else after being read",
+                    "\(conflict.object) was changed by another transaction after being read",
                     object: conflict.object,
                     entity: conflict.object.runtime.name.description
                 )

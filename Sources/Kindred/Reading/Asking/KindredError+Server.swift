@@ -1,10 +1,10 @@
 import KindredPostgres
 
 extension KindredError {
-    /// The server's refusal of a write in this layer's terms: entity, key and constraint.
+    /// Translates the server's refusal of a write: entity, key and constraint.
     ///
-    /// nil unless an integrity constraint (SQLSTATE class 23) or the type of a column (class 22) refused it, or it does not fit
-    /// the database: other failures are passed on as they are.
+    /// Nil unless it comes from an integrity constraint (SQLSTATE class 23), from a column's type (class 22), or from a
+    /// changed database; other errors are passed on.
     init?(
         refused error: PostgresError, entity: EntityRuntime, key: String?, among objects: [DatabaseObject] = [],
         advice: String = ""
@@ -59,7 +59,7 @@ extension KindredError {
 }
 
 extension EntityRuntime {
-    /// The attribute that a value was too large for: the server names its type, and there may be but one of that.
+    /// The attribute that a value was too large for, if only one has the type that the server names.
     fileprivate func onlyAttribute(ofTypeIn error: PostgresError) -> String? {
         guard error.sqlState == .stringDataRightTruncation,
             let type = error.server?.message.firstRange(of: " for type ").flatMap({ range in
@@ -72,7 +72,7 @@ extension EntityRuntime {
 }
 
 extension DatabaseContext {
-    /// What a COMMIT was refused for, by a constraint that is looked at there, as an error like any other refusal.
+    /// Translates an error of COMMIT from a deferred constraint.
     func refusedAtEnd(_ error: PostgresError, among objects: [DatabaseObject]) -> any Error {
         let entity = runtime.entities.first { entity in
             entity.name.name == error.server?.table && entity.name.schema == error.server?.schema
@@ -80,5 +80,60 @@ extension DatabaseContext {
         guard let entity else { return error }
         let own = objects.filter { $0.runtime === entity }
         return KindredError(refused: error, entity: entity, key: nil, among: own) ?? error
+    }
+}
+
+/// The object that the server refused, as far as its error tells.
+///
+/// The error's detail names columns and values: `Key (name)=(Dr) already exists.` for keys, `Failing row contains (1,
+/// Dr, null).` for checks. Both are compared with the objects' rows, and not kept.
+struct RefusedRow {
+    private(set) var object: DatabaseObject?
+    private(set) var key: String?
+
+    init(_ error: PostgresError, among objects: [DatabaseObject]) {
+        let detail = error.server?.detail ?? ""
+        if let end = detail.firstRange(of: ")=("), let start = detail[..<end.lowerBound].lastIndex(of: "(") {
+            let names = detail[detail.index(after: start)..<end.lowerBound].split(separator: ", ").map(Self.unquoted)
+            if names.count == 1 { key = names[0] }
+            let values = detail[end.upperBound...]
+            object = Self.only(objects) { object in
+                // With the keys of new objects that it refers to.
+                let row = (try? SavedObject(object))?.row ?? object.row
+                let texts = names.map { name in
+                    object.runtime.attributeIndex(of: name).flatMap { row.valueOrRaw(at: $0)?.description }
+                }
+                guard !texts.contains(nil) else { return false }
+                return values.hasPrefix(texts.compactMap { $0 }.joined(separator: ", ") + ")")
+            }
+        } else if let start = detail.firstIndex(of: "("), let end = detail.lastIndex(of: ")"), start < end {
+            let values = detail[detail.index(after: start)..<end].split(
+                separator: ", ", omittingEmptySubsequences: false)
+            object = Self.only(objects) { object in
+                let (row, columns) = object.withState { ($0.row, $0.staging?.columns ?? []) }
+                guard values.count == object.entity.attributes.count(where: { !$0.isHidden }) else { return false }
+                return columns.allSatisfy { Self.shows(values[$0], row.valueOrRaw(at: $0)?.description ?? "null") }
+            }
+        }
+        if object == nil, objects.count == 1 { object = objects[0] }
+    }
+
+    /// Whether the server's detail shows a text; it prints the first 64 bytes.
+    private static func shows(_ shown: Substring, _ text: String) -> Bool {
+        shown == text || text.utf8.count > 64 && shown.hasSuffix("...") && text.hasPrefix(shown.dropLast(3))
+    }
+
+    /// The last object that fits: of rows with equal keys the server refuses the later one.
+    private static func only(_ objects: [DatabaseObject], fits: (DatabaseObject) -> Bool) -> DatabaseObject? {
+        var found: DatabaseObject?
+        for object in objects where fits(object) {
+            found = object
+        }
+        return found
+    }
+
+    static func unquoted(_ name: Substring) -> String {
+        guard name.hasPrefix("\""), name.hasSuffix("\""), name.count > 1 else { return String(name) }
+        return String(name.dropFirst().dropLast()).replacing("\"\"", with: "\"")
     }
 }

@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-// Small questions about a set that is not loaded: one query for all owners that were read together.
+// Counts and tests members of sets that are not loaded: one query for all owners that were read together.
 extension DatabaseContext {
     /// The number of members of an owner whose set is not loaded.
     func countMembers(
@@ -36,7 +36,7 @@ extension DatabaseContext {
         guard let key = try ObjectKey(source.storedRow, relationship.ownColumns) else { return 0 }
         try requireFaulting(relationship, at: place)
         return try await client.called(at: place) {
-            // Who was read alone asks for itself alone, each time anew.
+            // An owner read alone has its own query, each time.
             guard faulting == .batch, let group = source.group, group.count > 1 else {
                 return try await queryAlone(tally, relationship, owner)
             }

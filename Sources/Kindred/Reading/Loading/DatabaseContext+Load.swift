@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-// Following relationships: from memory where the other end is known, else one query for all the objects that were read
+// Follows relationships: from memory where the other end is known, else by one query for all objects that were read
 // together.
 extension DatabaseContext {
     /// The object at the other end of a to-one relationship, or nil.
@@ -29,11 +29,11 @@ extension DatabaseContext {
         let isGone = loaded.members.first.map { member in
             withMap { $0.isDeleted(relationship.destination, member.key, since: loaded.askedAt) }
         }
-        // Not kept: the answer still has the row, and a deletion may be undone.
+        // The answer stays: it still has the row, and the deletion may be rolled back.
         if isGone == true { return nil }
         let one = LoadedOne(foreignKey: key, member: loaded.members.first, batch: loaded.members.batch)
         keep(.one(one), relationship.slot, of: object)
-        // What was asked for just now is as new as can be.
+        // A row that was just read is the newest.
         return one.member.flatMap { self.object($0, of: entity, one.batch.group, knownAt: .max) }
     }
 
@@ -56,7 +56,7 @@ extension DatabaseContext {
         return self.object(member, of: entity, one.batch.group, knownAt: one.batch.askedAt)
     }
 
-    /// The row that a foreign key leads to, as the object or its group has loaded it, unless something may have become of it.
+    /// The loaded row of a foreign key, from the object or its group, if it is not stale.
     func currentOne(_ relationship: RelationshipRuntime, _ key: ObjectKey, _ source: LinkSource) -> LoadedOne? {
         func isCurrent(_ member: Member?, _ batch: LoadedBatch) -> Bool {
             if batch.isUndone { return false }
@@ -84,7 +84,7 @@ extension DatabaseContext {
     ) throws -> DatabaseObject? {
         let entity = runtime.entities[relationship.destination]
         guard case .foreignKey(let columns, let referenced) = relationship.link else { return nil }
-        // Nearly always the key itself, whose value is at hand.
+        // Nearly always the primary key, which needs no index.
         if referenced == entity.key { return liveObject(entity, key) }
         return try liveObject(entity, where: referenced, equal: row, columns)
     }
@@ -121,7 +121,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Refuses to ask the database about a relationship that should have been prefetched.
+    /// Throws if the relationship should have been prefetched.
     func requireFaulting(_ relationship: RelationshipRuntime, at place: SourcePlace?) throws {
         guard faulting != .forbidden else {
             let path = "\(runtime.entities[relationship.source].name).\(relationship.model.name)"

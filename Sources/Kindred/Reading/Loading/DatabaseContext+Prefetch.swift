@@ -2,9 +2,9 @@ import KindredPostgres
 import KindredSchema
 
 extension DatabaseContext {
-    /// Loads relationships of objects, one query for each of them and level, and none where everything is known.
+    /// Loads relationships of objects: one query for each relationship and level, none if all are loaded.
     ///
-    /// The objects' groups know the answer afterwards, so that it is found like one that a first access has loaded.
+    /// The objects' groups keep the answers, as after a first access.
     func prefetch(_ tree: PrefetchTree, of objects: [DatabaseObject]) async throws {
         guard !tree.isEmpty, !objects.isEmpty else { return }
         for (relationship, deeper) in tree.branches {
@@ -26,7 +26,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Loads a relationship of all objects that do not know it yet: one SELECT.
+    /// Loads a relationship for all objects that have not loaded it: one SELECT.
     func load(_ relationship: RelationshipRuntime, forAll objects: [DatabaseObject]) async throws {
         var groups: [ObjectIdentifier: LoadGroup] = [:]
         // Most objects come with others of their group.
@@ -51,7 +51,7 @@ extension DatabaseContext {
         for owner in owners { take(relationship, owner.key, for: owner.object) }
     }
 
-    /// The key by which an object's relationship is found, unless it is known already.
+    /// The key by which an object's relationship is loaded; nil if it is loaded already.
     private func keyToLoad(_ relationship: RelationshipRuntime, for object: DatabaseObject) throws -> ObjectKey? {
         let source = LinkSource(object, relationship.slot)
         guard relationship.holdsForeignKey else {
@@ -62,7 +62,7 @@ extension DatabaseContext {
         return currentOne(relationship, key, source) == nil ? key : nil
     }
 
-    /// Keeps with an object what its group knows, so that it stays known when the object joins another group.
+    /// Copies the group's answer to the object, so that it stays when the object joins another group.
     private func take(_ relationship: RelationshipRuntime, _ key: ObjectKey, for object: DatabaseObject) {
         let source = LinkSource(object, relationship.slot)
         if !relationship.holdsForeignKey {
@@ -73,14 +73,14 @@ extension DatabaseContext {
     }
 }
 
-/// An object whose relationship is being loaded, with the key that it is found by.
+/// An object whose relationship is being loaded, with the key that it is loaded by.
 private struct LoadingOwner {
     let object: DatabaseObject
     let key: ObjectKey
 }
 
 extension DatabaseObject {
-    /// The group of the rows it was read with; a new one of its own if it was read alone.
+    /// The group of the rows it was read with, or a new one.
     fileprivate var groupOfItsOwn: LoadGroup {
         withState { state in
             if let group = state.group { return group }

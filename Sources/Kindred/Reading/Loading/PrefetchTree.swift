@@ -6,7 +6,7 @@ struct PrefetchTree: Sendable {
 
     var isEmpty: Bool { branches.isEmpty }
 
-    /// Adds the relationships of a path; those that are there already are shared.
+    /// Adds the relationships of a path; existing ones are shared.
     mutating func add(_ path: ArraySlice<RelationshipRuntime>) {
         guard let first = path.first else { return }
         let position: Int
@@ -21,9 +21,9 @@ struct PrefetchTree: Sendable {
 }
 
 extension String {
-    /// The keys of a path such as `person.surname`, or `"a.b".name` where a key holds a dot.
+    /// The keys of a path such as `person.surname`, or `"a.b".name` where a key contains a dot.
     ///
-    /// Within quotes a backslash stands before a quote or another backslash. Quotes that do not end with a key are part of it.
+    /// Within quotes a backslash escapes a quote or a backslash. Quotes that do not end with a key are part of it.
     var keys: [String] {
         // Bytes: a combining mark behind a dot does not hide it.
         let (dot, quote) = (UInt8(ascii: "."), UInt8(ascii: "\""))
@@ -47,7 +47,7 @@ extension String {
         }
     }
 
-    /// The quoted key that a path begins with, and what follows it: nothing, or a dot; nil for any other key.
+    /// The quoted key at the start of a path, and the rest: nothing, or a dot; nil for any other key.
     private static func quoted(_ path: Substring.UTF8View) -> (key: String, rest: Substring.UTF8View)? {
         guard path.first == UInt8(ascii: "\"") else { return nil }
         var key: [UInt8] = []
@@ -61,7 +61,7 @@ extension String {
                 isEscaped = true
             } else {
                 let rest = path[path.index(after: index)...]
-                // No key is empty: two quotes are a name of their own.
+                // Keys are not empty: two quotes are a name of their own.
                 guard !key.isEmpty, rest.isEmpty || rest.first == UInt8(ascii: ".") else { return nil }
                 return (String(decoding: key, as: UTF8.self), rest)
             }

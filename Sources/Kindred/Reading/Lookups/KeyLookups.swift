@@ -1,14 +1,14 @@
 import KindredPostgres
 import Synchronization
 
-/// The look-ups by key of one entity: where many are under way, those that come share a statement.
+/// The look-ups by key of one entity: under load they share statements.
 ///
-/// A look-up that waits goes with the next answer, together with all that wait then. It waits only as long as answers come:
-/// a server that is slow or stuck holds up nobody here.
+/// Waiting look-ups are sent together with the next answer. They wait only while answers arrive: a slow or hanging
+/// server delays none.
 final class KeyLookups: Sendable {
     private struct State {
         var traffic: LookupTraffic
-        /// What goes with the next answer, and for how many.
+        /// The look-up that the next answer sends, and its number of keys.
         var forming: (lookup: SharedLookup, count: Int)?
 
         func mustWait(_ client: PostgresClient) -> Bool {
@@ -18,16 +18,16 @@ final class KeyLookups: Sendable {
     }
 
     private let state: Mutex<State>
-    /// How many share a statement at most.
+    /// The limit of keys per statement.
     private static let maximumCount = 500
 
     init(patience: Duration = .milliseconds(20)) {
         state = Mutex(State(traffic: LookupTraffic(patience: patience, processorCount: Processors.count)))
     }
 
-    /// Gives a look-up that should wait its place among others; nil if it goes alone, and is counted until `leave`.
+    /// Registers a look-up that should wait; nil if it is sent alone, and counted until `leave`.
     ///
-    /// - Parameter isBound: whether it may not go with others.
+    /// - Parameter isBound: whether it must not be shared, as in a transaction.
     func enter(
         for key: ObjectKey, of entity: EntityRuntime, _ client: PostgresClient, isBound: @autoclosure () -> Bool
     ) -> SharedLookup.Place? {
@@ -44,14 +44,14 @@ final class KeyLookups: Sendable {
         }
     }
 
-    /// Waits for a row together with others; nil if the look-up has to go alone after all, and is counted for that.
+    /// Waits for a shared look-up's row; nil if it must be sent alone, and is counted for that.
     func wait(at place: SharedLookup.Place, _ client: PostgresClient) async throws -> SharedLookup.Found? {
         if let found = try await place.lookup.answer(to: place.seat) { return found }
         state.withLock { $0.traffic.begin(connectionCount: limit(client), now: .now) }
         return nil
     }
 
-    /// Ends a look-up that went alone; those that wait go now.
+    /// Ends a look-up that was sent alone, and sends the waiting ones.
     func leave(_ client: PostgresClient) {
         statementEnded(1, client)
     }

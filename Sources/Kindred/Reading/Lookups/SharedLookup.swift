@@ -1,26 +1,26 @@
 import KindredPostgres
 import Synchronization
 
-/// A statement that finds rows for several look-ups by key, and those who wait for it.
+/// A statement that finds rows for several look-ups by key, with their waiters.
 final class SharedLookup: Sendable {
-    /// The row of one of them.
+    /// The row of one look-up.
     struct Found {
         let result: QueryResult
-        /// nil if there is no such row.
+        /// Nil if there is no such row.
         let position: Int?
     }
 
-    /// The place of one of them.
+    /// One look-up's place in the statement.
     struct Place {
         let lookup: SharedLookup
         let seat: Int
     }
 
     private enum Outcome {
-        /// Each key found, with the position of its row by the key's number.
+        /// The keys found, with the position of each row by the key's number.
         case rows(QueryResult, KeyNumbers, positions: [Int])
         case failure(any Error)
-        /// Each has to ask by itself.
+        /// Each look-up has to be sent alone.
         case none
 
         func found(_ key: ObjectKey) throws -> Found? {
@@ -55,7 +55,7 @@ final class SharedLookup: Sendable {
         self.entity = entity
     }
 
-    /// Takes a seat for a look-up; only before the start.
+    /// Adds a look-up, before the start.
     func add(_ key: ObjectKey) -> Place {
         state.withLock { state in
             state.seats.append(Seat(key: key))
@@ -65,9 +65,9 @@ final class SharedLookup: Sendable {
 
     // MARK: Waiting
 
-    /// Waits for a look-up's row; nil if it has to ask by itself.
+    /// Waits for a look-up's row; nil if it must be sent alone.
     ///
-    /// Throws why the statement failed, or `CancellationError`; with the last of them the statement is cancelled too.
+    /// Throws the statement's error, or `CancellationError`. The cancellation of the last waiter cancels the statement.
     func answer(to seat: Int) async throws -> Found? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiter in
@@ -78,7 +78,7 @@ final class SharedLookup: Sendable {
                     return nil
                 }
                 if let answer { return waiter.resume(with: answer) }
-                // The handler may have looked just before.
+                // The cancellation handler may have run before the waiter was set.
                 if Task.isCancelled { leave(seat) }
             }
         } onCancel: {
@@ -98,9 +98,9 @@ final class SharedLookup: Sendable {
         task?.cancel()
     }
 
-    // MARK: Asking
+    // MARK: Sending
 
-    /// Sends the statement, from a task of its own: it belongs to none of those who wait.
+    /// Sends the statement from a task of its own, because no single waiter owns it.
     func start(_ client: PostgresClient, then end: @escaping @Sendable () -> Void) {
         let task = Task.detached {
             let outcome = await self.ask(client)
@@ -118,14 +118,14 @@ final class SharedLookup: Sendable {
         if isAbandoned { task.cancel() }
     }
 
-    /// What may be the fault of one of them, so that it says nothing of the others.
+    /// Errors that one look-up may have caused, and that therefore do not concern the others.
     private static let ownFaults: [PostgresError.Code] = [.server, .resultTooLarge, .invalidParameter]
 
     private func ask(_ client: PostgresClient) async -> Outcome {
         let keys = state.withLock { $0.seats.filter { !$0.hasLeft }.map(\.key) }
         if keys.isEmpty { return .none }
         do {
-            // What they have waited is part of their time.
+            // The timeout includes the time spent waiting.
             let waited = MonotonicTime.now.since(begin)
             let timeout = client.configuration.statementTimeout.map { max($0 - waited, .milliseconds(1)) }
             let result = try await client.executeUnobserved(try entity.select(byKeys: keys), timeout: timeout)

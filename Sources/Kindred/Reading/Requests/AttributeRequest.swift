@@ -20,19 +20,19 @@ public struct AttributeRequest: Sendable {
         _ = try statement()
     }
 
-    /// Gives equal rows once.
+    /// Removes duplicate rows.
     ///
-    /// Throws `KindredError` `.invalidRequest` if the request sorts by what is not selected, or locks its rows, which has no
-    /// meaning then. Sends nothing.
+    /// Throws `KindredError` `.invalidRequest` if the request locks its rows, or sorts by a path that is not selected.
+    /// Sends nothing.
     public func distinct() throws -> AttributeRequest {
         guard query.lock == nil else {
             throw KindredError(
-                .invalidRequest, "Distinct rows stand for several, and cannot be locked",
+                .invalidRequest, "Distinct rows cannot be locked, because each may stand for several",
                 entity: query.entity.name.description)
         }
         var request = self
         request.isDistinct = true
-        // The place of a row that stands for several is not known.
+        // A row without duplicates has no position in an ordered relationship.
         request.query.memberOrder = nil
         _ = try request.distinctOrder()
         return request
@@ -97,7 +97,7 @@ public struct AttributeRequest: Sendable {
         return try await context.client.execute(try statement(), for: query.entity.name)
     }
 
-    /// What the request sends, with `$1`, `$2`, … for its values.
+    /// The SQL of the request, with `$1`, `$2`, … for its values.
     public var sql: String {
         get throws { try statement().text.text }
     }
@@ -127,12 +127,12 @@ extension FetchRequest {
 }
 
 extension ConditionRenderer {
-    /// What a key path selects, in SQL; a type without a codec as text.
+    /// The SQL of a key path; a type without a codec is cast to text.
     mutating func selected(_ keyPath: String, isCompared: Bool = false) throws -> String {
         readable(try value(of: keyPath, isCompared: isCompared))
     }
 
-    /// The one value that a key path leads to.
+    /// The single value that a key path leads to.
     mutating func value(of keyPath: String, isCompared: Bool = false) throws -> Scalar {
         if isCompared { return try key(SortTerm(path: keyPath.keys)) }
         let path = keyPath.keys

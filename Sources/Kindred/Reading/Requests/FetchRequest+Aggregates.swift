@@ -5,8 +5,8 @@ extension FetchRequest {
     /// An aggregate over the rows that the request selects, limit and offset included.
     ///
     /// One query; no objects are made. Throws `KindredError` `.unknownKey`, or `.invalidRequest` for an attribute whose
-    /// type the aggregate cannot take, before anything is sent. Which types have a smallest and a greatest value depends on
-    /// the server's version: where it has no such aggregate, the error is its own, `PostgresError` with SQLSTATE 42883.
+    /// type the aggregate cannot take, before anything is sent. The types with a minimum and maximum depend on the
+    /// server's version: without such an aggregate, the error is `PostgresError` with SQLSTATE 42883.
     public func aggregate(_ aggregate: Aggregate, fileID: String = #fileID, line: Int = #line) async throws
         -> PostgresValue?
     {
@@ -44,7 +44,7 @@ extension FetchRequest {
         try await aggregate(.maximum(keyPath), fileID: fileID, line: line)
     }
 
-    /// Takes the rows together that have equal values at the given key paths.
+    /// Groups the rows by their values at the given key paths.
     ///
     /// ```swift
     /// let rows = try await context.fetch("book").group(by: "author.name", aggregates: .count, .sum("price"))

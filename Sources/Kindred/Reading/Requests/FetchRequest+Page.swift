@@ -2,16 +2,16 @@ import KindredPostgres
 import KindredSchema
 
 extension FetchRequest {
-    /// A page of the objects, found by the values of the sort keys and not by counting, so that the last page is as quick
-    /// as the first, and nothing is given twice or left out because of rows that others add or delete.
+    /// A page of the objects, found by the values of the sort keys instead of an offset: the last page is as fast as
+    /// the first, and concurrent inserts and deletions neither repeat nor skip objects.
     ///
     /// ```swift
     /// var page = try await request.page(size: 50)
     /// while let next = page.next { page = try await request.page(size: 50, after: next) }
     /// ```
     ///
-    /// The identity key is added to the request's order. Of an ordered relationship, pages come in its order if the members
-    /// hold the position themselves; in many-to-many relationships they come by their keys, unless the request is sorted.
+    /// The identity key is added to the request's order. An ordered relationship is paged in its order if the members
+    /// hold the position themselves; a many-to-many relationship by its keys, unless the request is sorted.
     ///
     /// One query, and one more for each relationship to be prefetched. Throws `KindredError` `.invalidRequest` for an entity
     /// without a key, a request with limit or offset, a size below one, a cursor of another order, or a lock outside a
@@ -46,11 +46,11 @@ extension FetchRequest {
     }
 
     private func paged(_ size: Int) throws -> SelectQuery {
-        guard size > 0 else { throw invalid("A page has at least one object; \(size) were asked for") }
+        guard size > 0 else { throw invalid("The size of a page is at least 1, not \(size)") }
         guard query.limit == nil, query.offset == nil else {
             throw invalid("A request with limit or offset has no pages; leave them out")
         }
-        guard !entity.key.isEmpty else { throw invalid("\(entity.name) has no key, so that its order is not certain") }
+        guard !entity.key.isEmpty else { throw invalid("\(entity.name) has no key, so that its order is undefined") }
         var query = query
         if query.sort.isEmpty, let order = query.memberOrder, order.isOwn {
             query.sort = [SortTerm(path: [order.position])]
@@ -65,5 +65,42 @@ extension FetchRequest {
 
     private func invalid(_ message: String) -> KindredError {
         KindredError(.invalidRequest, message, entity: entity.name.description)
+    }
+}
+
+/// The end of a page: the sort values of its last object; passed to `FetchRequest.page(size:after:)`.
+///
+/// It fits only requests with the same order.
+public struct PageCursor: Sendable, Hashable {
+    let order: [SortTerm]
+    let values: [PostgresValue?]
+}
+
+/// Some of the objects of a request, and where the next ones begin.
+public struct Page<Object: DatabaseObject>: Sendable {
+    /// The objects, in the request's order.
+    public let objects: [Object]
+    /// Where the next page begins; nil if this is certainly the last.
+    public let next: PageCursor?
+}
+
+extension ConditionRenderer {
+    /// The condition that a row comes after the given values of the sort keys.
+    mutating func after(_ values: [PostgresValue?], _ keys: [Scalar], _ order: [SortTerm]) throws -> String {
+        var sql = "FALSE"
+        for (position, key) in keys.enumerated().reversed() {
+            let term = order[position]
+            let isNullLast = term.nulls == .last || term.nulls == .standard && term.ascending
+            guard let value = values[position] else {
+                let others = isNullLast ? "" : "\(key.nullTest(isNegated: true)) OR "
+                sql = "(\(others)\(key.nullTest()) AND \(sql))"
+                continue
+            }
+            let parameter = try bind(value, as: key)
+            let beyond = "\(key.sql) \(term.ascending ? ">" : "<") \(parameter)"
+            let nulls = isNullLast && key.mayBeNull ? " OR \(key.nullTest())" : ""
+            sql = "(\(beyond)\(nulls) OR \(key.sql) = \(parameter) AND \(sql))"
+        }
+        return sql
     }
 }

@@ -14,7 +14,7 @@ public struct FetchRequest<Object: DatabaseObject>: Sendable {
     let context: DatabaseContext
     let entity: EntityRuntime
     var query: SelectQuery
-    /// What is loaded together with the objects.
+    /// The relationships loaded together with the objects.
     var prefetched = PrefetchTree()
 
     init(context: DatabaseContext, entity: EntityRuntime) {
@@ -23,7 +23,7 @@ public struct FetchRequest<Object: DatabaseObject>: Sendable {
         query = SelectQuery(entity: entity.entity)
     }
 
-    /// Keeps the objects that fulfil a condition, in addition to those given before.
+    /// Adds a condition to those given before.
     ///
     /// The condition is a format string in the grammar of NSPredicate; each `%@` stands for the next argument, which is
     /// always bound, and `%K` for a key path. Throws `KindredError`: `.invalidCondition` with the place of the fault,
@@ -32,26 +32,25 @@ public struct FetchRequest<Object: DatabaseObject>: Sendable {
         try self.where(format, arguments: arguments)
     }
 
-    /// Keeps the objects that fulfil a condition, with its arguments in an array.
+    /// Adds a condition, with its arguments in an array.
     public func `where`(_ format: String, arguments: [(any PropertyValue)?]) throws -> FetchRequest {
         let condition = try Condition(format: format, arguments: arguments.map { try ConditionArgument($0) })
         return try self.where(condition)
     }
 
     func `where`(_ condition: Condition) throws -> FetchRequest {
-        // Only what is new: what was given before has been checked.
+        // Checks only the new condition; earlier ones have been checked.
         try SelectQuery(entity: entity.entity, condition: condition).validate(in: context.schema)
         var request = self
         request.query.condition = query.condition.map { .all([$0, condition]) } ?? condition
         return request
     }
 
-    /// Sorts by an attribute, or by a path over to-one relationships such as `person.surname`, after the keys given
-    /// before.
+    /// Sorts by an attribute, or by a path over to-one relationships such as `person.surname`, after earlier sort keys.
     ///
-    /// The number of a to-many relationship's members is a key too: `emailSet.@count`. Throws `KindredError` `.unknownKey`
-    /// with the nearest keys, `.invalidRequest` for a path to objects and for a type without an order, such as `json` and
-    /// `point`. Sends nothing.
+    /// The number of a to-many relationship's members is a key too: `emailSet.@count`. Throws `KindredError`
+    /// `.unknownKey` with the nearest keys, `.invalidRequest` for a path to objects and for a type without an order,
+    /// such as `json` and `point`. Sends nothing.
     public func sorted(_ keyPath: String, ascending: Bool = true) throws -> FetchRequest {
         try sorted(path: keyPath.keys, ascending: ascending)
     }
@@ -73,7 +72,7 @@ public struct FetchRequest<Object: DatabaseObject>: Sendable {
         return request
     }
 
-    /// Leaves out this many objects at the beginning; a negative number is an error when the request is sent.
+    /// Skips this many objects; a negative number is an error when the request is sent.
     public func offset(_ count: Int) -> FetchRequest {
         var request = self
         request.query.offset = count
@@ -82,11 +81,11 @@ public struct FetchRequest<Object: DatabaseObject>: Sendable {
 }
 
 extension FetchRequest {
-    /// The objects: known rows give their objects, refreshed where nothing is staged.
+    /// The objects, with known objects refreshed where nothing is staged.
     ///
-    /// One query, and one more for each relationship to be prefetched. Throws `KindredError` `.invalidRequest` for a negative
-    /// limit or offset and for a lock outside a transaction, before anything is sent; `.schemaChanged` if the database does
-    /// not fit the model any more.
+    /// One query, and one more for each prefetched relationship. Throws `KindredError` `.invalidRequest` for a negative
+    /// limit or offset and for a lock outside a transaction, before anything is sent; `.schemaChanged` if the database
+    /// no longer fits the model.
     public func all(fileID: String = #fileID, line: Int = #line) async throws -> [Object] {
         return try await context.client.called(at: fileID, line) {
             if query.lock != nil { try context.requireTransaction() }
@@ -106,10 +105,10 @@ extension FetchRequest {
         try await limited(to: 1).all(fileID: fileID, line: line).first
     }
 
-    /// The one object there is.
+    /// The only object.
     ///
-    /// One query with LIMIT 2. Throws `KindredError` `.notFound` if there is none, `.notUnique` if there are more,
-    /// and as `all()` does.
+    /// One query with LIMIT 2. Throws `KindredError` `.notFound` if there is none, `.notUnique` if there are more, and
+    /// as `all()` does.
     public func one(fileID: String = #fileID, line: Int = #line) async throws -> Object {
         let objects = try await limited(to: 2).all(fileID: fileID, line: line)
         guard let object = objects.first else {
@@ -125,7 +124,7 @@ extension FetchRequest {
         return object
     }
 
-    /// How many objects there are, limit and offset included.
+    /// The number of objects, limit and offset included.
     ///
     /// One `SELECT count(*)`.
     public func count(fileID: String = #fileID, line: Int = #line) async throws -> Int {
@@ -163,7 +162,7 @@ extension DatabaseContext {
 
     /// Runs raw SQL with bound interpolations.
     ///
-    /// One statement, in the task's transaction if there is one. Objects in memory do not follow what it changes.
+    /// One statement, in the task's transaction if there is one. Objects in memory do not follow its changes.
     @discardableResult
     public func query(_ sql: SQL, fileID: String = #fileID, line: Int = #line) async throws -> QueryResult {
         return try await client.called(at: fileID, line) {
@@ -171,10 +170,66 @@ extension DatabaseContext {
         }
     }
 
-    /// Refuses a lock that would end with its own statement.
+    /// Throws for a lock that would end with its own statement.
     func requireTransaction() throws {
         guard !client.isInTransaction else { return }
         throw KindredError(
             .invalidRequest, "A lock lasts until the end of its transaction: take it inside context.transaction { }")
+    }
+}
+
+extension FetchRequest {
+    /// Loads relationships together with the objects: `prefetch("books", "books.tags")`.
+    ///
+    /// One more query for each relationship on the paths, for any number of objects; the first access to them then
+    /// sends nothing. A path includes its earlier relationships. Throws `KindredError` `.unknownKey` for a key that is
+    /// no relationship. Sends nothing itself.
+    public func prefetch(_ keyPaths: String...) throws -> FetchRequest {
+        try prefetch(paths: keyPaths.map(\.keys))
+    }
+
+    func prefetch(paths: [[String]]) throws -> FetchRequest {
+        var request = self
+        for keys in paths {
+            var place = entity
+            var path: [RelationshipRuntime] = []
+            for key in keys {
+                guard let relationship = place.relationship(named: key) else {
+                    guard place.attributeIndex(of: key) != nil else { throw place.unknownKey(key) }
+                    throw KindredError(
+                        .unknownKey,
+                        "\(place.name).\(key) is an attribute; only relationships are prefetched",
+                        entity: place.name.description,
+                        key: key
+                    )
+                }
+                path.append(relationship)
+                place = context.runtime.entities[relationship.destination]
+            }
+            request.prefetched.add(path[...])
+        }
+        return request
+    }
+}
+
+extension FetchRequest {
+    /// The SQL of `all()`, with `$1`, `$2`, … for values, and without the prefetched relationships.
+    public var sql: String {
+        get throws { try query.statement(in: context.schema).text.text }
+    }
+
+    /// The server's plan of the query, as EXPLAIN prints it.
+    ///
+    /// One statement. With `analyze` the server runs the query to its end, and measures it.
+    public func explain(analyze: Bool = false, fileID: String = #fileID, line: Int = #line) async throws -> String {
+        return try await context.client.called(at: fileID, line) {
+            var statement = try query.statement(in: context.schema)
+            let options = analyze ? "EXPLAIN (ANALYZE, BUFFERS)" : "EXPLAIN"
+            statement.text = StatementText(oneTime: "\(options) \(statement.text.text)", effect: .plain)
+            statement.resultFormat = .text
+            return try await context.client.execute(statement, for: entity.name)
+                .compactMap { try $0.decode(0, as: String.self) }
+                .joined(separator: "\n")
+        }
     }
 }

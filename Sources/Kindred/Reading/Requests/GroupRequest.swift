@@ -26,9 +26,9 @@ public struct GroupRequest: Sendable {
         self.aggregates = aggregates
     }
 
-    /// Keeps the groups whose aggregate compares so with a value, in addition to conditions given before.
+    /// Adds a condition on an aggregate to those given before.
     ///
-    /// A group without the aggregate is left out. Throws `KindredError` `.wrongType` for a value that does not fit.
+    /// A group whose aggregate is NULL is left out. Throws `KindredError` `.wrongType` for a value of another type.
     public func having(
         _ aggregate: Aggregate,
         _ comparison: Comparison,
@@ -64,7 +64,7 @@ public struct GroupRequest: Sendable {
         }
     }
 
-    /// What the request sends, with `$1`, `$2`, … for its values.
+    /// The SQL of the request, with `$1`, `$2`, … for its values.
     public var sql: String {
         get throws { try statement().text.text }
     }
@@ -72,7 +72,7 @@ public struct GroupRequest: Sendable {
     func statement() throws -> Statement {
         guard !keyPaths.isEmpty else { throw invalid("A group needs at least one key path", nil) }
         let order = try query.sort.order(among: keyPaths) { path in
-            invalid("Groups can only be sorted by what they are made by; \(path) is not", path)
+            invalid("Groups can only be sorted by the key paths that they are made by; \(path) is none of them", path)
         }
         return try query.statement(in: context.schema, isSorted: false) { renderer in
             var columns = try keyPaths.map { try renderer.selected($0, isCompared: true) }
@@ -80,7 +80,7 @@ public struct GroupRequest: Sendable {
                 let argument = try renderer.argument(of: aggregate)
                 columns.append(renderer.readable(renderer.aggregate(aggregate, of: argument)))
             }
-            // By position: an expression with parameters is not equal to itself elsewhere in the statement.
+            // By position: an expression with parameters does not equal its repetition elsewhere in the statement.
             var grouping = " GROUP BY \(keyPaths.indices.map { "\($0 + 1)" }.joined(separator: ", "))"
             var having: [String] = []
             for (aggregate, comparison, value) in conditions {

@@ -1,8 +1,8 @@
 import KindredPostgres
 
-/// The objects of a request, read in portions as they are asked for; made by `FetchRequest.stream()`.
+/// The objects of a request, read in batches on demand; made by `FetchRequest.stream()`.
 ///
-/// Each loop over it runs the query anew.
+/// Each loop over it runs the query again.
 public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
     /// An object.
     public typealias Element = Object
@@ -10,19 +10,19 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
     let request: FetchRequest<Object>
     let place: SourcePlace
 
-    /// Begins the query with the first object that is asked for.
+    /// Begins the query when the first object is requested.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(request, place)
     }
 
-    /// Goes through the objects once.
+    /// Iterates over the objects once.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let request: FetchRequest<Object>
         private var cursor: ServerCursor?
         private var portion: [Object] = []
         private var position = 0
         private let place: SourcePlace
-        /// When the rows were asked for: all portions show the same moment.
+        /// The time of the query: all batches show the same snapshot.
         private var askedAt: UInt64 = 0
 
         init(_ request: FetchRequest<Object>, _ place: SourcePlace) {
@@ -44,7 +44,7 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
             while position == portion.count {
                 portion = []
                 position = 0
-                // Rows that are locked are read when they are fetched.
+                // Locked rows are read when they are fetched.
                 let askedAt = request.query.lock == nil ? askedAt : context.now
                 let (request, cursor) = (request, cursor)
                 let objects = try await context.client.called(at: place) {
@@ -71,26 +71,25 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
 }
 
 extension FetchRequest {
-    /// Gives the objects as they are asked for, so that memory holds one portion of them at a time.
+    /// Reads the objects on demand, so that memory holds one batch of them at a time.
     ///
     /// ```swift
     /// for try await book in context.fetch("book").stream() { … }
     /// ```
     ///
-    /// The objects of a portion are a group of their own: the first access to a relationship loads it for the portion.
-    /// One statement for each portion of some hundred kilobytes, in the task's transaction or in one that the loop has to
-    /// itself. The rows are those of the moment when the first was asked for: objects that were changed since keep what they
-    /// show, and objects of the context that were deleted since are left out. Errors come from the loop, as those of
-    /// `FetchRequest.all()`.
+    /// The objects of a batch are a group: the first access to a relationship loads it for the batch. One statement for
+    /// each batch of some hundred kilobytes, in the task's transaction or in one of the loop's own. The rows are a
+    /// snapshot taken with the first: objects changed since keep what they show, and objects that the context deleted
+    /// since are left out. The loop throws errors as `FetchRequest.all()` does.
     public func stream(fileID: String = #fileID, line: Int = #line) -> ObjectStream<Object> {
         ObjectStream(request: self, place: SourcePlace(fileID: fileID, line: line))
     }
 }
 
 extension DatabaseContext {
-    /// Without the objects that were made for rows which the context has deleted since they were asked for.
+    /// Leaves out objects whose rows the context has deleted since the query.
     ///
-    /// - Parameter deleted: nil if they are too many to be known: then the rows that are still there are asked for.
+    /// - Parameter deleted: nil if the notes have been evicted: then one SELECT asks which rows exist.
     fileprivate func withoutDeleted(
         _ objects: [DatabaseObject], _ deleted: Set<ObjectKey>?, of entity: EntityRuntime
     ) async throws -> [DatabaseObject] {
@@ -113,7 +112,7 @@ extension DatabaseContext {
         }
     }
 
-    /// The keys of those objects whose rows are in the database: one SELECT.
+    /// The keys of objects whose rows exist: one SELECT.
     private func presentKeys(of objects: [DatabaseObject], _ entity: EntityRuntime) async throws -> Set<ObjectKey> {
         let statements = DeletionStatements(runtime: runtime)
         let batch = try objects.compactMap(\.key).slices().map {
