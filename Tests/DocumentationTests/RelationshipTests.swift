@@ -279,7 +279,7 @@ import Testing
             await expectError(
                 .indexOutOfRange,
                 """
-                public.book.authors takes places from 0 to 3, not 9
+                public.book.authors takes indices from 0 to 3, not 9
                 """
             ) {
                 // block: order-index

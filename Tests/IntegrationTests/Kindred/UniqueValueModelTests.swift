@@ -5,7 +5,7 @@ import Testing
 
 /// Random saves over tables whose values are unique in different ways, compared with what SQL has afterwards.
 ///
-/// A save whose final state is valid is carried out, unless values go round in a circle that the constraint allows in no
+/// A save whose final state is valid is carried out, unless values form a cycle that the constraint allows in no
 /// order; then the error says so.
 @Suite struct UniqueValueModelTests {
     private enum Kind: String, CaseIterable {
@@ -79,7 +79,7 @@ import Testing
                 } catch let error as KindredError {
                     let mayFail = Self.mayFail(stored, wanted, kind)
                     try #require(mayFail, "\(kind), seed \(seed), step \(step): \(error)")
-                    #expect(error.message.contains("circle"), "\(kind), seed \(seed), step \(step): \(error)")
+                    #expect(error.message.contains("cycle"), "\(kind), seed \(seed), step \(step): \(error)")
                     context.rollback()
                 }
                 let rows = try await other.query("SELECT id, code, ison FROM \(identifier: kind.rawValue) ORDER BY id")
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    /// Whether changed rows pass values on in a circle, and no NULL can take them out of it.
+    /// Whether changed rows pass values on in a cycle, and no NULL can take them out of it.
     private static func mayFail(_ old: [Int: Row], _ new: [Int: Row], _ kind: Kind) -> Bool {
         if kind == .nullable || kind == .deferrable || kind == .deferred { return false }
         func value(_ row: Row?) -> String? {

@@ -2,13 +2,14 @@ import KindredPostgres
 import KindredSchema
 
 extension TransactionJournal {
-    /// Throws `KindredError` `.countOutOfRange` if the transaction leaves a set with fewer or more members than allowed.
+    /// Throws `KindredError` `.countOutOfRange` if the transaction leaves a set with fewer or more members than
+    /// allowed.
     ///
     /// Sends nothing unless members of such sets have come or gone; else one round trip for each context.
     func checkCounts() async throws {
         var problems: [ValidationProblem] = []
         for (context, ends) in takeCounted() { problems += try await context.countProblems(ends) }
-        // Several are of one kind too.
+        // Wraps several problems in one error.
         if let error = KindredError(problems) {
             throw KindredError(
                 .countOutOfRange, error.message, entity: error.entity, key: error.key, problems: error.problems)
@@ -19,8 +20,8 @@ extension TransactionJournal {
 extension DatabaseContext {
     /// The sets of the given owners that have fewer or more members than allowed.
     ///
-    /// The owners are locked first, in the order of their keys, so that of two transactions at once the second counts
-    /// what the first has stored. Owners that are gone count no more.
+    /// Locks the owners first, in the order of their keys, so that of two concurrent transactions the second counts the
+    /// rows of the first. Skips owners that are gone.
     fileprivate func countProblems(_ ends: Set<StagedLinks.End>) async throws -> [ValidationProblem] {
         struct Owners: Hashable {
             let entity: Int
@@ -66,7 +67,63 @@ extension DatabaseContext {
                 "at most \(relationship.maximum ?? 0) objects, and has more"
             }
         return ValidationProblem(
-            .countOutOfRange, "\(what ?? "\(entity.name)").\(name) has to have \(reason)", object: owner,
+            .countOutOfRange, "\(what ?? "\(entity.name)").\(name) must have \(reason)", object: owner,
             entity: entity.name.description, key: name)
+    }
+}
+
+/// A query for the owners of rows.
+struct FormerOwners {
+    let statement: Statement
+    /// The selected columns.
+    let columns: [Int]
+    let links: [CountLimits.Link]
+}
+
+// Before a write of rows that sets require, reads their owners from the database, because memory need not know them.
+extension DatabaseContext {
+    /// Runs a write of an entity's rows, in its own transaction if it may break the limits of a set.
+    ///
+    /// - Parameter columns: the columns written; nil for new rows.
+    func write<T>(
+        of entity: EntityRuntime, _ columns: [Int]? = nil, _ body: () async throws -> T
+    ) async throws -> T {
+        guard journal == nil, runtime.countLimits?.concern(entity.index, columns) == true else {
+            return try await write(body)
+        }
+        do {
+            return try await transaction { try await write(body) }
+        } catch let error as PostgresError {
+            throw refusedAtEnd(error, among: [])
+        }
+    }
+
+    /// Locks rows before some of their columns are written, and selects the owners that they leave.
+    ///
+    /// Memory may have other owners. Nil if no owner has limits.
+    func formerOwners(of keys: [ObjectKey], _ entity: EntityRuntime, writing columns: [Int]) throws -> FormerOwners? {
+        guard let limits = counting?.limits else { return nil }
+        let links = limits.requiredLinks(of: entity.index, among: columns)
+        guard !links.isEmpty, !keys.isEmpty else { return nil }
+        let selected = Set(links.flatMap(\.columns)).sorted()
+        let statement = try DeletionStatements(runtime: runtime)
+            .rows(entity, keys, columns: selected, isLocked: true)
+        return FormerOwners(statement: statement, columns: selected, links: links)
+    }
+
+    /// Notes the owners that objects are about to leave, by one SELECT if an owner has limits.
+    func countFormer(_ objects: [DatabaseObject], _ entity: EntityRuntime, writing columns: [Int]) async throws {
+        guard let former = try formerOwners(of: objects.compactMap(\.key), entity, writing: columns) else { return }
+        try count(former, try await send([former.statement], entity)[0])
+    }
+
+    func count(_ former: FormerOwners, _ result: QueryResult) throws {
+        for row in 0..<result.count {
+            for link in former.links {
+                if let key = try ObjectKey(result, row, link.columns.compactMap(former.columns.firstIndex(of:))) {
+                    journal?.count(link.relationship, key, in: self)
+                }
+            }
+        }
     }
 }

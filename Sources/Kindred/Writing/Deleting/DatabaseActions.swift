@@ -1,18 +1,18 @@
 import KindredPostgres
 import KindredSchema
 
-/// Brings memory to what the database's own actions did to the rows that referred to deleted ones.
+/// Applies the database's own foreign-key actions to memory, after a deletion.
 ///
-/// Of an object whose row refers to a row that was deleted by name, that is known. Behind rows that nobody holds it is
-/// not: such objects are in doubt, and read again.
+/// The effect is known for objects whose rows referred to a deleted row in memory. Behind rows without objects it is
+/// unknown: the objects that it may reach are read again.
 struct DatabaseActions {
-    /// Rows that are gone: those whose values are known, and perhaps others.
+    /// Deleted rows: those whose values are known, and perhaps others.
     struct Gone {
         let entity: EntityRuntime
         /// The key in the given columns of each known row.
         let keys: (_ columns: [Int]) throws -> Set<ObjectKey>
         var hasUnknown = false
-        /// Whether the database deleted them by itself, so that nothing else has seen to what referred to them.
+        /// Whether the database deleted them by its own action, so that rows referring to them have not been handled.
         var isByDatabase = false
     }
 
@@ -25,9 +25,9 @@ struct DatabaseActions {
         self.context = context
     }
 
-    /// Follows the database's actions from rows that are gone.
+    /// Follows the database's actions from deleted rows.
     ///
-    /// - Parameter isHandled: whether the rows at a relationship's other end have been seen to already.
+    /// - Parameter isHandled: whether the rows at a relationship's other end have been handled already.
     mutating func follow(_ gone: [Gone], except isHandled: (RelationshipRuntime) -> Bool = { _ in false }) throws {
         var pending = gone
         while let next = pending.popLast() {
@@ -38,14 +38,14 @@ struct DatabaseActions {
                 if let more = try follow(relationship, referenced, columns, from: next) { pending.append(more) }
             }
             for key in context.runtime.partitionKeys[next.entity.index] ?? [] where key.hasAction {
-                try doubt(key, from: next)
+                try markDoubtful(key, from: next)
             }
         }
     }
 
-    /// Puts in doubt the objects that a key of single partitions leads to rows that are gone: in which partition they are,
-    /// and so what the database did to them, is not known here.
-    private mutating func doubt(_ key: PartitionKeyRuntime, from gone: Gone) throws {
+    /// Marks the objects as doubtful whose key of single partitions leads to deleted rows: their partition, and so the
+    /// action, is unknown here.
+    private mutating func markDoubtful(_ key: PartitionKeyRuntime, from gone: Gone) throws {
         let entity = context.runtime.entities[key.source]
         let keys = try gone.keys(key.referenced)
         let objects = try context.withMap { map in
@@ -80,7 +80,7 @@ struct DatabaseActions {
                 case .cascade:
                     try context.applyDelete(object)
                     deleted.append(row)
-                // The server has counted the row's version.
+                // The server has changed the row's version.
                 case .setNull where entity.entity.optimisticLocking == .xmin:
                     doubtful[entity.index, default: []].append(object)
                 case .setNull:
@@ -88,7 +88,8 @@ struct DatabaseActions {
                     if entity.mayBeNull(cleared) {
                         try context.apply(row.settingNull(cleared), to: object)
                     } else {
-                        // The column has lost its NOT NULL, and the class has not: reading the row will tell.
+                        // The column has lost its NOT NULL, but the class requires a value: reading the row reports
+                        // that.
                         doubtful[entity.index, default: []].append(object)
                     }
                 case .setDefault: doubtful[entity.index, default: []].append(object)
@@ -112,9 +113,9 @@ struct DatabaseActions {
         )
     }
 
-    /// Reads the objects in doubt again: one query for each entity, none where nothing is in doubt.
+    /// Reads the doubtful objects again: one query for each entity, none without such objects.
     ///
-    /// Those that turn out to be gone may have taken others along.
+    /// Rows that turn out to be gone are followed as well.
     mutating func settle() async throws {
         while !doubtful.isEmpty {
             let objects = doubtful

@@ -2,18 +2,18 @@ import KindredPostgres
 import KindredSchema
 
 extension DatabaseContext {
-    /// Deletes an object's row, and does what the delete rules say to the objects at the other ends of its relationships.
+    /// Deletes an object's row, and applies the delete rules to the objects at the other ends of its relationships.
     ///
     /// One DELETE where the database's own foreign-key actions do all that the rules ask for and no hook is registered.
-    /// Otherwise all happens in one transaction, or in a savepoint of the one that is running: one SELECT … FOR UPDATE for
-    /// each relationship and level, one UPDATE for each relationship that is nullified, one statement that deletes
-    /// everything at once, whatever the number of rows.
+    /// Otherwise one transaction, or a savepoint of the running one: one SELECT … FOR UPDATE for each relationship and
+    /// level, one UPDATE for each nullified relationship, one statement that deletes everything, for any number of
+    /// rows.
     ///
-    /// Afterwards every loaded object is right: deleted ones say so in `isDeleted` and refuse writes, nullified ones show
-    /// nil, sets have lost their members. Throws `KindredError`, and nothing is deleted: `.deletionDenied` if objects that
-    /// stay forbid it, `.requiredRelationship` if they would lose what they need, `.objectDeleted` if a row is gone
-    /// already; before anything is sent `.notStored` for a new object, which ``stageDeletion(of:)`` gives up,
-    /// `.foreignContext`, and `.readOnly` for an entity without a key.
+    /// Updates all loaded objects: `isDeleted` is true for deleted ones, which refuse writes; nullified ones show nil,
+    /// and sets have lost their members. Throws `KindredError`, and nothing is deleted: `.deletionDenied` if a rule
+    /// forbids it, `.requiredRelationship` if remaining objects would lose a required relationship, `.objectDeleted` if
+    /// a row is gone already; before anything is sent `.notStored` for a new object, which ``stageDeletion(of:)`` gives
+    /// up, `.foreignContext`, and `.readOnly` for an entity without a key.
     public func delete(_ object: DatabaseObject, fileID: String = #fileID, line: Int = #line) async throws {
         try await client.called(at: fileID, line) {
             try await delete(CollectionOfOne(object))
@@ -58,12 +58,12 @@ extension DatabaseContext {
         _ = try requireKey(object)
     }
 
-    /// Opens a transaction only if memory might have to be read again after the DELETE, since that can fail.
+    /// Opens a transaction only if objects may have to be read again after the DELETE, since that can fail.
     func atOnce<T>(_ entity: EntityRuntime, _ body: () async throws -> T) async throws -> T {
         try await mayLeaveDoubt(entity) ? transaction(body) : body()
     }
 
-    /// Whether objects in memory may be reached by the database's actions over rows that are not in memory.
+    /// Whether the database's actions may reach objects in memory over rows that are not in memory.
     private func mayLeaveDoubt(_ entity: EntityRuntime) -> Bool {
         func isInMemory(_ relationship: RelationshipRuntime) -> Bool {
             guard case .referenced = relationship.link, relationship.model.databaseAction != .noAction else {
@@ -78,9 +78,9 @@ extension DatabaseContext {
                 guard case .referenced = relationship.link else { continue }
                 let action = relationship.model.databaseAction
                 let isCounted = runtime.entities[relationship.destination].entity.optimisticLocking == .xmin
-                // Whose rows the database takes is not known here where it alone can compare the keys.
-                let isLoose = action != .noAction && relationship.isComparedByServer
-                if action == .setDefault || action == .setNull && isCounted || isLoose, isInMemory(relationship) {
+                // Where only the server can compare keys, the rows that its action reaches are unknown here.
+                let needsServer = action != .noAction && relationship.isComparedByServer
+                if action == .setDefault || action == .setNull && isCounted || needsServer, isInMemory(relationship) {
                     return true
                 }
                 if action == .cascade, reached.insert(relationship.destination).inserted {
@@ -96,7 +96,7 @@ extension DatabaseContext {
         }
     }
 
-    /// One DELETE, and in memory what the database did to the rows that referred to the deleted ones.
+    /// One DELETE, and the effect of the database's actions on memory.
     private func deleteAtOnce(_ objects: [DatabaseObject], _ entity: EntityRuntime) async throws {
         try await write {
             for object in objects { try requireLive(object) }

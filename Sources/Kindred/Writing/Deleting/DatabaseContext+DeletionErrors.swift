@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 
 extension DatabaseContext {
-    /// The error for an object that others forbid to delete.
+    /// The error for an object whose deletion a rule forbids.
     func denied(_ step: DeletionStep, _ source: ObjectKey?, _ count: Int) -> KindredError {
         let entity = runtime.entities[step.source]
         let destination = runtime.entities[step.destination]
@@ -12,7 +12,7 @@ extension DatabaseContext {
         let code: KindredError.Code = step.action == .refuse ? .requiredRelationship : .deletionDenied
         let reason =
             step.action == .refuse
-            ? "still in its \"\(name)\" and may not be without it; give them another one or delete them first"
+            ? "still in its \"\(name)\", which they require; give them another one or delete them first"
             : "still in its \"\(name)\"; take them out of it or delete them first"
         return KindredError(
             code,
@@ -23,9 +23,9 @@ extension DatabaseContext {
         )
     }
 
-    /// The refusal of a foreign key as the same error, naming object, relationship and constraint.
+    /// Translates the refusal of a foreign key to the same error, with object, relationship and constraint.
     ///
-    /// - Parameter deleted: The keys of the rows that were being deleted, by entity, as far as they are known.
+    /// - Parameter deleted: The keys of the rows to be deleted, by entity, as far as known.
     func refusedDeletion(_ error: PostgresError, among deleted: [Int: [ObjectKey]]) -> KindredError? {
         guard error.sqlState == .foreignKeyViolation || error.sqlState == .restrictViolation else { return nil }
         let refused = RefusedDeletion(error, runtime, among: deleted)
@@ -39,7 +39,7 @@ extension DatabaseContext {
             reason = "rows of \(holder) still refer to it, says the constraint \"\(constraint)\""
         default:
             reason =
-                "the server has refused it as a foreign key does, and names no constraint, so it was a trigger or rule"
+                "the server reports a foreign-key violation without a constraint, so that it came from a trigger or rule"
         }
         return KindredError(
             .deletionDenied,

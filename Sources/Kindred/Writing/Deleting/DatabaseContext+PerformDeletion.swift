@@ -2,14 +2,14 @@ import KindredPostgres
 import KindredSchema
 
 extension DatabaseContext {
-    /// The rules for deleting rows of some entities, with the hooks that are registered.
+    /// The delete rules for rows of some entities, with the registered hooks.
     func deletionRules(_ roots: some Sequence<Int>) -> DeletionRules {
         DeletionRules(runtime, roots: Set(roots)) { [self] in hasDeletionHook($0) }
     }
 
-    /// Deletes objects with their rules inside the transaction that is running.
+    /// Deletes objects with their rules, inside the running transaction.
     ///
-    /// If it fails, the transaction or savepoint around it has to be rolled back.
+    /// After an error, the enclosing transaction or savepoint must be rolled back.
     package func deleteInTransaction(_ objects: [DatabaseObject]) async throws {
         var search = DeletionSearch(self, deletionRules(objects.map(\.runtime.index)), isLocking: true)
         for (entity, objects) in grouped(objects) {
@@ -45,7 +45,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Notes the owners that deleted rows belonged to.
+    /// Notes the owners of deleted rows.
     private func countOwners(of search: DeletionSearch) throws {
         guard let limits = runtime.countLimits else { return }
         for (index, found) in search.found {
@@ -59,7 +59,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Throws if a row that stays forbids the deletion.
+    /// Throws if a remaining row forbids the deletion.
     private func check(_ search: DeletionSearch) async throws {
         let statements = DeletionStatements(runtime: runtime)
         var batch: [(step: DeletionStep, statement: Statement)] = []
@@ -79,7 +79,7 @@ extension DatabaseContext {
         }
     }
 
-    /// The rows at other ends that stay lose their keys to the deleted ones.
+    /// Sets the foreign keys of remaining rows to NULL.
     private func nullify(_ search: DeletionSearch) async throws {
         let statements = DeletionStatements(runtime: runtime)
         for step in search.steps {
@@ -136,9 +136,9 @@ extension DatabaseContext {
         try await actions.settle()
     }
 
-    /// Sends a deletion; what a foreign key refuses becomes the error that the rule `deny` gives.
+    /// Sends a deletion, and translates a foreign key's refusal to the error of the rule `deny`.
     ///
-    /// - Parameter deleted: The keys of the rows that are to be deleted, by entity, as far as they are known.
+    /// - Parameter deleted: The keys of the rows to be deleted, by entity, as far as known.
     func sendDeletion(
         _ statement: Statement, _ entity: EntityRuntime, among deleted: [Int: [ObjectKey]]
     ) async throws -> QueryResult {
@@ -151,7 +151,7 @@ extension DatabaseContext {
     }
 }
 
-/// Rows of objects that were to be deleted and that are not there.
+/// Rows to be deleted that do not exist.
 struct MissingRows: Error {
     let objects: [DatabaseObject]
 }

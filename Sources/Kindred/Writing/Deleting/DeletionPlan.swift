@@ -1,52 +1,51 @@
 public import KindredSchema
 
-/// What deleting objects would do: the objects concerned, by entity and by the rule that reaches them.
+/// The effect of deleting objects: the objects concerned, by entity and by the rule that reaches them.
 ///
-/// A value, true for the moment at which it was made. Hooks are not called for a plan, so what they would delete is not
-/// in it.
+/// A value, valid for the time at which it was made. A plan calls no hooks, and lacks what they would delete.
 public struct DeletionPlan: Sendable {
-    /// Objects of one entity that are concerned for the same reason.
+    /// Objects of one entity that one rule reaches.
     public struct Item: Sendable, Hashable {
         /// The entity of the objects.
         public let entity: QualifiedName
-        /// The rule that reaches them; nil for the objects that were to be deleted in the first place.
+        /// The rule that reaches them; nil for the objects whose deletion was requested.
         ///
         /// `cascade`: they are deleted. `nullify`: they lose the deleted ones. `deny`: they forbid the deletion.
         /// `noAction`: the database's constraint decides about them.
         public let rule: DeleteRule?
         /// The relationship, of the entity of the deleted objects, that leads to them.
         public let relationship: Relationship?
-        /// The foreign keys that lead to them where no relationship stands for those: they hold for single partitions only.
+        /// The foreign keys that lead to them without a relationship: those of single partitions.
         public let constraints: [String]
-        /// Whether they forbid the deletion: by the rule `deny`, or because they cannot lose what they require.
+        /// Whether they forbid the deletion: by the rule `deny`, or because they would lose a required relationship.
         public let isDenied: Bool
         /// The objects, each once.
         public let objects: [ObjectID]
     }
 
-    /// What is concerned: first what is deleted, in the order it is reached, then the rest.
+    /// The items: first the deleted objects, in the order in which they are reached, then the rest.
     public let items: [Item]
 
-    /// Everything that is deleted, rows of helper tables included.
+    /// All deleted objects, including rows of helper tables.
     public var deleted: [ObjectID] {
         items.filter { $0.rule == nil || $0.rule == .cascade }.flatMap(\.objects)
     }
 
-    /// Whether the deletion would be refused by a rule.
+    /// Whether a rule would refuse the deletion.
     public var isDenied: Bool { items.contains(where: \.isDenied) }
 }
 
 extension DatabaseContext {
-    /// What deleting an object would do; nothing is changed, and no hook is called.
+    /// The effect of deleting an object; changes nothing, and calls no hook.
     public func deletionPlan(
         for object: DatabaseObject, fileID: String = #fileID, line: Int = #line
     ) async throws -> DeletionPlan {
         try await deletionPlan(for: CollectionOfOne(object), fileID: fileID, line: line)
     }
 
-    /// What deleting objects would do; nothing is changed, and no hook is called.
+    /// The effect of deleting objects; changes nothing, and calls no hook.
     ///
-    /// One SELECT for each relationship and level, in one transaction that sees one moment. Throws `KindredError`
+    /// One SELECT for each relationship and level, in one transaction with one snapshot. Throws `KindredError`
     /// `.objectDeleted` if a row is gone.
     public func deletionPlan(
         for objects: some Sequence<DatabaseObject>, fileID: String = #fileID, line: Int = #line

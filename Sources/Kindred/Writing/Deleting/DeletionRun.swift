@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-/// A deletion under way, bound to the task while hooks run, so that what they delete goes with it.
+/// A running deletion, bound to the task while hooks run, so that what they delete joins it.
 final class DeletionRun: Sendable {
     @TaskLocal static var current: DeletionRun?
 
@@ -15,20 +15,20 @@ final class DeletionRun: Sendable {
         outer = Self.current
     }
 
-    /// The deletion under way in a context that the task is a hook of.
+    /// The running deletion in a context, if the task runs one of its hooks.
     static func current(in context: DatabaseContext) -> DeletionRun? {
         var run = current
         while let found = run, found.context !== context { run = found.outer }
         return run
     }
 
-    /// Takes in objects that a hook deletes.
+    /// Adds objects that a hook deletes.
     func request(_ objects: [DatabaseObject]) {
         for object in objects { object.markDeleting() }
         requested.withLock { $0 += objects }
     }
 
-    /// What hooks have asked for since the last time.
+    /// The objects that hooks have added since the last call.
     func takeRequested() -> [DatabaseObject] {
         requested.withLock { objects in
             defer { objects = [] }
@@ -38,7 +38,7 @@ final class DeletionRun: Sendable {
 }
 
 extension DeletionSearch {
-    /// Finds everything that goes, calling hooks on the way, which may add to it.
+    /// Finds all rows to delete, and calls hooks, which may add more.
     mutating func findAll() async throws {
         let run = DeletionRun(context)
         var called: [Int: Int] = [:]
@@ -67,7 +67,7 @@ extension DeletionSearch {
         }
     }
 
-    /// The objects whose hooks have not been called; everything found shows itself as deleted from now on.
+    /// The objects whose hooks have not been called; from now on `isDeleted` is true for all objects found.
     private func takeFresh(_ called: inout [Int: Int]) throws -> [DatabaseObject] {
         guard found.keys.contains(where: context.hasDeletionHook) else { return [] }
         setDeleting(true)
@@ -81,7 +81,7 @@ extension DeletionSearch {
                     found.rows[key].map { Member(key: key, row: $0, position: Int32(clamping: position)) }
                 }
                 let group = LoadGroup(.members(members), askedAt: context.now)
-                // The rows are locked: nothing is newer.
+                // The rows are locked, so that none is newer.
                 fresh += members.compactMap { context.object($0, of: entity, group, knownAt: .max) }
             }
             for key in keys {

@@ -1,10 +1,10 @@
 import KindredPostgres
 import KindredSchema
 
-/// Finds the rows that go with the given ones, level by level: one statement for each relationship and level, whatever
-/// the number of rows, beyond slices of many thousands of keys.
+/// Finds the rows that the rules delete with the given ones, level by level: one statement for each relationship and
+/// level, for any number of rows up to slices of many thousands of keys.
 struct DeletionSearch {
-    /// The rows of one entity that are going to be deleted, in the order they were found.
+    /// The rows of one entity to delete, in the order in which they were found.
     struct Found {
         var keys: [ObjectKey] = []
         var rows: [ObjectKey: Row] = [:]
@@ -15,9 +15,9 @@ struct DeletionSearch {
     /// Whether rows are locked as they are found.
     let isLocking: Bool
     private(set) var found: [Int: Found] = [:]
-    /// By which relationship rows were reached; kept for plans.
+    /// The relationships by which rows were reached; kept for plans.
     private(set) var reached: [(step: DeletionStep, keys: [ObjectKey])] = []
-    /// Rows whose own relationships have not been looked at yet.
+    /// Rows whose own relationships have not been followed yet.
     private var frontier: [Int: [Row]] = [:]
 
     init(_ context: DatabaseContext, _ rules: DeletionRules, isLocking: Bool) {
@@ -30,7 +30,7 @@ struct DeletionSearch {
 
     private var statements: DeletionStatements { DeletionStatements(runtime: runtime) }
 
-    /// Takes in rows by their keys, and returns the keys that have none.
+    /// Adds rows by their keys, and returns the keys without a row.
     mutating func add(_ keys: [ObjectKey], of entity: EntityRuntime) async throws -> [ObjectKey] {
         let wanted = keys.filter { found[entity.index]?.rows[$0] == nil }
         guard !wanted.isEmpty else { return [] }
@@ -42,7 +42,7 @@ struct DeletionSearch {
         return wanted.filter { found[entity.index]?.rows[$0] == nil }
     }
 
-    /// Takes in the rows that a request selects.
+    /// Adds the rows that a request selects.
     mutating func add(_ request: SelectQuery, of entity: EntityRuntime) async throws {
         let columns = rules.columns(of: entity.index)
         let statement = try request.deletionStatement(
@@ -50,7 +50,7 @@ struct DeletionSearch {
         _ = try take(try await context.send([statement], entity)[0], entity, columns)
     }
 
-    /// Follows the rules from the rows that are new, until there are no new ones.
+    /// Follows the rules from new rows until there are none.
     mutating func expand() async throws {
         while !frontier.isEmpty {
             let level = frontier.sorted { $0.key < $1.key }
@@ -99,7 +99,7 @@ struct DeletionSearch {
         return try found.keys.first { try found.rows[$0].flatMap { try ObjectKey($0, positions) } == key }
     }
 
-    /// Whether an object's row was found in the version that the object was read with.
+    /// Whether an object's row was found with the version that the object has.
     func hasExpectedVersion(_ object: DatabaseObject) throws -> Bool {
         let entity = object.runtime
         guard let version = entity.version, let key = object.key, let row = found[entity.index]?.rows[key],

@@ -1,21 +1,22 @@
 import KindredPostgres
 import KindredSchema
 
-/// Which object a foreign key has kept from being deleted, and which rows refer to it, as far as the server's answer tells.
+/// The object that a foreign key kept from being deleted, and the rows that refer to it, as far as the server's error
+/// tells.
 ///
-/// The answer names the table that holds the key and the constraint, and its detail the values that are referred to:
-/// `Key (id)=(7) is still referenced from table "note".`, in the server's language.
+/// The error names the referring table and the constraint, and its detail the referenced values: `Key (id)=(7) is still
+/// referenced from table "note".`, in the server's language.
 struct RefusedDeletion {
-    /// The entity of the object; nil where the answer fits none.
+    /// The entity of the object; nil if none matches the error.
     private(set) var owner: EntityRuntime?
     /// The entity whose rows refer to the object.
     private(set) var holder: QualifiedName?
-    /// The owner's relationship to those rows; nil where a key makes none.
+    /// The owner's relationship to those rows; nil if the key has none.
     private(set) var relationship: RelationshipRuntime?
     /// The object, in words: `kindred:/public/person?id=7`.
     private(set) var object: String
 
-    /// - Parameter deleted: The keys of the rows that were being deleted, by entity, as far as they are known.
+    /// - Parameter deleted: The keys of the rows to be deleted, by entity, as far as known.
     init(_ error: PostgresError, _ runtime: SchemaRuntime, among deleted: [Int: [ObjectKey]]) {
         let referenced = ReferencedValues(error.server?.detail ?? "")
         object = ""
@@ -26,7 +27,7 @@ struct RefusedDeletion {
         object = Self.object(of: owner, runtime, referenced, deleted)
     }
 
-    /// Finds the key that has refused.
+    /// Finds the foreign key that refused.
     private mutating func find(
         _ constraint: String?,
         _ table: QualifiedName,
@@ -47,7 +48,7 @@ struct RefusedDeletion {
         let held = entity.foreignKeys.filter { !$0.model.isByView }
         var keys = held.filter { $0.model.foreignKey == constraint }
         if keys.isEmpty {
-            // Of a key to a partitioned table each partition has a part, with a name of its own; so have repeated keys.
+            // A key to a partitioned table has a constraint of another name for each partition; so have repeated keys.
             keys = held.filter { key in
                 referenced.map { $0.names == key.model.destinationColumns } ?? true
             }
@@ -80,12 +81,12 @@ struct RefusedDeletion {
     }
 }
 
-/// What a foreign key's refusal says was referred to: columns, and values as text.
+/// The columns and values of a foreign key's refusal, as text.
 private struct ReferencedValues {
     var names: [String]
     private let texts: [String]
 
-    /// Reads `… (a, b)=(1, x) …`; nil for anything else, such as for values that the role may not see.
+    /// Parses `… (a, b)=(1, x) …`; nil for anything else, such as values that the role may not see.
     init?(_ detail: String) {
         guard let middle = detail.firstRange(of: ")=("), let start = detail[..<middle.lowerBound].lastIndex(of: "("),
             let end = detail[middle.upperBound...].lastIndex(of: ")")
@@ -98,7 +99,7 @@ private struct ReferencedValues {
         if texts.count != names.count { return nil }
     }
 
-    /// The key that the values are; nil where they are of other columns.
+    /// The key with these values; nil if they are of other columns.
     func key(of entity: EntityRuntime) -> ObjectKey? {
         guard !entity.key.isEmpty, Set(names) == Set(entity.entity.primaryKey) else { return nil }
         let values = entity.entity.primaryKey.enumerated().compactMap { position, name in

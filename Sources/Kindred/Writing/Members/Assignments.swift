@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// New values for columns of one entity, collected from keys and checked before anything is sent.
+/// New values for columns of one entity, checked before anything is sent.
 struct Assignments {
     private let entity: EntityRuntime
     /// The object that is changed; nil for a new row.
@@ -14,7 +14,7 @@ struct Assignments {
         written = ColumnValues(entity)
     }
 
-    /// Takes the value for a key: an attribute, or a to-one relationship whose foreign key the entity holds.
+    /// Adds the value for a key: an attribute, or a to-one relationship whose foreign key the entity holds.
     mutating func assign(_ value: (any PropertyValue)?, forKey key: String, in context: DatabaseContext) throws {
         if let attribute = entity.attributeIndex(of: key) {
             try assign(try Self.attributeValue(value, entity, attribute), toColumn: attribute, key: key)
@@ -24,7 +24,7 @@ struct Assignments {
         guard case .foreignKey(let columns, let referenced) = relationship.link else {
             throw KindredError(
                 .wrongType,
-                "\(entity.name).\(relationship.model.name) is kept in other rows than the object's own; set it by itself with setValue",
+                "\(entity.name).\(relationship.model.name) is stored in other rows than the object's own; set it separately with setValue",
                 entity: entity.name.description,
                 key: key
             )
@@ -38,7 +38,7 @@ struct Assignments {
         try assign(object, to: relationship, columns, referenced)
     }
 
-    /// Takes the key values of an object, or NULL, for a relationship's foreign key.
+    /// Adds an object's key values, or NULL, for a relationship's foreign key.
     mutating func assign(
         _ object: DatabaseObject?,
         to relationship: RelationshipRuntime,
@@ -62,20 +62,20 @@ struct Assignments {
         try assign(values, to: columns, key: key)
     }
 
-    /// Takes the values of a foreign key.
+    /// Adds the values of a foreign key.
     private mutating func assign(_ values: [PostgresValue], to columns: [Int], key: String) throws {
         let written = entity.writtenColumns(of: columns, isNew: object == nil)
         for (column, value) in zip(columns, values) {
             if written.contains(column) {
                 try assign(value, toColumn: column, key: key)
             } else if let changed = object, try changed.storedRow[column] != value {
-                // A column shared with another key, such as a tenant's, has to agree already.
+                // A column shared with another key, such as a tenant's, must already agree.
                 throw changed.disagrees(column, key)
             }
         }
     }
 
-    /// Refuses a value for a column that a link to a new object will set.
+    /// Throws if a value was given for a column that a link to a new object will set.
     func requireNone(of relationship: RelationshipRuntime) throws {
         let key = relationship.model.name
         for column in entity.ownColumns(of: relationship.ownColumns) where written[column] != nil {
@@ -108,14 +108,14 @@ struct Assignments {
         written[column] = .some(value)
     }
 
-    /// Gives a new row the first version, where neither it nor the database has one.
+    /// Gives a new row its first version, unless it or the database sets one.
     mutating func assignInitialVersion() throws {
         guard let version = entity.version, let value = version.initialValue, written[version.position] == nil
         else { return }
         try assign(value, toColumn: version.position, key: entity.entity.attributes[version.position].name)
     }
 
-    /// The value that an attribute was given.
+    /// The value assigned to an attribute.
     static func attributeValue(
         _ value: (any PropertyValue)?,
         _ entity: EntityRuntime,

@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-// Changes of a many-to-many relationship: rows of the helper table come and go, both ends stay as they are.
+// Changes of a many-to-many relationship: they insert and delete rows of the helper table, and leave both ends alone.
 extension DatabaseContext {
     func helperStatements(
         _ owner: DatabaseObject,
@@ -21,7 +21,7 @@ extension DatabaseContext {
         )
     }
 
-    /// One INSERT of the pairs that are not there yet.
+    /// One INSERT of the missing pairs.
     func insert(
         _ members: [DatabaseObject], to owner: DatabaseObject, _ statements: HelperStatements,
         through payload: [String: (any PropertyValue)?]
@@ -32,7 +32,7 @@ extension DatabaseContext {
         let results = try await sendToHelper([statement], owner, statements)
         try applyWrittenPairs(results[0], statements.helper, payload: assignments)
         for member in members { join(member, owner, statements) }
-        // Positions that were given with the pairs: the order is read again.
+        // The pairs came with positions: the order has to be read again.
         if statements.relationship.position != nil { noteStale(statements.relationship, of: owner) }
     }
 
@@ -51,7 +51,7 @@ extension DatabaseContext {
         try applyDeletedPairs(results[0], of: owner, statements)
     }
 
-    /// The difference only: the pairs that are no longer wanted go, the missing ones come, in one atomic change.
+    /// Deletes the pairs that are not among the new ones and inserts the missing ones, in one atomic change.
     func replace(_ members: [DatabaseObject], of owner: DatabaseObject, _ statements: HelperStatements) async throws {
         guard !members.isEmpty else { return try await removeAll(from: owner, statements) }
         let keys = try memberKeys(members, statements)
@@ -104,7 +104,7 @@ extension DatabaseContext {
         }
     }
 
-    /// The values for the helper's other columns; a required one that is missing is an error before anything is sent.
+    /// The values for the helper's other columns; throws before anything is sent if a required one is missing.
     func payload(
         _ given: [String: (any PropertyValue)?],
         of relationship: RelationshipRuntime,
@@ -126,7 +126,7 @@ extension DatabaseContext {
             }
             try assignments.assign(value, forKey: key, in: self)
         }
-        // Positions are given by the relationship itself.
+        // The relationship sets positions itself.
         let positions = Set(link.positions.map { helper.entity.attributes[$0.column].name })
         let missing = (relationship.model.helper?.requiredPayload ?? []).filter {
             given[$0] == nil && !positions.contains($0)
@@ -155,7 +155,7 @@ extension DatabaseContext {
         unloadHelperRows(member, owner, statements)
     }
 
-    /// The one-to-many sets of helper rows at both ends are read again when they are next used.
+    /// Marks the one-to-many sets of helper rows at both ends as stale.
     func unloadHelperRows(_ member: DatabaseObject, _ owner: DatabaseObject, _ statements: HelperStatements) {
         for end in statements.helper.foreignKeys {
             if end.ownColumns == statements.link.sourceColumns { noteHelperRows(end, of: owner) }
@@ -163,9 +163,9 @@ extension DatabaseContext {
         }
     }
 
-    /// Takes helper rows that were inserted or changed to their objects, and to whatever is loaded of them.
+    /// Applies inserted or changed helper rows to their objects and to loaded relationships.
     ///
-    /// - Parameter payload: what was written beside the keys, which is no longer staged.
+    /// - Parameter payload: the values written beside the keys, which are no longer staged.
     func applyWrittenPairs(_ result: QueryResult, _ helper: EntityRuntime, payload: ColumnValues?) throws {
         guard result.count > 0, !helper.key.isEmpty, withMap({ $0.knows(helper.index) }) else { return }
         let rows = try EntityRows(result, of: helper)
@@ -181,7 +181,7 @@ extension DatabaseContext {
         }
     }
 
-    /// The members of deleted pairs are no longer the owner's, and objects that stood for the pairs are deleted.
+    /// Removes the members of deleted pairs from the owner, and marks the pairs' objects as deleted.
     func applyDeletedPairs(_ result: QueryResult, of owner: DatabaseObject, _ statements: HelperStatements) throws {
         let helper = statements.helper
         let destination = runtime.entities[statements.relationship.destination]
@@ -195,7 +195,7 @@ extension DatabaseContext {
                 continue
             }
             let relationship = statements.relationship
-            // The helper's rows are of one-to-many sets too, at both ends.
+            // The helper's rows are also members of one-to-many sets at both ends.
             for end in helper.foreignKeys {
                 guard let key = try ObjectKey(row, end.ownColumns) else { continue }
                 noteStale(end.destination, slot: end.inverseSlot, key)

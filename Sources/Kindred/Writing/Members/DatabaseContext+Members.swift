@@ -1,8 +1,8 @@
 import KindredPostgres
 
-// What may be given to a relationship: live objects of the destination entity, from this context.
+// Checks values for relationships: live objects of the destination entity, from this context.
 extension DatabaseContext {
-    /// The one object, or nil, that a to-one relationship was given.
+    /// The object, or nil, assigned to a to-one relationship.
     func member(_ value: (any PropertyValue)?, of relationship: RelationshipRuntime) throws -> DatabaseObject? {
         switch try value?.propertyContent {
         case nil, .value(nil): return nil
@@ -19,7 +19,7 @@ extension DatabaseContext {
         }
     }
 
-    /// The objects that a to-many relationship was given, each once.
+    /// The objects assigned to a to-many relationship, each once.
     func members(_ value: (any PropertyValue)?, of relationship: RelationshipRuntime) async throws -> [DatabaseObject] {
         if case .set(let set)? = try value?.propertyContent {
             guard let known = set.known else { throw set.owner.noProperty("relationship") }
@@ -29,7 +29,7 @@ extension DatabaseContext {
         return try stageableMembers(value, of: relationship)
     }
 
-    /// The objects that a to-many relationship of a new object was given, each once, without I/O.
+    /// The objects assigned to a to-many relationship of a new object, each once, without I/O.
     func stageableMembers(
         _ value: (any PropertyValue)?,
         of relationship: RelationshipRuntime
@@ -48,7 +48,7 @@ extension DatabaseContext {
         }
     }
 
-    /// The objects without repetition, each checked.
+    /// The distinct objects, each checked.
     func distinctMembers(
         _ objects: some Sequence<DatabaseObject>,
         of relationship: RelationshipRuntime

@@ -1,6 +1,6 @@
 import KindredPostgres
 
-// Changes of a relationship whose members hold the foreign key: one-to-many, and one-to-one seen from its other side.
+// Changes of a relationship whose members hold the foreign key: one-to-many, and one-to-one from its other side.
 extension DatabaseContext {
     func memberStatements(
         _ owner: DatabaseObject,
@@ -23,7 +23,7 @@ extension DatabaseContext {
         )
     }
 
-    /// The members join the owner and leave their old ones.
+    /// Adds the members to the owner; they leave their former owners.
     func attach(_ members: [DatabaseObject], to owner: DatabaseObject, _ statements: MemberStatements) async throws {
         guard !members.isEmpty else { return }
         let rows = try members.map { try $0.versionedKey }
@@ -42,7 +42,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Those of the objects that are members leave the owner.
+    /// Removes those of the objects that are members from the owner.
     func detach(_ members: [DatabaseObject], from owner: DatabaseObject, _ statements: MemberStatements) async throws {
         guard !members.isEmpty else { return }
         let statement = try statements.detach(try members.map { try $0.versionedKey }, leaving: try leaving(statements))
@@ -51,7 +51,7 @@ extension DatabaseContext {
         try await applyGuarded(result, members, owner, statements)
     }
 
-    /// All members leave the owner.
+    /// Removes all members from the owner.
     func detachAll(from owner: DatabaseObject, _ statements: MemberStatements) async throws {
         let statement = try statements.detachAll(leaving: try leaving(statements))
         count(statements.relationship, of: owner)
@@ -60,7 +60,7 @@ extension DatabaseContext {
         for position in 0..<rows.count { try applyMember(rows[position], owner, statements, [:]) }
     }
 
-    /// The members become the owner's only ones: the others leave, the missing ones join.
+    /// Makes the members the owner's only ones.
     func replace(_ members: [DatabaseObject], of owner: DatabaseObject, _ statements: MemberStatements) async throws {
         guard !members.isEmpty || statements.members.leavingColumns(of: statements.columns) == nil else {
             return try await detachAll(from: owner, statements)
@@ -69,7 +69,7 @@ extension DatabaseContext {
         try requireSharedColumns(members, statements)
         let entity = statements.members
         let own = entity.ownColumns(of: statements.columns)
-        // Where the foreign key is required, the server refuses the leavers, if there are any.
+        // If the foreign key is required, the server refuses to set it to NULL for former members.
         let leaving = entity.leavingColumns(of: statements.columns) ?? own
         let key = statements.relationship.model.name
         count(statements.relationship, of: owner)
@@ -87,7 +87,7 @@ extension DatabaseContext {
         }
     }
 
-    /// One-to-one: the member becomes the owner's, the owner's old member is left without.
+    /// One-to-one: makes the member the owner's, and leaves the owner's former member without an owner.
     func claim(_ member: DatabaseObject, by owner: DatabaseObject, _ statements: MemberStatements) async throws {
         let row = try member.versionedKey
         try requireSharedColumns([member], statements)
@@ -115,7 +115,8 @@ extension DatabaseContext {
         }
     }
 
-    /// Applies a guarded statement's answer: rows that changed, and in the last column how many of the members exist.
+    /// Applies the result of a guarded statement: the changed rows, and in the last column how many of the members
+    /// exist.
     private func applyGuarded(
         _ result: QueryResult,
         _ members: [DatabaseObject],
@@ -126,7 +127,7 @@ extension DatabaseContext {
         let entity = statements.members
         guard let first = result.first, try first[entity.attributeColumns.upperBound] == .integer(Int64(members.count))
         else { throw try await unwritten(members) }
-        // A foreign key inside the member's key gives it a new key: look the objects up by the one they get.
+        // A foreign key inside the member's key changes that key: look the objects up by their new keys.
         var moved: [ObjectKey: DatabaseObject] = [:]
         let joining = statements.joining
         if areJoining, joining.contains(where: entity.key.contains) {
@@ -145,7 +146,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Applies a member's changed row: to its object, or, where nobody holds one, to the loaded sets that hold the row.
+    /// Applies a member's changed row to its object, or without an object to the loaded sets that hold the row.
     func applyMember(
         _ row: Row,
         _ owner: DatabaseObject,
@@ -167,13 +168,57 @@ extension DatabaseContext {
         )
     }
 
-    /// A column that the foreign key shares with the member's key or another foreign key has to agree already.
+    /// Checks that a column which the foreign key shares with the member's key or another foreign key agrees.
     func requireSharedColumns(_ members: [DatabaseObject], _ statements: MemberStatements) throws {
         let joining = statements.joining
         for (column, value) in zip(statements.columns, statements.ownerValues) where !joining.contains(column) {
             for member in members where try member.storedRow[column] != value {
                 throw member.disagrees(column, statements.relationship.model.name)
             }
+        }
+    }
+}
+
+extension DatabaseContext {
+    /// Sets a one-to-one relationship from either side.
+    func setPartner(
+        _ partner: DatabaseObject?,
+        of object: DatabaseObject,
+        _ relationship: RelationshipRuntime
+    ) async throws {
+        switch relationship.link {
+        case .foreignKey(let columns, let referenced):
+            guard let partner else {
+                var assignments = Assignments(object.runtime, for: object)
+                try assignments.assign(nil, to: relationship, columns, referenced)
+                return try await update(object, assignments, key: relationship.model.name)
+            }
+            // For the partner, the object is its only member.
+            let inverse = inverse(of: relationship)
+            try await write(of: object.runtime, columns) {
+                try requireLive(object)
+                try requireLeave(
+                    stagedMembers(of: inverse, partner).filter { $0 !== object }, from: partner, inverse)
+                try await claim(object, by: partner, try memberStatements(partner, inverse, referenced, columns))
+            }
+            try stageLeave(stagedMembers(of: inverse, partner).filter { $0 !== object }, from: partner, inverse)
+        case .referenced(let referenced, let columns):
+            try await write(of: runtime.entities[relationship.destination], columns) {
+                try requireLive(object)
+                let statements = try memberStatements(object, relationship, referenced, columns)
+                try requireLeave(
+                    stagedMembers(of: relationship, object).filter { $0 !== partner }, from: object, relationship)
+                if let partner {
+                    try await claim(partner, by: object, statements)
+                } else {
+                    try await detachAll(from: object, statements)
+                }
+            }
+            try stageLeave(
+                stagedMembers(of: relationship, object).filter { $0 !== partner }, from: object, relationship)
+        case .helper:
+            // Unreachable: a one-to-one relationship never has a helper.
+            return
         }
     }
 }

@@ -1,14 +1,14 @@
 import KindredPostgres
 
-// Changes of a to-many relationship: what new objects take part in is staged, everything else is one statement.
+// Changes of a to-many relationship: staged if new objects take part, else one statement.
 extension DatabaseContext {
-    /// The statements that change a set: those of its members' rows, or of a helper's.
+    /// The statements that change a set: of its members' rows, or of a helper's.
     private enum SetStatements {
         case members(MemberStatements)
         case helper(HelperStatements)
     }
 
-    /// Makes objects members of an owner's set; they leave their old owners.
+    /// Adds objects to an owner's set; they leave their former owners.
     func join(
         _ objects: some Sequence<DatabaseObject>, to owner: DatabaseObject, _ relationship: RelationshipRuntime
     ) async throws {
@@ -29,7 +29,7 @@ extension DatabaseContext {
         try stageJoin(staged, to: owner, relationship)
     }
 
-    /// Makes an object a member through a helper's row that gets values of its own.
+    /// Adds an object through a helper's row with values of its own.
     func join(
         _ object: DatabaseObject, to owner: DatabaseObject, _ relationship: RelationshipRuntime,
         through given: [String: (any PropertyValue)?]
@@ -51,7 +51,7 @@ extension DatabaseContext {
         }
         if let position = relationship.position {
             let payload = try payload(given, of: relationship, link)
-            // Whoever gives the position writes it like any other column.
+            // A position in the payload is written like any other column.
             if payload?[position] == nil { return try await append(members, to: owner, relationship, through: payload) }
         }
         try await change(relationship, of: owner) { change in
@@ -60,7 +60,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Takes objects out of an owner's set; those that are no members stay as they are.
+    /// Removes objects from an owner's set; objects that are not members stay unchanged.
     func leave(
         _ objects: some Sequence<DatabaseObject>, from owner: DatabaseObject, _ relationship: RelationshipRuntime
     ) async throws {
@@ -82,7 +82,7 @@ extension DatabaseContext {
         try stageLeave(staged, from: owner, relationship)
     }
 
-    /// Takes every member out of an owner's set, those that were never read included.
+    /// Removes every member from an owner's set, including members that were never read.
     func leaveAll(_ owner: DatabaseObject, _ relationship: RelationshipRuntime) async throws {
         try requireLeave(stagedMembers(of: relationship, owner), from: owner, relationship)
         if !owner.isInserted {
@@ -96,9 +96,9 @@ extension DatabaseContext {
         try stageLeave(stagedMembers(of: relationship, owner), from: owner, relationship)
     }
 
-    /// Makes objects the only members of an owner's set: the others leave, those that are missing join.
+    /// Makes objects the only members of an owner's set.
     ///
-    /// - Parameter all: the objects, each once and checked, as `distinctMembers` gives them.
+    /// - Parameter all: the objects, each once and checked, as `distinctMembers` returns them.
     func replace(
         _ all: [DatabaseObject], of owner: DatabaseObject, _ relationship: RelationshipRuntime
     ) async throws {
@@ -116,20 +116,20 @@ extension DatabaseContext {
         try stageReplace(staged, of: owner, relationship)
     }
 
-    /// The members whose joining can only be staged, because they or the owner are new, and those that it is written for.
+    /// The members that can only be staged, because they or the owner are new, and the members to write.
     private func split(
         _ members: [DatabaseObject], _ owner: DatabaseObject, _ relationship: RelationshipRuntime
     ) throws -> (staged: [DatabaseObject], written: [DatabaseObject]) {
         let isNew = owner.isInserted
         let staged = isNew ? members : members.filter(\.isInserted)
         if !staged.isEmpty, case .helper(let link) = relationship.link {
-            // A required column of the helper is an error before anything is written.
+            // Throws for a required column of the helper before anything is written.
             _ = try payload([:], of: relationship, link)
         }
         return (staged, isNew ? [] : staged.isEmpty ? members : members.filter { !$0.isInserted })
     }
 
-    /// Runs a change when no other write of the context is under way, on a live owner.
+    /// Runs a change of a live owner, when no other write of the context is running.
     private func change(
         _ relationship: RelationshipRuntime, of owner: DatabaseObject, _ body: (SetStatements) async throws -> Void
     ) async throws {
@@ -142,7 +142,7 @@ extension DatabaseContext {
             case .helper(let link):
                 try await body(.helper(try helperStatements(owner, relationship, link)))
             case .foreignKey:
-                // A to-many relationship never holds its own foreign key; the model has no such value.
+                // Unreachable: a to-many relationship never holds its own foreign key.
                 return
             }
         }

@@ -1,9 +1,9 @@
 import KindredPostgres
 import KindredSchema
 
-// Writing rows through: one statement, then the memory after its answer.
+// Writes rows through: one statement, then its result is applied to memory.
 extension DatabaseContext {
-    /// `UPDATE entity SET … WHERE key RETURNING …` for one object; nothing if there is nothing to assign.
+    /// `UPDATE entity SET … WHERE key RETURNING …` for one object; nothing without assignments.
     func update(_ object: DatabaseObject, _ assignments: Assignments, key: String?) async throws {
         let columns = assignments.written.columns
         guard !columns.isEmpty else { return }
@@ -19,7 +19,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Gives the returned rows to the objects they belong to; every object must have got one.
+    /// Applies the returned rows to their objects; throws if an object has none.
     func applyUpdated(_ result: QueryResult, _ objects: [DatabaseObject]) async throws {
         if objects.count == 1, result.count == 1 {
             try apply(EntityRows(result, of: objects[0].runtime)[0], to: objects[0])
@@ -29,7 +29,7 @@ extension DatabaseContext {
         try applyReturned(result, objects[0].runtime)
     }
 
-    /// Gives the returned rows to the objects of theirs that are in memory.
+    /// Applies the returned rows to their objects in memory.
     func applyReturned(_ result: QueryResult, _ entity: EntityRuntime) throws {
         let rows = try EntityRows(result, of: entity)
         for position in 0..<rows.count {

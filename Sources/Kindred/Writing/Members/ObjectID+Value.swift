@@ -16,21 +16,21 @@ extension ObjectID: ObjectReference {
     package func hasAttributes(_ names: [String]) -> Bool { names.allSatisfy(attributes.contains) }
 }
 
-/// What an ID that was given for the object of a to-one relationship comes down to.
+/// What an ID assigned to a to-one relationship resolves to.
 enum IdentifiedObject {
-    /// The object is in memory.
+    /// The object, which is in memory.
     case object(DatabaseObject)
-    /// It is not, and its ID has all that the foreign key takes: the values, one for each of the key's columns.
+    /// The foreign key's values, all of which the ID has; the object is not in memory.
     case values([PostgresValue])
-    /// It is not, and it has to be, to be the other end.
+    /// The object is not in memory, and has to be read.
     case unread
 }
 
 extension DatabaseContext {
-    /// What an ID stands for at the end of a to-one relationship.
+    /// Resolves an ID assigned to a to-one relationship.
     ///
-    /// Throws `.wrongType` for the ID of another entity's object, `.invalidObjectID` for that of a new object which is saved or
-    /// given up meanwhile.
+    /// Throws `.wrongType` for the ID of another entity's object, `.invalidObjectID` for the ID of a new object that
+    /// has been saved or given up.
     func identified(_ id: ObjectID, for relationship: RelationshipRuntime) throws -> IdentifiedObject {
         let destination = runtime.entities[relationship.destination]
         guard id.entity == destination.name else {
@@ -44,7 +44,7 @@ extension DatabaseContext {
         guard id.attributes == destination.entity.primaryKey else {
             throw KindredError(
                 .invalidObjectID,
-                "\(destination.name) has not the key (\(id.attributes.joined(separator: ", ")))",
+                "\(destination.name) does not have the key (\(id.attributes.joined(separator: ", ")))",
                 entity: destination.name.description
             )
         }
@@ -56,7 +56,7 @@ extension DatabaseContext {
         return values.count == referenced.count ? .values(values) : .unread
     }
 
-    /// The values that an object was given, with objects in the place of IDs where the ID alone is not enough.
+    /// The values with objects in place of IDs, where an ID is not enough.
     ///
     /// Sends one SELECT for each such object that is not in memory.
     func reading(
@@ -72,7 +72,7 @@ extension DatabaseContext {
         return result
     }
 
-    /// What a relationship was given, with the object in the place of an ID where the ID alone is not enough.
+    /// The value of a relationship, with the object in place of an ID where the ID is not enough.
     func reading(
         _ value: (any PropertyValue)?, for relationship: RelationshipRuntime, needsObject: Bool
     ) async throws -> (any PropertyValue)? {

@@ -1,12 +1,12 @@
 import KindredPostgres
 
-// What a changed order does to memory.
+// Applies a changed order to memory.
 extension DatabaseContext {
-    /// Takes the answers to memory: rows to their objects, and the owner's loaded members in their new order.
+    /// Applies the results: rows to their objects, and the new order to the owner's loaded members.
     func apply(_ update: OrderUpdate, _ rows: OrderedRows) throws {
         let (owner, relationship) = (rows.owner, rows.statements.relationship)
         if case .members(let statements) = rows.link {
-            // A given member that was staged to leave stays: its foreign key is as the caller says.
+            // A given member that was staged to leave stays: the caller's value wins.
             let gone = Set(update.leaving)
             for (key, object) in update.given where !gone.contains(key) { unstage(statements.columns, of: object) }
         }
@@ -38,7 +38,7 @@ extension DatabaseContext {
         try keepOrder(update, rows, loaded)
     }
 
-    /// Rows of members that got a position: those of the members that the caller named must be there.
+    /// Applies rows of members that got a position; throws if a member named by the caller has no row.
     private func applyPlaced(_ update: OrderUpdate, _ rows: OrderedRows) throws {
         let entity = rows.statements.rows
         let width = entity.attributeColumns.count
@@ -60,7 +60,7 @@ extension DatabaseContext {
         if let object = missing.first { throw gone([object]) }
     }
 
-    /// Helper rows that got a position, where somebody holds objects of them.
+    /// Applies helper rows that got a position to their objects, if in memory.
     private func applyPlacedPairs(_ update: OrderUpdate, _ rows: OrderedRows) throws {
         let entity = rows.statements.rows
         guard update.hasPlaces, let answer = update.answers.last, !entity.key.isEmpty else { return }
@@ -71,7 +71,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Takes a row to the object that shows it, which is returned; without one, loaded relationships learn of it.
+    /// Applies a row to its object, which is returned, or without an object to loaded relationships.
     @discardableResult
     private func takeOver(
         _ row: Row,
@@ -88,12 +88,12 @@ extension DatabaseContext {
         return object
     }
 
-    /// Helper objects of pairs whose payload changed are read again with the sets that they are in.
+    /// Marks the objects and sets of helper rows whose payload changed as stale.
     private func unloadPairs(_ update: OrderUpdate, _ owner: DatabaseObject, _ statements: HelperStatements) throws {
         for object in update.given.values { unloadHelperRows(object, owner, statements) }
     }
 
-    /// Gives the owner's loaded members their order; they are read again where the database has others than memory.
+    /// Reorders the owner's loaded members, or marks them as stale if the database has others.
     private func keepOrder(_ update: OrderUpdate, _ rows: OrderedRows, _ loaded: LoadedMembers?) throws {
         let (owner, relationship) = (rows.owner, rows.statements.relationship)
         guard let loaded else { return }
@@ -117,7 +117,7 @@ extension DatabaseContext {
             let joined = update.joining.map(\.place.key).filter { !known.contains($0) }
             order = loaded.members + joined.compactMap { members[$0] }
         }
-        // The server has said what the order is: that is an answer like any other.
+        // The order came from the server: it is an answer.
         let batch = LoadedBatch(order, askedAt: tick(), in: journal?.scope)
         keep(.many(LoadedMembers(batch, 0..<order.count)), relationship.slot, of: owner)
     }

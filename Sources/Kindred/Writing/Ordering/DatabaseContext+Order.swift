@@ -1,9 +1,9 @@
 import KindredPostgres
 import KindredSchema
 
-// Changes of an ordered relationship: the owner is locked, its order is read, and what differs is written.
+// Changes of an ordered relationship: lock the owner, read its order, write the difference.
 extension DatabaseContext {
-    /// Changes an order in a transaction of its own, or in a savepoint of the one that is running.
+    /// Changes an order in its own transaction, or in a savepoint of the running one.
     func reorder(
         _ owner: DatabaseObject,
         _ relationship: RelationshipRuntime,
@@ -40,7 +40,7 @@ extension DatabaseContext {
         }
     }
 
-    /// What is moved has to be there.
+    /// Throws if an object to be moved is not a stored member.
     private func requireMembers(
         _ update: OrderUpdate,
         _ change: OrderChange,
@@ -50,8 +50,9 @@ extension DatabaseContext {
         throw KindredError(
             .notFound,
             """
-            What was to be moved is not in \(runtime.entities[relationship.source].name).\(relationship.model.name) as it is \
-            stored: it has left, or is only staged to join, which has to be saved first
+            An object to move is no stored member of \
+            \(runtime.entities[relationship.source].name).\(relationship.model.name): it has left, or its joining is only \
+            staged; save it first
             """,
             entity: runtime.entities[relationship.source].name.description,
             key: relationship.model.name
@@ -85,7 +86,7 @@ extension DatabaseContext {
         return rows
     }
 
-    /// Sends what the change writes, in one round trip.
+    /// Sends the statements of the change, in one round trip.
     private func send(_ update: inout OrderUpdate, _ rows: OrderedRows, _ key: String) async throws {
         switch rows.link {
         case .members(let statements):

@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-// Changes of an ordered set: of stored members the positions are written at once, of new ones they are staged.
+// Changes of an ordered set: positions of stored members are written at once, those of new ones are staged.
 extension DatabaseContext {
     /// The objects that are to become members of an ordered set, each once.
     func orderable(
@@ -12,13 +12,13 @@ extension DatabaseContext {
         return try distinctMembers(objects, of: relationship)
     }
 
-    /// Appends objects of which those that are members already only get the payload.
+    /// Appends objects; existing members only get the payload.
     func append(
         _ all: [DatabaseObject], to owner: DatabaseObject, _ relationship: RelationshipRuntime,
         through payload: ColumnValues?
     ) async throws {
         try requireLive(owner)
-        // A member by a staged change stays where it is.
+        // A staged member keeps its place.
         let joined = payload == nil ? Set(stagedMembers(of: relationship, owner)) : []
         let staged = (owner.isInserted ? all : all.filter(\.isInserted)).filter { !joined.contains($0) }
         let stored = owner.isInserted ? [] : all.filter { !$0.isInserted }
@@ -26,7 +26,7 @@ extension DatabaseContext {
             _ = try self.payload([:], of: relationship, link)
         }
         if !staged.isEmpty {
-            // Staged members come behind all that the owner has then.
+            // Staged members follow all stored ones.
             if !owner.isInserted, case .referenced = relationship.link {
                 _ = try await members(of: relationship, owner: owner)
             }
@@ -51,7 +51,7 @@ extension DatabaseContext {
         try stageLeave(left, from: owner, relationship)
     }
 
-    /// Makes objects members from a place on; those that are members already move there.
+    /// Inserts objects at an index; existing members move there.
     func insert(
         _ objects: some Sequence<DatabaseObject>, at index: Int, in owner: DatabaseObject,
         _ relationship: RelationshipRuntime, usedAt place: SourcePlace?
@@ -69,7 +69,7 @@ extension DatabaseContext {
         try await reorder(owner, relationship, .insert(before: next, at: index), all)
     }
 
-    /// Moves the member at a place to another, which is its place afterwards.
+    /// Moves the member at an index to another, which is its index afterwards.
     func move(
         from index: Int, to destination: Int, in owner: DatabaseObject, _ relationship: RelationshipRuntime,
         usedAt place: SourcePlace?
@@ -89,7 +89,7 @@ extension DatabaseContext {
         try await reorder(owner, relationship, .move(before: next, at: destination), [member])
     }
 
-    /// Takes the member at a place out, and returns it.
+    /// Removes the member at an index, and returns it.
     func leave(
         at index: Int, _ owner: DatabaseObject, _ relationship: RelationshipRuntime, usedAt place: SourcePlace?
     ) async throws -> DatabaseObject {
@@ -106,7 +106,7 @@ extension DatabaseContext {
         return try await members(of: relationship, owner: owner, at: place)
     }
 
-    /// What the rows call the member before which others are to stand; nil for the end.
+    /// The row key of the member before which others are inserted; nil for the end.
     private func key(
         of others: [DatabaseObject], at index: Int, in owner: DatabaseObject, _ relationship: RelationshipRuntime
     ) throws -> ObjectKey? {
@@ -123,13 +123,13 @@ extension DatabaseContext {
             .indexOutOfRange,
             last < 0
                 ? "\(source).\(name) is empty"
-                : "\(source).\(name) takes places from 0 to \(last), not \(index)",
+                : "\(source).\(name) takes indices from 0 to \(last), not \(index)",
             entity: source.description,
             key: name
         )
     }
 
-    /// Places among stored members are written at once: new objects have to be saved first.
+    /// Throws for new objects: an index among stored members is written at once.
     private func requireStored(
         _ members: [DatabaseObject], in owner: DatabaseObject, _ relationship: RelationshipRuntime
     ) throws {
@@ -137,7 +137,7 @@ extension DatabaseContext {
         let name = relationship.model.name
         throw KindredError(
             .notStored,
-            "\(new) is new: append it to \(owner.runtime.name).\(name), or save it before it gets a place",
+            "\(new) is new: append it to \(owner.runtime.name).\(name), or save it before giving it an index",
             entity: new.runtime.name.description,
             key: name
         )

@@ -2,9 +2,9 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-// Orders of which an end is new: positions are staged with the members, or follow from the order of the staged pairs.
+// Stages positions where an end is new; for pairs their staged order decides.
 extension DatabaseContext {
-    /// Gives the members of a new owner their order, if it has one.
+    /// Stages the order of a new owner's members, if it has one.
     func stageOrder(
         _ members: [DatabaseObject],
         of owner: DatabaseObject,
@@ -21,9 +21,9 @@ extension DatabaseContext {
         }
     }
 
-    /// Gives new objects that refer to the owner of an ordered set, and have no position, one at its end, as `append` does.
+    /// Gives new members of ordered sets without a position one at the end, as `append` does.
     ///
-    /// One SELECT for each relationship whose sets are not loaded. Returns the objects that have staged positions now, with
+    /// One SELECT for each relationship whose sets are not loaded. Returns the objects with staged positions, including
     /// stored members that had none.
     func placeNewMembers(among objects: [DatabaseObject]) async throws -> [DatabaseObject] {
         struct End: Hashable {
@@ -76,12 +76,12 @@ extension DatabaseContext {
         return liveObject(entity, key)
     }
 
-    /// The positions of members that join by a staged change: behind those that the owner shows.
+    /// The positions of members that join by a staged change, after those that the owner shows.
     ///
-    /// Members of the owner that have no position stand last, and get one, so that there is a place behind them. Throws
-    /// `KindredError` `.valueTooLarge` where the column has no room, and what keeps it from being set.
+    /// Members without a position come last, and get one first. Throws `KindredError` `.valueTooLarge` if the column
+    /// has no room, and any error of staging a position.
     ///
-    /// - Parameter count: how many others get positions before them.
+    /// - Parameter count: how many other members get positions before them.
     func endPositions(
         of members: [DatabaseObject],
         _ owner: DatabaseObject,
@@ -115,7 +115,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Puts a staged pair behind all others.
+    /// Moves a staged pair to the end.
     private func restage(_ pair: StagedPair) {
         journal?.record(pair, in: self)
         core.staged.withLock { staged in

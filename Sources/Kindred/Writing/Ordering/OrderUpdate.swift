@@ -1,12 +1,12 @@
 import KindredPostgres
 import KindredSchema
 
-/// What one change of an order comes down to: who leaves, who joins, and whose position changes.
+/// The effect of a change of an order: the members that leave, join, and change their positions.
 struct OrderUpdate {
     /// The new order, or, for a change at the end, the end of it.
     let order: [ObjectKey]
     let leaving: [ObjectKey]
-    /// Who is no member yet, with the place in the order.
+    /// New members with their places.
     private(set) var joining: [(object: DatabaseObject, place: OrderStatements.Place)] = []
     /// Members whose position changes.
     private(set) var moving: [OrderStatements.Place] = []
@@ -14,10 +14,10 @@ struct OrderUpdate {
     private(set) var known: [OrderStatements.Place] = []
     let payload: ColumnValues?
     let isComplete: Bool
-    /// The objects that the change was given, by what the rows call them.
+    /// The given objects by their row keys.
     let given: [ObjectKey: DatabaseObject]
     private let stored: [ObjectKey: Int64?]
-    /// The server's answers, without that to an INSERT.
+    /// The server's results, except that of an INSERT.
     var answers: [QueryResult] = []
     /// The rows of pairs that were inserted or got their payload.
     var pairs: QueryResult?
@@ -66,16 +66,16 @@ struct OrderUpdate {
         }
     }
 
-    /// There is no room behind the last position: all of the order has to be known.
+    /// There is no room after the last position: the whole order has to be read.
     struct EndIsFull: Error {}
 
-    /// The pairs that a helper gets, or whose payload changes.
+    /// The pairs that are inserted, or whose payload changes.
     var inserted: [OrderStatements.Place] {
         joining.map(\.place) + (payload == nil ? [] : known)
     }
 
-    /// The UPDATEs that give members of the database's own order their positions, and, where a unique key is checked row
-    /// by row, one before that which takes those out of the way whose positions others get.
+    /// The UPDATEs that set members' positions: with a unique key that is checked row by row, another one first moves
+    /// members away from positions that other members get.
     func writes(_ rows: OrderedRows) throws -> (park: [Statement], place: [Statement]) {
         var joined: [OrderStatements.Place] = []
         var columns: [Int] = []
@@ -95,7 +95,7 @@ struct OrderUpdate {
         return ([try rows.statements.place(places)], [place])
     }
 
-    /// The row keys of the places that `place` was given, in their order.
+    /// The row keys of the places passed to `place`, in their order.
     var placed: [ObjectKey] { moving.map(\.key) + joining.map(\.place.key) }
 
     private static func tooMany(_ statements: OrderStatements) -> KindredError {
@@ -112,5 +112,39 @@ extension EntityRuntime {
             entity: name.description,
             key: attribute.name
         )
+    }
+}
+
+/// A change of an ordered relationship, based on the database's order when the owner is locked.
+enum OrderChange {
+    /// New members are appended; only the end of the order has to be read, unless it is full.
+    case append(needsAll: Bool)
+    /// The objects are inserted before a member, or at an index if that member has left.
+    case insert(before: ObjectKey?, at: Int)
+    /// The objects, which must be members, are moved in the same way.
+    case move(before: ObjectKey?, at: Int)
+    /// The objects become the only members.
+    case set
+
+    /// Whether only the end of the order has to be read.
+    var needsEndOnly: Bool {
+        if case .append(let needsAll) = self { !needsAll } else { false }
+    }
+
+    /// The new order, from the database's order and the given objects.
+    func order(_ stored: [ObjectKey], _ given: [ObjectKey]) -> [ObjectKey] {
+        switch self {
+        case .append:
+            let known = Set(stored)
+            return stored + given.filter { !known.contains($0) }
+        case .set:
+            return given
+        case .insert(let next, let place), .move(let next, let place):
+            let moved = Set(given)
+            var order = stored.filter { !moved.contains($0) }
+            let found = next.map { next in order.firstIndex(of: next) ?? min(place, order.count) }
+            order.insert(contentsOf: given, at: found ?? order.count)
+            return order
+        }
     }
 }

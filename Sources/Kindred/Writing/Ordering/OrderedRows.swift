@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// The rows that hold an owner's order, and how members are named in them.
+/// The rows that hold an owner's order, and the keys of members in them.
 struct OrderedRows {
     enum Link {
         case members(MemberStatements)
@@ -38,7 +38,7 @@ struct OrderedRows {
         )
     }
 
-    /// What the rows call the objects.
+    /// The row keys of the objects.
     func keys(of objects: [DatabaseObject]) throws -> [ObjectKey] {
         guard let context = objects.first?.context else { return [] }
         return switch link {
@@ -47,7 +47,7 @@ struct OrderedRows {
         }
     }
 
-    /// What the rows call a loaded member; nil where it has a NULL that cannot be referenced.
+    /// The row key of a loaded member; nil if it has a NULL.
     func key(of member: Member) throws -> ObjectKey? {
         switch link {
         case .members: return member.key
@@ -58,7 +58,7 @@ struct OrderedRows {
         }
     }
 
-    /// The positions that the column takes.
+    /// The range of positions that the column can hold.
     var plan: PositionPlan {
         let range: ClosedRange<Int64> =
             switch statements.rows.entity.attributes[statements.position].baseType {
@@ -69,6 +69,6 @@ struct OrderedRows {
         return PositionPlan(range: range)
     }
 
-    /// Whether an UPDATE that exchanges positions would be refused by a unique key.
+    /// Whether a unique key would refuse an UPDATE that exchanges positions.
     var isUnique: Bool { statements.relationship.model.isPositionUnique }
 }

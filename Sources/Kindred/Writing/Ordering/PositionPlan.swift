@@ -1,18 +1,18 @@
-/// New positions for a list in another order: as few of them change as can be, and gaps are used.
+/// New positions for a list in another order: changes as few as possible, and uses gaps.
 struct PositionPlan {
     /// The smallest and the largest position that may be given.
     let range: ClosedRange<Int64>
 
-    /// Far from where sums of positions could overflow.
+    /// Leaves room for sums of positions without overflow.
     static let widest: ClosedRange<Int64> = -(1 << 61)...(1 << 61)
 
     /// Ascending positions for the elements of a list, in its order.
     ///
-    /// The elements that keep their positions are a longest ascending series that leaves room for those between them;
-    /// these are spread over the room. Elements without a position get one. Lists begin with 1, unless there is a smaller
-    /// position already, so that a column that must not be negative, or must be positive, stays so.
+    /// The elements that keep their positions are a longest ascending subsequence with room for the elements between
+    /// them; these are spread over the room. Elements without a position get one. Lists begin with 1, unless a smaller
+    /// position exists, so that a column restricted to positive or nonnegative values stays valid.
     ///
-    /// - Parameter current: what the elements have now, in the order wanted.
+    /// - Parameter current: the current positions of the elements, in the new order.
     /// - Returns: One position for each; nil if the range has too few.
     func positions(_ current: [Int64?]) -> [Int64]? {
         let count = Int64(current.count)
@@ -22,7 +22,7 @@ struct PositionPlan {
         positions.reserveCapacity(current.count)
         var last = lowest - 1
         func fill(_ missing: Int, before next: Int64?) {
-            // Behind the last kept element, and before the first one, positions stand close together.
+            // After the last kept element, and before the first one, positions are consecutive.
             let room = next.map { $0 - last } ?? 0
             let isFirst = positions.isEmpty
             let step = isFirst || next == nil ? 1 : room / (Int64(missing) + 1)
@@ -42,7 +42,7 @@ struct PositionPlan {
         return positions
     }
 
-    /// Positions for the end of a list: whoever has one keeps it, the others come behind the greatest.
+    /// Positions for the end of a list: existing ones stay, new ones follow the greatest.
     ///
     /// - Returns: One position for each; nil if there is no room.
     func end(_ current: [Int64?]) -> [Int64]? {
@@ -57,11 +57,11 @@ struct PositionPlan {
 
     /// The elements that keep their positions, in order.
     ///
-    /// Between two of them there is room if the position less the place in the list does not fall: a longest series that
-    /// does not fall is found by patience sorting.
+    /// Two elements have room between them if position minus index does not decrease. Patience sorting finds a longest
+    /// nondecreasing subsequence.
     private func kept(_ current: [Int64?], _ lowest: Int64) -> [Int] {
         let count = Int64(current.count)
-        // The last element of the best series of each length, and what comes before each element.
+        // The last element of the best subsequence of each length, and the predecessor of each element.
         var tails: [(offset: Int64, element: Int)] = []
         var previous = [Int?](repeating: nil, count: current.count)
         for (element, position) in current.enumerated() {
@@ -85,7 +85,7 @@ struct PositionPlan {
         return series.reversed()
     }
 
-    /// Positions at which the given elements can wait, so that the others can take theirs: nobody has or gets one.
+    /// Unused positions at which elements are parked while others take theirs.
     func parking(_ count: Int, outside used: some Sequence<Int64>) -> [Int64]? {
         let (lowest, highest) = used.reduce((Int64(0), Int64(0))) { (min($0.0, $1), max($0.1, $1)) }
         let count = Int64(count)

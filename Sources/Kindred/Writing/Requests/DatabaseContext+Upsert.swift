@@ -2,11 +2,11 @@ import KindredPostgres
 import KindredSchema
 
 extension DatabaseContext {
-    /// Stores a new row, or does what `onConflict` says if another row has its key already; returns the object of the row
-    /// that stands there then.
+    /// Stores a new row, or does what `onConflict` says if another row has its key already; returns the object of the
+    /// resulting row.
     ///
-    /// One `INSERT … ON CONFLICT … RETURNING`; with ``ConflictResolution/keep(_:)`` and a row that was there, a second
-    /// statement reads it. Of two callers at the same time neither fails. The objects in memory follow. Throws as
+    /// One `INSERT … ON CONFLICT … RETURNING`; with ``ConflictResolution/keep(_:)`` and an existing row, a second
+    /// statement reads it. Concurrent callers do not fail. The objects in memory follow. Throws as
     /// `create(_:_:)` does, and before anything is sent `KindredError` `.invalidRequest` if the key is not
     /// unique in the database, `.missingValue` if it has no value.
     @discardableResult
@@ -23,8 +23,8 @@ extension DatabaseContext {
     /// Stores rows by one statement, or does what `onConflict` says to those whose key others have; returns their objects in
     /// the order of the values.
     ///
-    /// All rows have to be given the same keys. With ``ConflictResolution/update(_:)`` no two rows may have the same key:
-    /// `.invalidRequest`, before anything is sent unless the server alone holds the keys equal.
+    /// All rows must have values for the same keys. With ``ConflictResolution/update(_:)`` no two rows may have the
+    /// same key: `.invalidRequest`, before anything is sent unless only the server treats the keys as equal.
     @discardableResult
     public func create(
         _ entityName: String,
@@ -54,12 +54,12 @@ extension DatabaseContext {
                 let inserted = try await store(upsert)
                 if inserted.count == rows.count { return try applyUpserted(inserted, of: entity) }
                 guard upsert.keepsRows else { throw keptAway(entity) }
-                return try await standing(upsert, inserted)
+                return try await allObjects(upsert, inserted)
             }
         }
     }
 
-    /// Notes the owners that rows which are there already may leave, by one SELECT where an owner needs its members.
+    /// Notes the owners that existing rows may leave, by one SELECT if an owner has limits.
     private func countFormer(_ upsert: Upsert) async throws {
         let entity = upsert.entity
         let links = runtime.countLimits?.requiredLinks(of: entity.index) ?? []
@@ -69,7 +69,7 @@ extension DatabaseContext {
         try count(former, try await send([former.statement], entity)[0])
     }
 
-    /// Sends the INSERT; keys that differ here may be equal to the server, such as texts that differ in case.
+    /// Sends the INSERT; the server may treat keys as equal that differ here, such as texts in different case.
     private func store(_ upsert: Upsert) async throws -> QueryResult {
         do {
             return try await send([try upsert.statement()], upsert.entity)[0]
@@ -80,19 +80,19 @@ extension DatabaseContext {
         }
     }
 
-    /// The objects of all rows where some were there already: one more statement, since the first one cannot see rows that
-    /// others stored at the same time.
-    private func standing(_ upsert: Upsert, _ inserted: QueryResult) async throws -> [DatabaseObject] {
+    /// The objects of all rows where some existed: one more statement, since the first does not see rows that other
+    /// transactions stored at the same time.
+    private func allObjects(_ upsert: Upsert, _ inserted: QueryResult) async throws -> [DatabaseObject] {
         let entity = upsert.entity
         let new = try applyUpserted(inserted, of: entity)
         let askedAt = now
         let result = try await send([try upsert.selection()], entity)[0]
-        // A row may be deleted by others between the two statements, and a trigger may keep a new one away.
+        // Another transaction may delete a row between the two statements, and a trigger may reject a new one.
         guard result.count == upsert.count else { throw keptAway(entity) }
         return try withExtendedLifetime(new) { try objects(from: result, of: entity, askedAt: askedAt) }
     }
 
-    /// Gives the rows of an INSERT their objects and their places in loaded relationships, whether they are new or not.
+    /// Applies the rows of an INSERT to objects and loaded relationships, whether they are new or not.
     private func applyUpserted(_ result: QueryResult, of entity: EntityRuntime) throws -> [DatabaseObject] {
         var new: [Int] = []
         let rows = try EntityRows(result, of: entity)
@@ -103,7 +103,7 @@ extension DatabaseContext {
         }
         if !new.isEmpty { forgetUnheldRows(of: entity) }
         let objects = try objects(from: result, of: entity, askedAt: tick())
-        // What was not held may be new, or may have come from another owner.
+        // A row without an object may be new, or may have come from another owner.
         for position in new {
             noteRow(objects[position].storedRow, of: entity, objects[position].key)
             countNew(objects[position].storedRow, of: entity)
@@ -114,7 +114,7 @@ extension DatabaseContext {
     private func keptAway(_ entity: EntityRuntime) -> KindredError {
         KindredError(
             .constraintViolation,
-            "A trigger, rule or policy of \(entity.name), or somebody who deleted it again, kept a row from being stored",
+            "A trigger, rule or policy of \(entity.name), or a concurrent deletion, kept a row from being stored",
             entity: entity.name.description
         )
     }

@@ -5,9 +5,10 @@ extension FetchRequest {
     /// Deletes the objects that the request selects, with their delete rules, all of them or none.
     ///
     /// One DELETE where the database's own foreign-key actions do all that the rules ask for and no hook is registered;
-    /// otherwise as `DatabaseContext.delete(_:)`. Order, limit and offset are honoured, and with
-    /// ``lock(_:_:)`` rows that others work on can be left out; a row that somebody changes meanwhile stays if it fits no
-    /// longer. The objects in memory follow. Returns how many the request selected. Throws what that method throws.
+    /// otherwise as `DatabaseContext.delete(_:)`. Order, limit and offset are honoured.
+    /// ``lock(_:_:)`` can skip rows locked by other transactions; a row changed meanwhile is checked again, and stays
+    /// if it no longer matches. The objects in memory follow. Returns how many the request selected. Throws what that
+    /// method throws.
     @discardableResult
     public func delete(fileID: String = #fileID, line: Int = #line) async throws -> Int {
         return try await context.client.called(at: fileID, line) {
@@ -29,7 +30,7 @@ extension FetchRequest {
 }
 
 extension DatabaseContext {
-    /// One DELETE by condition, and in memory what the database did to the rows that referred to the deleted ones.
+    /// One DELETE by condition, and the effect of the database's actions on memory.
     func deleteAtOnce(_ request: SelectQuery, of entity: EntityRuntime) async throws -> Int {
         try await write {
             let columns = deletionRules([entity.index]).columns(of: entity.index)

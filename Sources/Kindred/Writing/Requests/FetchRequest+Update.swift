@@ -2,20 +2,21 @@ import KindredPostgres
 import KindredSchema
 
 extension FetchRequest {
-    /// Gives the rows that the request selects new values, all of them or none, and returns how many they are.
+    /// Sets new values in the rows that the request selects, all of them or none, and returns their number.
     ///
     /// ```swift
     /// let sold = try await context.fetch("product").where("stock > 0")
     ///     .update(["stock": Formula("stock - %@", 1), "checked": true])
     /// ```
     ///
-    /// One UPDATE; order, limit and offset are honoured, and with ``lock(_:_:)`` rows that others work on can be left out. A
-    /// value may be an attribute's, an object for a to-one relationship whose foreign key the rows hold, nil, or a
-    /// ``Formula`` over the row's own columns as they were before. The objects in memory follow, and staged changes stay
-    /// staged; `willSave` and validations of the program do not run, since most of the rows have no object.
+    /// One UPDATE; order, limit and offset are honoured, and ``lock(_:_:)`` can skip rows locked by other transactions.
+    /// A value may be an attribute's, an object for a to-one relationship whose foreign key the rows hold, nil, or a
+    /// ``Formula`` over the row's former values. The objects in memory follow, and staged changes stay staged;
+    /// `willSave` and validations of the program do not run, since most of the rows have no object.
     ///
-    /// Throws `KindredError`, before anything is sent: `.unknownKey`, `.wrongType`, `.missingValue` for nil where there
-    /// must be a value, `.readOnly` for the key and for generated columns; `.constraintViolation` if the database refuses.
+    /// Throws `KindredError`, before anything is sent: `.unknownKey`, `.wrongType`, `.missingValue` for nil where a
+    /// value is required, `.readOnly` for the key and for generated columns; `.constraintViolation` if the database
+    /// refuses.
     @discardableResult
     public func update(_ values: [String: (any PropertyValue)?], fileID: String = #fileID, line: Int = #line)
         async throws -> Int
@@ -35,7 +36,7 @@ extension FetchRequest {
 }
 
 extension DatabaseContext {
-    /// One UPDATE by condition; rows come back only if an object could follow them.
+    /// One UPDATE by condition; returns rows only if an object may need them.
     fileprivate func update(_ update: RequestUpdate, _ query: SelectQuery, of entity: EntityRuntime) async throws -> Int
     {
         try await write(of: entity, update.columns) {
@@ -55,7 +56,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Notes the owners that selected rows are about to leave, by one SELECT where an owner needs its members.
+    /// Notes the owners that selected rows are about to leave, by one SELECT if an owner has limits.
     private func countFormer(_ query: SelectQuery, of entity: EntityRuntime, writing columns: [Int]) async throws {
         let links = runtime.countLimits?.requiredLinks(of: entity.index, among: columns) ?? []
         guard !links.isEmpty else { return }
@@ -66,7 +67,7 @@ extension DatabaseContext {
         try count(former, try await send([statement], entity)[0])
     }
 
-    /// Gives returned rows to their objects, and forgets what loaded relationships know of the rows that nobody holds.
+    /// Applies returned rows to their objects, and marks loaded relationships with other rows as stale.
     private func applyUpdated(_ result: QueryResult, of entity: EntityRuntime, columns: [Int]) throws {
         var followers = 0
         let rows = try EntityRows(result, of: entity)
@@ -76,19 +77,19 @@ extension DatabaseContext {
             try apply(row, to: object)
             followers += 1
         }
-        // Without rows in the answer any number of them may have changed.
+        // Without returned rows any number may have changed.
         guard result.count == 0 || followers < result.count else { return }
         forgetUnheldRows(of: entity)
         for relationship in entity.foreignKeys {
             guard case .foreignKey(let own, _) = relationship.link, own.contains(where: columns.contains) else {
                 continue
             }
-            // Rows that nobody holds may have come to any of these sets.
+            // Rows without objects may have joined any of these sets.
             noteAllStale(relationship.destination, slot: relationship.inverseSlot)
         }
     }
 
-    /// The object of a key, also one that left memory and whose last row loaded relationships still go by.
+    /// The object of a key, also after it left memory, if its newer row is noted.
     func follower(_ entity: EntityRuntime, _ key: ObjectKey) -> DatabaseObject? {
         withMap { map in
             if let object = map.object(entity.index, key) { return object }

@@ -7,7 +7,7 @@ struct RequestUpdate {
     private var constants: Assignments
     private var formulas: [Int: ConditionExpression] = [:]
 
-    /// What the statement sets.
+    /// The columns that the statement sets.
     var written: ColumnUpdates { ColumnUpdates(entity: entity, constants: constants.written, formulas: formulas) }
 
     init(
@@ -54,7 +54,7 @@ struct RequestUpdate {
         formulas[column] = formula
     }
 
-    /// Refuses a relationship whose foreign key shares columns with others, since those of the rows may differ.
+    /// Throws for a relationship whose foreign key shares columns with others, since their values may differ by row.
     private func requireOwnColumns(_ key: String) throws {
         guard entity.attributeIndex(of: key) == nil, let relationship = entity.relationship(named: key),
             case .foreignKey(let columns, _) = relationship.link, entity.ownColumns(of: columns) != columns
@@ -68,5 +68,49 @@ struct RequestUpdate {
             entity: entity.name.description,
             key: key
         )
+    }
+}
+
+/// A value that the database calculates from a row's own columns, for `FetchRequest.update(_:)`.
+///
+/// ```swift
+/// try await context.fetch("product").where("stock > 0").update(["stock": Formula("stock - %@", 1)])
+/// ```
+///
+/// The text is an expression in the grammar of ``FetchRequest/where(_:_:)``: key paths over to-one relationships,
+/// `path.@count`, numbers, `+` `-` `*` `/` `**`, intervals added to timestamps; each `%@` stands for an argument, which
+/// is bound.
+public struct Formula: PropertyValue, CalculatedValue {
+    let format: String
+    let arguments: [(any PropertyValue)?]
+
+    /// Makes an expression; it is parsed, and its keys are checked, when the update is made.
+    public init(_ format: String, _ arguments: (any PropertyValue)?...) {
+        self.format = format
+        self.arguments = arguments
+    }
+
+    /// Throws: only an update by condition takes a formula.
+    public var propertyContent: PropertyContent {
+        get throws { throw onlyForUpdates }
+    }
+
+    var calculation: ConditionExpression {
+        get throws {
+            let arguments = try arguments.map { try ConditionArgument($0) }
+            var parser = FormatParser(tokens: try FormatLexer.tokens(of: format), arguments: arguments)
+            return try parser.formula()
+        }
+    }
+}
+
+/// What an update by condition can assign besides values.
+protocol CalculatedValue: PropertyValue {
+    var calculation: ConditionExpression { get throws }
+}
+
+extension CalculatedValue {
+    var onlyForUpdates: KindredError {
+        KindredError(.wrongType, "A calculation can only be given to the update of a request")
     }
 }

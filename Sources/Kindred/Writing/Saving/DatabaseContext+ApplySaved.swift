@@ -1,9 +1,9 @@
 import KindredPostgres
 import Synchronization
 
-// How the rows that a save was answered with become the state in memory.
+// Applies the rows that a save returned to memory.
 extension DatabaseContext {
-    /// Gives a saved object its stored row; what was staged since its statement was made stays staged.
+    /// Gives a saved object its stored row; changes staged since its statement was made stay staged.
     func applySaved(_ row: Row, to saved: SavedObject) throws {
         let stored = saved.object.storedRow
         changeStaging(of: saved.object) { state in
@@ -12,7 +12,8 @@ extension DatabaseContext {
         try apply(row, to: saved.object, stored: stored)
     }
 
-    /// Gives new objects their stored rows, in the same order, their keys, and their places in their owners' loaded sets.
+    /// Gives new objects their stored rows, in the same order, their keys, and their places in their owners' loaded
+    /// sets.
     func applyInserted(_ result: QueryResult, to saved: ArraySlice<SavedObject>, _ entity: EntityRuntime) throws {
         let objects = saved.map(\.object)
         let answered = try EntityRows(result, of: entity)
@@ -28,7 +29,7 @@ extension DatabaseContext {
         }
         journal?.record(stored: saved)
         let before = objects.map { object in object.withState { (key: $0.key(entity), links: RowLinks($0)) } }
-        // Rolled back while they were being stored: their rows are there, and get other objects when they are read.
+        // Objects rolled back while they were being stored: their rows exist, and get new objects when read.
         let givenUp = core.staged.withLock { staged in
             var givenUp: Set<DatabaseObject> = []
             var unstaged: [DatabaseObject] = []
@@ -47,7 +48,7 @@ extension DatabaseContext {
         }
         withMap { map in
             map.makeRoom(for: objects.count, of: entity)
-            // The temporary keys stay valid until the save is over: loaded sets may still hold them.
+            // The temporary keys stay valid until the save ends: loaded sets may still hold them.
             let hasNotes = map.hasNotes(entity.index)
             for (object, key) in zip(objects, keys) where givenUp.isEmpty || !givenUp.contains(object) {
                 map.insert(object, entity.index, key)
@@ -74,9 +75,9 @@ extension DatabaseContext {
 }
 
 extension ObjectState {
-    /// Takes the row that a new object was stored with; what was staged since its statement was made stays staged.
+    /// Takes the row that a new object was stored with; changes staged since its statement was made stay staged.
     ///
-    /// That is no change to who reads it: whatever answer holds the row was given later.
+    /// Does not count as a change: every answer that has the row was read later.
     fileprivate mutating func becomeStored(_ stored: Row, _ saved: SavedObject) {
         if let box = stagingBox, box === saved.stagingBox, box.staging.destinations.isEmpty, !saved.isPartial {
             status = .persistent
@@ -93,7 +94,7 @@ extension ObjectState {
         rebase(on: stored, of: saved.entity)
     }
 
-    /// Unstages what has been saved, unless it was changed again since.
+    /// Unstages what was saved, unless it was changed again since.
     mutating func settle(_ saved: SavedObject, in entity: EntityRuntime) {
         guard var staging else { return }
         for (slot, destination) in saved.links where staging.destinations[slot] === destination {

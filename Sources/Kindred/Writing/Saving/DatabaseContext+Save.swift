@@ -2,26 +2,27 @@ import KindredPostgres
 import Synchronization
 
 extension DatabaseContext {
-    /// Writes everything that is staged, in one transaction: new objects, whoever is referenced first; then changed
+    /// Writes everything that is staged, in one transaction: new objects, referenced ones first; then changed
     /// attributes; then pairs of many-to-many relationships; then deletions, with their delete rules.
     ///
-    /// Deletions come first where a new or changed object takes a key or another unique value of one that is deleted, unless
-    /// an object leaves the deleted one in the same save. A unique value is given up before another object takes it; where values
-    /// go round in a circle, one is NULL for a moment. `DEFERRABLE` constraints are deferred for a save that writes their table
-    /// by more than one statement.
+    /// Deletions come first where a new or changed object takes a key or another unique value of a deleted one, unless
+    /// an object leaves the deleted one in the same save. A unique value is released before another object takes it; in
+    /// a cycle of values, one is NULL temporarily. `DEFERRABLE` constraints are deferred for a save that writes their
+    /// table by more than one statement.
     ///
     /// One INSERT for each entity and set of given columns, one UPDATE for each entity and set of changed columns, one
-    /// INSERT for each helper table; nothing if nothing is staged. Of 5,000 rows and more the last eighth goes with a
-    /// statement of its own, in the same pipeline, so that the server works while the answer to the others is taken in; no
-    /// statement has more than 25,000 rows. Objects have the keys and defaults that the database gave them afterwards. Hooks run first, then everything is validated, before anything is sent.
+    /// INSERT for each helper table; nothing if nothing is staged. Of 5,000 rows and more the last eighth has its own
+    /// statement in the same pipeline, so that the server works while the other rows are applied to memory; no
+    /// statement has more than 25,000 rows. Afterwards objects have the keys and defaults that the database assigned.
+    /// Hooks run first, then everything is validated, before anything is sent.
     ///
-    /// If it fails, nothing is written and everything stays staged. Throws `KindredError` with all `problems` by object
-    /// and key: values that are missing, too large or of the wrong type, keys that do not exist, read ones among them, what
-    /// `validate` says, constraints that refused an object; `.objectDeleted` if a row is gone; `.staleObject` with the `conflicts` if others have changed rows since
-    /// they were read, where the entity has optimistic locking. Inside a transaction it is a savepoint.
+    /// After an error, nothing is written and everything stays staged. Throws `KindredError` with all `problems` by
+    /// object and key: values that are missing, too large or of the wrong type, keys that do not exist, also read ones,
+    /// errors of `validate`, constraints that refused an object; `.objectDeleted` if a row is gone; `.staleObject` with
+    /// the `conflicts` if another transaction has changed rows since they were read, where the entity has optimistic
+    /// locking. Inside a transaction it is a savepoint.
     ///
-    /// Saves of one context follow each other: what one of them has written the next one finds written. What is staged
-    /// while a save is running stays staged.
+    /// Saves of one context run one after the other. What is staged while a save is running stays staged.
     public func save(fileID: String = #fileID, line: Int = #line) async throws {
         try await client.called(at: fileID, line) {
             let objects = prepareSave { self.core.staged.withLock { $0.objects } }
@@ -29,7 +30,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Calls `willSave` once for each object that is going to be saved, which may stage more; returns all of them.
+    /// Calls `willSave`, which may stage more, once for each object to save; returns all of them.
     private func prepareSave(_ objects: () -> [DatabaseObject]) -> [DatabaseObject] {
         var called = Set<DatabaseObject>()
         while true {
@@ -81,12 +82,13 @@ extension DatabaseContext {
         }
     }
 
-    /// Writes what is staged, in the transaction that is running: deletions come last, unless others take what they free.
+    /// Writes what is staged, in the running transaction: deletions last, unless other objects take their unique
+    /// values.
     private func run(_ all: [DatabaseObject], _ allPairs: [(pair: StagedPair, payload: ColumnValues?)]) async throws {
         let pairs = core.staged.withLock { staged in allPairs.filter { staged.contains($0.pair) } }
         var (kept, deleted): ([DatabaseObject], [DatabaseObject]) = ([], [])
         kept.reserveCapacity(all.count)
-        // Another save may have been quicker.
+        // Another save may have written the objects meanwhile.
         for object in all where object.hasChanges {
             try requireLive(object)
             if object.isDeletionStaged { deleted.append(object) } else { kept.append(object) }
@@ -100,12 +102,12 @@ extension DatabaseContext {
         } catch let error as KindredError where error.code == .staleObject && !deleted.isEmpty {
             throw try await error.withConflicts(of: kept + deleted)
         }
-        // The first ones may have taken others along.
+        // The first deletions may have cascaded to others.
         try await deleteSaved(first.isEmpty ? deleted : deleted.filter { !$0.isDeleted })
         try await set(constraints, areDeferred: false, among: kept)
     }
 
-    /// `SET CONSTRAINTS`: values may change hands by several statements, and are looked at when the last has run.
+    /// `SET CONSTRAINTS`: values may change hands by several statements, and are checked after the last.
     private func set(_ constraints: [QualifiedName], areDeferred: Bool, among objects: [DatabaseObject]) async throws {
         guard !constraints.isEmpty else { return }
         do {
@@ -144,7 +146,7 @@ extension DatabaseContext {
             case .insert(let objects):
                 try await insert(objects, insertions, run)
             case .update(let holders):
-                // Keys of new objects that the changed ones refer to have to be known.
+                // The keys of new objects that the changed ones refer to must be known.
                 if !new.isEmpty { try await run.flush() }
                 let objects = holders.map { claims.objects[$0] }
                 try update(objects, released, run)
@@ -172,7 +174,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Writes what is staged on objects, and what they have lent to others.
+    /// Writes what is staged on objects, and restores what they released for other objects.
     private func update(
         _ objects: [DatabaseObject], _ released: [DatabaseObject: SavedObject], _ run: SaveRun
     ) throws {

@@ -2,8 +2,7 @@ import KindredPostgres
 import Synchronization
 
 extension DatabaseContext {
-    /// Stores pairs of many-to-many relationships whose ends are stored by now: one INSERT for each helper's set of
-    /// columns.
+    /// Stores pairs of many-to-many relationships whose ends are stored: one INSERT for each helper's set of columns.
     func savePairs(_ pairs: [(pair: StagedPair, payload: ColumnValues?)], _ run: SaveRun) throws {
         struct Shape: Hashable {
             let source: Int
@@ -36,7 +35,7 @@ extension DatabaseContext {
         }
     }
 
-    /// The ends of staged pairs have got their keys: the sets at the other ends follow.
+    /// Replaces the temporary keys of the ends of staged pairs in the sets at the other ends.
     func rekeyPairs(_ temporaryKeys: [DatabaseObject: ObjectKey]) {
         for (pair, _) in core.staged.withLock({ $0.pairs }) {
             let relationship = pair.relationship
@@ -46,14 +45,14 @@ extension DatabaseContext {
         }
     }
 
-    /// A pair has been stored: it is staged no longer, and both ends show it.
+    /// Unstages a stored pair; both ends show it.
     private func applySaved(_ pair: StagedPair) throws {
         journal?.record(pair, in: self)
         core.staged.withLock { $0.remove(pair) }
         let relationship = pair.relationship
         guard case .helper(let helper) = relationship.link else { return }
         notePair(pair.source, relationship, pair.destination, isPaired: true)
-        // The sets of helper rows at both ends are read again when they are next used.
+        // Marks the sets of helper rows at both ends as stale.
         for end in runtime.entities[helper.entity].foreignKeys {
             if end.ownColumns == helper.sourceColumns { noteHelperRows(end, of: pair.source) }
             if end.ownColumns == helper.destinationColumns { noteHelperRows(end, of: pair.destination) }

@@ -1,7 +1,7 @@
 public import KindredPostgres
 
 extension DatabaseContext {
-    /// Runs `body`, which changes objects, and saves, in one transaction; and all of it again if others were quicker.
+    /// Runs `body`, which changes objects, and saves, in one transaction; repeats all of it after a conflict.
     ///
     /// ```swift
     /// try await context.save(retry: .attempts(5)) {
@@ -9,13 +9,13 @@ extension DatabaseContext {
     /// }
     /// ```
     ///
-    /// Another attempt follows a stale write (`.staleObject`), a serialization failure and a deadlock. It begins with rows
-    /// and objects as they were before, and with the objects concerned locked and read again: those in conflict and those
-    /// that `body` had changed, by one SELECT … FOR UPDATE for each entity. The lock lets a second attempt succeed however
-    /// many others write the same rows. So `body` has to compute from what the objects show when it runs, and to do nothing
-    /// that cannot be repeated.
+    /// It is repeated after a stale write (`.staleObject`), a serialization failure and a deadlock. Each attempt begins
+    /// with rows and objects as they were before, and with the objects concerned locked and read again: those in
+    /// conflict and those that `body` had changed, by one SELECT … FOR UPDATE for each entity. The lock lets a second
+    /// attempt succeed despite any number of concurrent writers. So `body` must compute from the values that objects
+    /// show when it runs, and do nothing that cannot be repeated.
     ///
-    /// What is staged already is saved with it. Inside another transaction it is a savepoint, and only stale writes are
+    /// Changes staged before are saved with it. Inside another transaction it is a savepoint, and only stale writes are
     /// tried again.
     ///
     /// - Parameters:
@@ -23,8 +23,9 @@ extension DatabaseContext {
     ///   - retry: how often `body` runs at most; growing random pauses come in between.
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
-    ///   - body: what changes the objects, once for each attempt.
-    /// - Throws: what `body` throws, and what `save()` throws; of the last attempt. What `body` staged is taken back then.
+    ///   - body: changes the objects, once for each attempt.
+    /// - Throws: what `body` throws, and what `save()` throws, in the last attempt. The changes of `body` are rolled
+    ///   back.
     public func save<T>(
         isolation: IsolationLevel? = nil,
         retry: RetryPolicy,
@@ -56,7 +57,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Whether an attempt failed only because of others that wrote at the same time.
+    /// Whether an attempt failed only because of concurrent writers.
     private static func mayRetry(_ error: any Error, isNested: Bool) -> Bool {
         if let error = error as? KindredError { return error.code == .staleObject }
         return !isNested && RetryPolicy.mayRetry(error)

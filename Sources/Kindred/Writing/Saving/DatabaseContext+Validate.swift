@@ -2,9 +2,9 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-// What is checked before anything of a save is sent.
+// The checks before anything of a save is sent.
 extension DatabaseContext {
-    /// Everything that keeps objects from being saved, by object and key.
+    /// All problems that keep objects from being saved, by object and key.
     func problems(of objects: [DatabaseObject]) async throws -> [ValidationProblem] {
         var problems: [ValidationProblem] = []
         for object in objects {
@@ -17,11 +17,11 @@ extension DatabaseContext {
             }
             let known = problems.count
             try object.runtime.appendProblems(of: object, row, box, isNew: isNew, to: &problems)
-            // The program's own checks find everything there that the entity requires.
+            // The program's own checks run only if every required value is present.
             let isComplete = problems[known...].allSatisfy { !$0.isMissing }
             if isComplete, awakes(object.runtime, object) { problems += object.ownProblems() }
         }
-        // Last, so that what the program's own checks have misread is among them. Each is reported once.
+        // Last, to include keys misread by the program's own checks. Each is reported once.
         core.misreads.withLock { misreads in
             problems += misreads
             misreads = []
@@ -31,7 +31,7 @@ extension DatabaseContext {
 }
 
 extension EntityRuntime {
-    /// What is wrong with an object's attributes: missing values, values that are too large, labels that are none.
+    /// Adds the problems of an object's attributes: missing values, values that are too large, unknown enum labels.
     func appendProblems(
         of object: DatabaseObject,
         _ row: Row,
@@ -84,7 +84,7 @@ extension DatabaseObject {
             code, message, object: self, entity: runtime.name.description, key: key, error: error)
     }
 
-    /// What the object's own validation, and that of its entity's hooks, says.
+    /// The problems that the object's own validation and its entity's hooks report.
     fileprivate func ownProblems() -> [ValidationProblem] {
         let hooks = context.database.registeredHooks.hooks(for: runtime).compactMap(\.validate)
         let checks = [{ try $0.validate() } as (DatabaseObject) throws -> Void] + hooks.map { hook in { try hook($0) } }

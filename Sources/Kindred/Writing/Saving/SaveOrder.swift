@@ -1,21 +1,21 @@
-/// The order in which new objects are stored: whoever is referenced comes first.
+/// The order in which new objects are stored: a topological sort, referenced objects first.
 ///
-/// Objects of one entity stay together as far as the references allow, since each group is one statement. References
-/// that go round in a circle are left out where they may be NULL, and set when both ends are stored.
+/// Objects of one entity stay together as far as the references allow, since each group is one statement. References in
+/// a cycle are left out where they may be NULL, and set when both ends are stored.
 ///
-/// Pure: knows numbers only, so that it can be tested without a database.
+/// Pure: works on numbers, so that it can be tested without a database.
 struct SaveOrder {
     /// A new object that references another one of the same save.
     struct Edge: Sendable {
-        /// Who references.
+        /// The referencing object.
         let from: Int
-        /// Who has to be stored first.
+        /// The referenced object, which is stored first.
         let to: Int
         /// The kind of reference, such as a number for the foreign key.
         let kind: Int
         /// Whether the reference may be NULL at first.
         let isOptional: Bool
-        /// Whether it is NULL at first only where the objects could not be stored otherwise.
+        /// Whether it is NULL at first only if the objects could not be stored otherwise.
         var isLastResort = false
     }
 
@@ -28,20 +28,20 @@ struct SaveOrder {
 
     private let entities: [Int]
     private let edges: [Edge]
-    /// Positions of edges by who references; empty if there are none.
+    /// Positions of edges by their referencing object; empty if there are none.
     private var outgoing: [[Int]]
     /// For each object the number of the group in which it was ordered; 0 before that.
     private var groups: [Int]
     private var groupCount = 0
-    /// For each object how many references it still waits for.
+    /// For each object the number of references that still have to be stored.
     private var waits: [Int]
     private var isDone: [Bool]
-    /// More levels than these within one entity become one, with the references set afterwards.
+    /// More levels than these within one entity are merged into one, with the references set afterwards.
     static let maximumLevels = 8
 
     /// - Parameters:
     ///   - entities: each object's entity.
-    ///   - edges: who references whom.
+    ///   - edges: the references between objects.
     init(entities: [Int], edges: [Edge]) {
         self.entities = entities
         self.edges = edges
@@ -65,7 +65,7 @@ struct SaveOrder {
         for edge in edges where entities[edge.from] != entities[edge.to] {
             waitsFor[entities[edge.from], default: []].insert(entities[edge.to])
         }
-        // Entities in the order in which they were first seen, as far as no circle of entities holds them up.
+        // Entities in the order of their first objects, as far as no cycle of entities prevents it.
         var left = members.keys.sorted { members[$0]?.first ?? 0 < members[$1]?.first ?? 0 }
         while let next = left.firstIndex(where: { waitsFor[$0, default: []].isDisjoint(with: left) }) {
             solve(members[left.remove(at: next)] ?? [])
@@ -74,7 +74,7 @@ struct SaveOrder {
         if !rest.isEmpty { solve(rest) }
     }
 
-    /// Orders objects whose references among themselves count; all others that they reference are stored already.
+    /// Orders objects that reference each other; all others that they reference are stored already.
     private mutating func solve(_ objects: [Int]) {
         groupCount += 1
         for object in objects { groups[object] = groupCount }
@@ -94,7 +94,7 @@ struct SaveOrder {
         while doneCount < objects.count {
             let isDeep = isOneEntity && found.count >= Self.maximumLevels
             if ready.isEmpty || isDeep {
-                // References that may come later, of the kind that frees the most.
+                // References that may be deferred, of the kind that frees the most.
                 var open: [Int: [Int]] = [:]
                 for position in inner where mayWait(position, isLastResort: ready.isEmpty) && isOpen(position) {
                     open[edges[position].kind, default: []].append(position)
@@ -137,7 +137,7 @@ struct SaveOrder {
         edges[position].isOptional && (isLastResort || !edges[position].isLastResort)
     }
 
-    /// Whether a reference still keeps one object waiting for another.
+    /// Whether one object still has to wait for another because of a reference.
     private func isOpen(_ position: Int) -> Bool {
         !deferred.contains(position) && !isDone[edges[position].from] && !isDone[edges[position].to]
     }

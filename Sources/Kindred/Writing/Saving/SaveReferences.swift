@@ -28,7 +28,7 @@ struct Insertions {
     }
 }
 
-/// Which new objects of a save reference which, by links or by the values of their foreign keys.
+/// The references between new objects of a save, by links or by foreign-key values.
 struct SaveReferences {
     /// Each object's links to new objects, by slot; empty if there are none at all.
     let links: [[Int: DatabaseObject]]
@@ -94,7 +94,7 @@ struct SaveReferences {
         }
     }
 
-    /// A reference by value was given in full, and rows may count on it: it waits only where nothing else is possible.
+    /// A reference by value was given in full, and rows may rely on it: it is deferred only as a last resort.
     private mutating func add(from: Int, to: Int, _ slot: Int, _ object: DatabaseObject, isLink: Bool) {
         let entity = object.runtime
         edges.append(
@@ -109,8 +109,8 @@ struct SaveReferences {
         slots.append(slot)
     }
 
-    /// Whether an object can be stored without a reference: what it shares with others, such as a tenant's column, has to
-    /// be known without it.
+    /// Whether an object can be stored without a reference: columns shared with other keys, such as a tenant's, must be
+    /// known without it.
     private func mayWait(_ slot: Int, of object: DatabaseObject) -> Bool {
         let entity = object.runtime
         let columns = entity.relationships[slot].ownColumns

@@ -1,11 +1,11 @@
 import KindredPostgres
 
-/// The statements of one save: collected as long as they do not need each other's answers, and sent together.
+/// The statements of one save: collected while they do not depend on each other's results, and sent together.
 final class SaveRun {
     private struct Pending {
         let statement: Statement
         let entity: EntityRuntime
-        /// How many rows it writes.
+        /// The number of rows it writes.
         let count: Int
         /// The objects whose rows it writes, for errors.
         let objects: () -> [DatabaseObject]
@@ -21,7 +21,7 @@ final class SaveRun {
         self.claims = claims
     }
 
-    /// Collects a statement; `apply` takes its answer to memory.
+    /// Collects a statement; `apply` applies its result to memory.
     func add(
         _ statement: Statement,
         _ entity: EntityRuntime,
@@ -42,8 +42,8 @@ final class SaveRun {
     }
 
     func update(_ group: SavedGroup) throws {
-        // Values that are unique may change hands within one statement, where the constraint is looked at behind it; and
-        // an error names all who want the same one.
+        // One statement may exchange unique values, whose constraint is checked after it; and an error names all
+        // objects that want the same value.
         let isUnique = group.columns.contains(where: group.entity.uniqueColumns.contains)
         let keys = group.objects.compactMap(\.object.key)
         if let former = try context.formerOwners(of: keys, group.entity, writing: group.columns) {
@@ -65,10 +65,10 @@ final class SaveRun {
         if isUnknown { try await flush() }
     }
 
-    /// Sends what is pending in one round trip, and takes the answers to memory in order, those to many rows while the
-    /// server works on what follows.
+    /// Sends what is pending in one round trip, and applies the results in order; those with many rows while the server
+    /// works on the next statements.
     ///
-    /// An error names the entity whose statement it was, and the object if there is but one.
+    /// An error names the entity of its statement, and the object if there is only one.
     func flush() async throws {
         let batches = takeBatches()
         guard !batches.isEmpty else { return }
@@ -93,11 +93,11 @@ final class SaveRun {
             throw KindredError(
                 refused: error, entity: failed.entity, key: nil, among: failed.objects(), advice: advice) ?? error
         }
-        // All of them at once; what was taken to memory is put back with the transaction.
+        // Reports all at once; the transaction's rollback takes back what was applied to memory.
         if !unwritten.isEmpty { throw try await context.unwritten(unwritten) }
     }
 
-    /// What is pending, with a Sync after each statement of many rows, so that its answer is not kept back for the next.
+    /// The pending statements, with a Sync after each of many rows, so that its result is not held back.
     private func takeBatches() -> [[Pending]] {
         var batches: [[Pending]] = []
         var isOpen = false

@@ -1,14 +1,14 @@
-/// In which order a save writes rows whose unique values go from one to another: the holder before the taker.
+/// The order in which a save writes rows that exchange unique values: the holder before the taker.
 ///
-/// Where that goes round in a circle, or takes more than eight UPDATEs one after the other, holders give their values up by
-/// NULL first. Pure: knows numbers only, so that it can be tested without a database.
+/// In a cycle, or in a chain of more than eight UPDATEs, holders first release their values by NULL. Pure: works on
+/// numbers, so that it can be tested without a database.
 struct SaveSteps {
-    /// How a holder may give a value up before its own change is written.
+    /// How a holder may release a value before its own change is written.
     enum Release {
         case impossible
-        /// By NULL, as many holders at a time as there are.
+        /// By NULL, any number of holders at a time.
         case together
-        /// By NULL, which only one row may have at a time.
+        /// By NULL, one row at a time.
         case alone
     }
 
@@ -21,13 +21,13 @@ struct SaveSteps {
     }
 
     enum Step: Equatable {
-        /// Positions of exchanges whose holders give the value up.
+        /// Positions of exchanges whose holders release the value.
         case release([Int])
         case insert([Int])
         case update([Int])
     }
 
-    /// What is written in this order; changed objects that no step names may be written at the end.
+    /// The steps in order; changed objects in no step may be written at the end.
     private(set) var steps: [Step] = []
     /// The exchanges that no order makes possible.
     private(set) var stuck: [Int] = []
@@ -38,14 +38,14 @@ struct SaveSteps {
     private var levels: [[Int]]
     private let new: Set<Int>
     private var open: Set<Int>
-    /// How many of the open exchanges could be released together.
+    /// The number of open exchanges that can be released together.
     private var releasableCount = 0
-    /// All new objects, and the changed ones that hold what others take.
+    /// All new objects, and the changed ones that hold values which others take.
     private var pending: Set<Int>
-    /// For how many exchanges and new objects an object still waits.
+    /// For each object the number of exchanges and new objects that it waits for.
     private var waits: [Int: Int] = [:]
     private var readyHolders: Set<Int> = []
-    /// Holders whose value is NULL for now, by the check of which they are the only one.
+    /// Holders whose value is NULL at the moment, by check.
     private var released: [Int: Int] = [:]
     private var updateCount = 0
     static let maximumUpdates = 8
@@ -96,7 +96,7 @@ struct SaveSteps {
             let releasable = open.filter { exchanges[$0].release == .together }.sorted()
             steps.append(.release(releasable))
             for exchange in releasable { close(exchange) }
-            // A holder that keeps no other object waiting any more is written with all others, at the end.
+            // A holder for which no object waits is written with all others, at the end.
             let waitedFor = Set(open.map { exchanges[$0].holder }).union(released.values)
             pending = pending.filter { new.contains($0) || waitedFor.contains($0) }
             readyHolders.formIntersection(pending)
@@ -132,7 +132,7 @@ struct SaveSteps {
         if waits[object] == 0, pending.contains(object), !new.contains(object) { readyHolders.insert(object) }
     }
 
-    /// An exchange on a circle whose holder can give its value up while no other one of the same check has.
+    /// An exchange in a cycle whose holder can release its value while no other of the same check has.
     private func exchangeToReleaseAlone() -> Int? {
         var taken: [Int: Int] = [:]
         for exchange in open.sorted() where taken[exchanges[exchange].taker] == nil {
@@ -141,7 +141,7 @@ struct SaveSteps {
         return open.sorted().first { start in
             let exchange = exchanges[start]
             guard exchange.release == .alone, released[exchange.check] == nil else { return false }
-            // From the holder to the one that it waits for, until the way comes back to the taker or ends.
+            // Follows the holders until the taker is reached again, or the chain ends.
             var (object, seen) = (exchange.holder, Set<Int>())
             while object != exchange.taker, let next = taken[object], seen.insert(object).inserted {
                 object = exchanges[next].holder

@@ -7,14 +7,14 @@ struct SavedGroup: Sendable {
     let columns: [Int]
     var objects: ArraySlice<SavedObject>
 
-    /// At most this many rows go with one statement, so that no message becomes too large.
+    /// The limit of rows per statement, so that no message becomes too large.
     static let maximumRows = 25_000
 
-    /// From this many rows on, the last of them go with a statement of their own.
+    /// The number of rows from which on the last ones have their own statement.
     static let dividedRows = 5_000
 
-    /// The group, and apart from it the last eighth of a large one: the answer to most rows is taken to memory while the
-    /// server stores the last, which takes it about as long.
+    /// The group, with the last eighth of a large one apart: the results of most rows are applied to memory while the
+    /// server stores the last, which takes about as long.
     var parts: [SavedGroup] {
         guard objects.count >= Self.dividedRows else { return [self] }
         let last = objects.count / 8
@@ -23,7 +23,7 @@ struct SavedGroup: Sendable {
         }
     }
 
-    /// Puts objects together that are of one entity and write the same columns, in the order of the first of each.
+    /// Groups objects of one entity that write the same columns, in the order of the first of each.
     static func groups(_ objects: [SavedObject], columns: (SavedObject) -> ColumnSet) -> [SavedGroup] {
         struct Shape: Hashable {
             let entity: Int
@@ -37,7 +37,7 @@ struct SavedGroup: Sendable {
         }
         var positions: [Shape: Int] = [:]
         var groups: [SavedGroup] = []
-        // Most objects are like the one before.
+        // Most objects equal the previous one.
         var last: (shape: Shape, position: Int)?
         for object in objects {
             let shape = Shape(entity: object.entity.index, columns: columns(object))
@@ -54,7 +54,7 @@ struct SavedGroup: Sendable {
         return groups
     }
 
-    /// Groups of new objects: a column without a default that only some of them set is NULL for the others.
+    /// Groups of new objects: a column without a default that only some of them set is NULL for the rest.
     static func insertions(_ objects: [SavedObject]) -> [SavedGroup] {
         let asGiven = groups(objects, columns: \.columns)
         var shared: [Int: ColumnSet] = [:]
@@ -73,12 +73,12 @@ extension SavedGroup {
     /// Stores new objects, in their order.
     func insert() throws -> Statement { try statements.insert(objects.map(\.row)) }
 
-    /// Changes the objects' rows; the answer's last column is the row's place in the group.
+    /// Updates the objects' rows; the result's last column is the row's position in the group.
     func update() throws -> Statement {
         try statements.update(objects.map(\.row), stored: objects.map(\.stored), base: objects.map(\.base))
     }
 
-    /// Gives the stored rows to the objects, which are new no longer.
+    /// Applies the stored rows to the objects, which are no longer new.
     func applyInsert(_ result: QueryResult, in context: DatabaseContext) throws {
         guard result.count == objects.count else {
             throw KindredError(
@@ -94,7 +94,7 @@ extension SavedGroup {
 
     }
 
-    /// Gives the returned rows to the objects; throws if one of them had none.
+    /// Applies the returned rows to the objects; throws if one of them has none.
     ///
     /// - Parameter isRelease: whether the objects' own changes are still to be written.
     func applyUpdate(_ result: QueryResult, in context: DatabaseContext, isRelease: Bool = false) throws {

@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// Which unique values of a save's objects go from one object to another.
+/// The unique values of a save's objects that go from one object to another.
 struct UniqueClaims {
     /// A value that one object gives up and another one takes.
     struct Exchange {
@@ -17,9 +17,9 @@ struct UniqueClaims {
     }
 
     let exchanges: [Exchange]
-    /// New objects, in their order, and behind them the changed ones that hold what others take.
+    /// New objects, in their order, followed by the changed ones that take part in exchanges.
     private(set) var objects: [DatabaseObject] = []
-    /// Exchanges that no order of writing and no NULL surely makes possible: the server may refuse them.
+    /// Exchanges that neither an order nor NULL makes possible for certain: the server may refuse them.
     private(set) var stuck: [Exchange] = []
 
     var isEmpty: Bool { exchanges.isEmpty }
@@ -44,7 +44,7 @@ struct UniqueClaims {
         }
     }
 
-    /// In which order the objects are written, as positions in `objects` and `exchanges`.
+    /// The order in which the objects are written, as positions in `objects` and `exchanges`.
     mutating func order(_ insertions: Insertions) -> [SaveSteps.Step] {
         objects = insertions.objects
         var positions = Dictionary(objects.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
@@ -70,7 +70,7 @@ struct UniqueClaims {
                     release: !canRelease ? .impossible : exchange.check.areNullsDistinct ? .together : .alone,
                     check: checks.firstIndex(of: check) ?? 0)
             })
-        // By NULL only one row at a time gives a value up: the server refuses it where another row has it.
+        // Only one row at a time can release a value by NULL: the server refuses it if another row has NULL.
         let uncertain = steps.steps.flatMap { step -> [Int] in
             if case .release(let released) = step {
                 released.filter { !exchanges[$0].check.areNullsDistinct }
@@ -82,8 +82,8 @@ struct UniqueClaims {
         return steps.steps
     }
 
-    /// The deferrable constraints whose values are given up, by a change or a deletion, in tables that are written by more
-    /// than one statement.
+    /// The deferrable constraints whose values are given up, by a change or a deletion, in tables written by more than
+    /// one statement.
     static func constraintsToDefer(_ kept: [DatabaseObject], _ deleted: [DatabaseObject]) -> [QualifiedName] {
         struct Written {
             let entity: EntityRuntime
@@ -118,9 +118,9 @@ struct UniqueClaims {
         }.sorted()
     }
 
-    /// What an object's write gives up and takes.
+    /// The values that an object's write gives up and takes.
     ///
-    /// Where the server alone knows which rows an index holds, it may be both with the same value.
+    /// Where only the server knows which rows an index holds, a value may be both.
     private static func changes(of object: DatabaseObject) throws -> [(claim: Claim, isNew: Bool)] {
         let entity = object.runtime
         let (row, stored, isNew) = object.withState { ($0.row, $0.storedRow, $0.status == .inserted) }
@@ -138,11 +138,11 @@ struct UniqueClaims {
         return changes
     }
 
-    /// The deleted objects that have to go first: all of them where a new or changed object takes a key or another unique
-    /// value of one.
+    /// The deletions that must run first: all of them where a new or changed object takes a key or another unique value
+    /// of a deleted one.
     ///
-    /// Where an object leaves a deleted one in the same save, by whose delete rules it would be taken along or stand in the way
-    /// if it still referred to it, only those whose values are taken, and that no object leaves.
+    /// If an object leaves a deleted one in the same save, whose delete rules would otherwise reach it, only the
+    /// deleted objects whose values are taken, and that no object leaves.
     static func deletedFirst(_ deleted: [DatabaseObject], _ kept: [DatabaseObject]) throws -> [DatabaseObject] {
         if deleted.isEmpty || kept.isEmpty { return [] }
         var held: [Claim: DatabaseObject] = [:]
@@ -153,19 +153,19 @@ struct UniqueClaims {
                 held[Claim(entity: entity.index, check: number, value: value)] = object
             }
         }
-        var robbed = Set<DatabaseObject>()
+        var displaced = Set<DatabaseObject>()
         for object in kept {
             for (claim, isNew) in try changes(of: object) where isNew {
-                if let holder = held[claim] { robbed.insert(holder) }
+                if let holder = held[claim] { displaced.insert(holder) }
             }
         }
-        guard !robbed.isEmpty, try kept.contains(where: { try $0.leaves(deleted) }) else {
-            return robbed.isEmpty ? [] : deleted
+        guard !displaced.isEmpty, try kept.contains(where: { try $0.leaves(deleted) }) else {
+            return displaced.isEmpty ? [] : deleted
         }
-        return try robbed.filter { robbed in try !kept.contains { try $0.leaves([robbed]) } }
+        return try displaced.filter { displaced in try !kept.contains { try $0.leaves([displaced]) } }
     }
 
-    /// What to do where the server refused an exchange that could not be taken apart; empty if there was none.
+    /// Advice for a refused exchange that could not be ordered; empty if there was none.
     func advice(for entity: EntityRuntime, _ error: PostgresError) -> String {
         let constraint = error.server?.constraint.map { "\"\($0)\"" } ?? "the constraint"
         if error.sqlState == .exclusionViolation {
@@ -174,9 +174,9 @@ struct UniqueClaims {
         guard error.sqlState == .uniqueViolation,
             let exchange = stuck.first(where: { $0.holder.runtime === entity })
         else { return "" }
-        let circle = "; objects of this save exchange unique values in a circle"
-        if exchange.check.isPartial { return "\(circle), and \(constraint) is a partial index: save in two steps" }
-        return "\(circle): make \(constraint) DEFERRABLE, or save in two steps"
+        let cycle = "; objects of this save exchange unique values in a cycle"
+        if exchange.check.isPartial { return "\(cycle), and \(constraint) is a partial index: save in two steps" }
+        return "\(cycle): make \(constraint) DEFERRABLE, or save in two steps"
     }
 }
 
@@ -193,7 +193,7 @@ extension EntityRuntime {
 }
 
 extension DatabaseObject {
-    /// Whether a staged change makes the object refer to one of some objects no longer.
+    /// Whether a staged change removes the object's reference to one of the objects.
     fileprivate func leaves(_ others: [DatabaseObject]) throws -> Bool {
         let (row, stored, staged) = withState { state in
             (state.row, state.storedRow, state.status == .inserted ? nil : state.staging?.destinations)
@@ -208,5 +208,41 @@ extension DatabaseObject {
                 try $0.runtime.index == relationship.destination && ObjectKey($0.storedRow, referenced) == key
             }
         }
+    }
+}
+
+extension DatabaseContext {
+    /// Sets unique values to NULL before their holders' own change: one UPDATE for each set of columns.
+    ///
+    /// Returns the objects as they were, with the columns to restore.
+    func release(_ exchanges: [UniqueClaims.Exchange], _ run: SaveRun) async throws -> [DatabaseObject: SavedObject] {
+        var leaving: [SavedObject] = []
+        var places: [DatabaseObject: Int] = [:]
+        for exchange in exchanges {
+            let object = exchange.holder
+            guard let columns = object.runtime.releasableColumns(of: exchange.check.columns) else { continue }
+            // Releases an unchanged column, such as the room of a lesson whose hour changes, only if no other can be.
+            let (row, stored) = object.withState { ($0.row, $0.storedRow) }
+            let changing = columns.filter { !row.hasSameBytes(as: stored, at: $0) }
+            let released = SavedObject(object, leaving: changing.isEmpty ? columns : changing)
+            if let place = places[object] {
+                leaving[place] = leaving[place].leaving(released)
+            } else {
+                places[object] = leaving.count
+                leaving.append(released)
+            }
+        }
+        var isVersioned = false
+        for group in SavedGroup.groups(leaving, columns: \.columns) {
+            if group.entity.version != nil { isVersioned = true }
+            run.add(try group.update(), group.entity, count: group.objects.count, { group.objects.map(\.object) }) {
+                [self] result in
+                // The objects' own changes follow, and report rows that are gone.
+                if group.entity.version != nil { try group.applyUpdate(result, in: self, isRelease: true) }
+            }
+        }
+        // Those changes expect the version that this UPDATE makes.
+        if isVersioned { try await run.flush() }
+        return places.mapValues { leaving[$0] }
     }
 }

@@ -5,9 +5,9 @@ import Synchronization
 extension DatabaseContext {
     /// Makes a new object in memory, to be stored by `save()`; `create(_:_:)` stores at once.
     ///
-    /// Until it is saved it has a temporary ID, shows the values that it was given, and NULL for what the database will
-    /// decide. `values` may hold attributes, to-one relationships, and arrays of objects for to-many ones; objects that are
-    /// new too are stored with it, in the right order. Sends nothing. Throws `KindredError`: `.unknownEntity`,
+    /// Until it is saved it has a temporary ID, shows its given values, and NULL for values that the database assigns.
+    /// `values` may hold attributes, to-one relationships, and arrays of objects for to-many ones; new objects among
+    /// them are stored with it, in the right order. Sends nothing. Throws `KindredError`: `.unknownEntity`,
     /// `.unknownKey`, `.wrongType`, `.readOnly`.
     @discardableResult
     public func insert(
@@ -38,7 +38,7 @@ extension DatabaseContext {
         }
         let number = TemporaryKey.next()
         let empty = entity.emptyRow(client.types)
-        // What is called with the new object sees it without its values.
+        // `awakeFromInsert` sees the object without its values.
         let isCalled = mayAwake(entity)
         let staging = Staging(stored: empty, columns: isCalled ? [] : cells.columns, temporaryKey: number)
         let row = isCalled ? empty : cells.row(empty.columns)
@@ -59,7 +59,7 @@ extension DatabaseContext {
         return object
     }
 
-    /// Gives a new object values: all attributes at once, since each change costs a row, then the relationships.
+    /// Gives a new object values: all attributes at once, since each change allocates a row, then the relationships.
     func stageOnNew(_ object: DatabaseObject, _ values: [String: (any PropertyValue)?]) throws {
         try object.requireStageable()
         var new = NewRow()
@@ -101,7 +101,7 @@ extension DatabaseContext {
         if let partner { try stageDestination(object, of: partner, inverse) }
     }
 
-    /// Sets a one-to-one relationship of which one end is new; who has to leave is read first.
+    /// Sets a one-to-one relationship of which one end is new; reads the partners that it displaces first.
     func stageNewPartner(
         _ partner: DatabaseObject?,
         of object: DatabaseObject,
@@ -119,7 +119,7 @@ extension DatabaseContext {
         try stagePartner(partner, of: object, relationship)
     }
 
-    /// Those of an object's new values that are new objects, with their relationships, by key.
+    /// An object's new values that are new objects, with their relationships, by key.
     func newDestinations(
         _ values: [String: (any PropertyValue)?],
         of object: DatabaseObject
@@ -136,7 +136,7 @@ extension DatabaseContext {
         return found
     }
 
-    /// Throws what keeps objects from becoming the only staged members of a relationship.
+    /// Throws if objects cannot become the only staged members of a relationship.
     func requireReplace(
         _ members: [DatabaseObject], of owner: DatabaseObject, _ relationship: RelationshipRuntime
     ) throws {
@@ -160,7 +160,7 @@ extension DatabaseContext {
     }
 }
 
-/// What a new object is given: values of attributes, encoded, and what its relationships lead to.
+/// The values of a new object: encoded attributes, and the other ends of relationships.
 private struct NewRow {
     typealias Link = (relationship: RelationshipRuntime, value: (any PropertyValue)?)
 
@@ -191,7 +191,7 @@ private struct NewRow {
         }
     }
 
-    /// Takes the values of a foreign key, whose object is not in memory.
+    /// Adds the values of a foreign key whose object is not in memory.
     private mutating func take(
         _ values: [PostgresValue], _ columns: [Int], _ relationship: RelationshipRuntime, _ entity: EntityRuntime,
         _ types: TypeRegistry?

@@ -2,11 +2,11 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-// Relationships while one end is only staged: the change is staged with it, and both sides show it at once.
+// Changes of relationships with a new end: staged with it, and shown by both sides at once.
 extension DatabaseContext {
     /// Points a to-one relationship to an object, or to none, as a staged change of the source.
     ///
-    /// A one-to-one partner that the destination is known to have is left without.
+    /// The destination's known one-to-one partner is left without one.
     func stageDestination(
         _ destination: DatabaseObject?,
         of source: DatabaseObject,
@@ -26,7 +26,7 @@ extension DatabaseContext {
             staging.destinations[relationship.slot] = nil
             if let new {
                 staging.destinations[relationship.slot] = new
-                // What the destination's key will be is not known yet.
+                // The destination's key is not known yet.
                 state.row = state.row.replacing(cells)
                 staging.columns.subtract(cells.columns)
             } else {
@@ -39,7 +39,7 @@ extension DatabaseContext {
 
     /// The foreign key's values with which a source refers to an object, or to none.
     ///
-    /// Throws what keeps that from being staged, so that it can be asked before anything is written.
+    /// Throws if they cannot be staged, so that callers can check before they write anything.
     private func destinationCells(
         _ destination: DatabaseObject?,
         of source: DatabaseObject,
@@ -65,7 +65,7 @@ extension DatabaseContext {
             guard let value = try values[referenced] else {
                 throw destination.lacksReferencedValue(referenced, relationship.model.name)
             }
-            // What a new row's generated columns will be is shown already.
+            // The values of a new row's generated columns are shown already.
             guard isNew || written.contains(column) else { continue }
             try cells.set(value, at: column, of: entity, client.types)
         }
@@ -73,7 +73,7 @@ extension DatabaseContext {
         return cells
     }
 
-    /// The one-to-one partners that a destination is known to have and loses to a source: several may be staged.
+    /// The known one-to-one partners that a destination loses to a source; several may be staged.
     private func displaced(
         from destination: DatabaseObject?, by source: DatabaseObject, _ relationship: RelationshipRuntime
     ) -> [DatabaseObject] {
@@ -81,12 +81,12 @@ extension DatabaseContext {
         return knownPartners(of: destination, inverse(of: relationship)).filter { $0 !== source }
     }
 
-    /// The same relationship, seen from its other end.
+    /// The same relationship, from its other end.
     func inverse(of relationship: RelationshipRuntime) -> RelationshipRuntime {
         runtime.entities[relationship.destination].relationships[relationship.inverseSlot]
     }
 
-    /// Throws what keeps a to-one relationship from being pointed to an object, or to none, by a staged change.
+    /// Throws if a to-one relationship cannot be pointed to an object, or to none, by a staged change.
     func requireDestination(
         _ destination: DatabaseObject?, of source: DatabaseObject, _ relationship: RelationshipRuntime
     ) throws {
@@ -96,9 +96,9 @@ extension DatabaseContext {
         }
     }
 
-    /// Throws what keeps objects from becoming members by staged changes: asked before anything is written or staged.
+    /// Throws if objects cannot become members by staged changes; called before anything is written or staged.
     ///
-    /// - Parameter count: how many others become members before them.
+    /// - Parameter count: how many other members join before them.
     func requireJoin(
         _ members: [DatabaseObject],
         to owner: DatabaseObject,
@@ -108,7 +108,7 @@ extension DatabaseContext {
         guard !members.isEmpty else { return }
         try requireLive(owner)
         if case .helper = relationship.link {
-            // Neither end is written itself, but the helper's rows name both.
+            // Neither end is written, but the helper's rows name both.
             for object in [owner] + members where !object.isInserted && object.key == nil {
                 throw object.runtime.notWritable
             }
@@ -119,7 +119,7 @@ extension DatabaseContext {
         _ = try endPositions(of: members, owner, relationship, behind: count)
     }
 
-    /// Throws what keeps members from being taken out by staged changes.
+    /// Throws if members cannot be removed by staged changes.
     func requireLeave(
         _ members: [DatabaseObject], from owner: DatabaseObject, _ relationship: RelationshipRuntime
     ) throws {
@@ -130,7 +130,7 @@ extension DatabaseContext {
         }
     }
 
-    /// A column that a new object's foreign key shares with its key or another foreign key has to agree already.
+    /// Checks that a column which a new object's foreign key shares with its key or another foreign key agrees.
     private func requireAgreement(
         of source: DatabaseObject, with cells: RowCells, _ relationship: RelationshipRuntime, _ columns: [Int]
     ) throws {
@@ -152,7 +152,7 @@ extension DatabaseContext {
         return loaded.members.compactMap { liveObject(entity, $0.key) }
     }
 
-    /// Makes objects members of a to-many relationship, as staged changes: all of them, or none where it throws.
+    /// Adds objects to a to-many relationship, as staged changes: all of them, or none if it throws.
     func stageJoin(
         _ members: [DatabaseObject],
         to owner: DatabaseObject,
@@ -170,7 +170,7 @@ extension DatabaseContext {
         for (member, cells) in places { member.stage(cells) }
     }
 
-    /// Takes objects out of a to-many relationship, as staged changes.
+    /// Removes objects from a to-many relationship, as staged changes.
     func stageLeave(
         _ members: [DatabaseObject],
         from owner: DatabaseObject,
@@ -202,7 +202,7 @@ extension DatabaseContext {
         notePair(pair.source, pair.relationship, pair.destination, isPaired: nil)
     }
 
-    /// Takes a staged pair back; both sides have lost it.
+    /// Takes a staged pair back; both sides lose it.
     func unstage(_ pair: StagedPair) {
         journal?.record(pair, in: self)
         let wasStaged = core.staged.withLock { staged in
