@@ -152,8 +152,8 @@ import Testing
             await expect(
                 .invalidCondition, "they belong to",
                 #Predicate { person in person.emails.loaded.contains { $0.id == person.id } })
-            await expect(.unknownKey, "no column", #Predicate { $0.isDeleted })
-            await expect(.unknownKey, "no column", #Predicate { $0.joinedAt.isFinite })
+            await expect(.unknownKey, "not a column", #Predicate { $0.isDeleted })
+            await expect(.unknownKey, "not a column", #Predicate { $0.joinedAt.isFinite })
         }
     }
 

@@ -1,6 +1,6 @@
 public import KindredPostgres
 
-// Calculations, which the database carries out; NULL in them makes the result NULL.
+// The database carries out these calculations; NULL in them makes the result NULL.
 extension ColumnExpression {
     static func calculate<Result>(
         _ operation: ConditionExpression.Arithmetic,
@@ -27,7 +27,7 @@ extension ColumnExpression where Value: PostgresEncodable & Numeric {
         calculate(.times, left, bound(right))
     }
 
-    /// The quotient: without remainder for integers; dividing by zero is an error of the server's.
+    /// The quotient, truncated for integers; division by zero is a server error.
     public static func / (left: ColumnExpression, right: Value) -> ColumnExpression {
         calculate(.divide, left, bound(right))
     }
@@ -47,19 +47,19 @@ extension ColumnExpression where Value: PostgresEncodable & Numeric {
         calculate(.times, left, right.expression)
     }
 
-    /// The quotient of two columns: without remainder for integers.
+    /// The quotient of two columns, truncated for integers.
     public static func / (left: ColumnExpression, right: ColumnExpression) -> ColumnExpression {
         calculate(.divide, left, right.expression)
     }
 
-    /// The column's value with the other sign.
+    /// The negated value.
     public static prefix func - (column: ColumnExpression) -> ColumnExpression {
         ColumnExpression(.negative(column.expression))
     }
 }
 
 extension ColumnExpression where Value: PostgresEncodable & BinaryInteger {
-    /// The remainder, with the sign of the column's value; dividing by zero is an error of the server's.
+    /// The remainder, with the sign of the column's value; division by zero is a server error.
     public static func % (left: ColumnExpression, right: Value) -> ColumnExpression {
         calculate(.remainder, left, bound(right))
     }
@@ -86,7 +86,7 @@ extension ColumnExpression where Value == PostgresNumeric {
         calculate(.times, left, bound(right))
     }
 
-    /// The quotient; dividing by zero is an error of the server's.
+    /// The quotient; division by zero is a server error.
     public static func / (left: ColumnExpression, right: PostgresNumeric) -> ColumnExpression {
         calculate(.divide, left, bound(right))
     }
@@ -111,7 +111,7 @@ extension ColumnExpression where Value == PostgresNumeric {
         calculate(.divide, left, right.expression)
     }
 
-    /// The column's value with the other sign.
+    /// The negated value.
     public static prefix func - (column: ColumnExpression) -> ColumnExpression {
         ColumnExpression(.negative(column.expression))
     }

@@ -1,6 +1,6 @@
 public import KindredPostgres
 
-// Texts. Patterns are values: what stands in them is never taken for SQL.
+// Texts. Patterns are bound values, and never become SQL text.
 extension ColumnExpression where Value == String {
     /// Whether the text begins with another.
     public func hasPrefix(_ prefix: String, ignoringCase: Bool = false) -> Condition {
@@ -17,17 +17,17 @@ extension ColumnExpression where Value == String {
         compare(.contains, Self.bound(part), ignoresCase: ignoringCase)
     }
 
-    /// Whether the text equals another, whatever the case of letters.
+    /// Whether the text equals another, optionally without regard to case.
     public func equals(_ other: String, ignoringCase: Bool) -> Condition {
         compare(.equal, Self.bound(other), ignoresCase: ignoringCase)
     }
 
-    /// Whether the whole text is like a pattern, with `*` for any characters and `?` for one; after `\` they stand for themselves.
+    /// Whether the whole text matches a pattern: `*` matches any characters and `?` one; `\` escapes them.
     public func like(_ pattern: String, ignoringCase: Bool = false) -> Condition {
         compare(.like, Self.bound(pattern), ignoresCase: ignoringCase)
     }
 
-    /// Whether the whole text matches a regular expression of PostgreSQL's.
+    /// Whether the whole text matches a PostgreSQL regular expression.
     public func matches(_ pattern: String, ignoringCase: Bool = false) -> Condition {
         compare(.matches, Self.bound(pattern), ignoresCase: ignoringCase)
     }
@@ -59,7 +59,7 @@ extension ColumnExpression {
         return Condition(.comparison(ConditionComparison(expression, .isIn, list, quantifier: .anyMember)))
     }
 
-    /// The number of an array's elements, those that are missing included.
+    /// The number of an array's elements, including NULLs.
     public var count: ColumnExpression<Int> {
         if case .path(let keys) = expression { return ColumnExpression<Int>(.count(keys)) }
         return ColumnExpression<Int>(expression)
@@ -74,17 +74,17 @@ extension ColumnExpression where Value == PostgresTSVector {
 }
 
 extension ColumnExpression where Value == PostgresJSON {
-    /// Whether the document contains another, as PostgreSQL's `@>` says: all its members, in any order.
+    /// Whether the document contains another, by PostgreSQL's `@>`: all its members, in any order.
     public func contains(_ part: PostgresJSON) -> Condition {
         compare(.contains, Self.bound(part))
     }
 
-    /// The number at keys within the document; NULL where nothing, or something else, stands there.
+    /// The number at a path of keys in the document; NULL if there is none, or a value of another type.
     public func number(_ keys: String...) -> ColumnExpression<PostgresNumeric> {
         ColumnExpression<PostgresNumeric>(.jsonNumber(expression, keys))
     }
 
-    /// What stands at keys within the document, as text; NULL where nothing does.
+    /// The value at a path of keys in the document, as text; NULL if there is none.
     public subscript(keys: String...) -> ColumnExpression<String> {
         ColumnExpression<String>(.json(expression, keys))
     }

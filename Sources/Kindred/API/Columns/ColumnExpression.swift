@@ -2,8 +2,8 @@ public import KindredPostgres
 
 /// A column, or a calculation with columns, within a condition.
 ///
-/// Whether values may be NULL plays no role in the type: a comparison with a missing value is false, except that
-/// `== nil` and `!=` take nil for a value of its own.
+/// The type does not say whether values may be NULL: a comparison with NULL is false, except that `== nil` and `!=`
+/// treat nil as a value.
 public struct ColumnExpression<Value>: Sendable {
     let expression: ConditionExpression
 
@@ -19,7 +19,8 @@ public struct ColumnExpression<Value>: Sendable {
         Condition(.comparison(ConditionComparison(expression, operation, right, ignoresCase: ignoresCase)))
     }
 
-    /// A value as the other side of a comparison; one without an exact PostgreSQL form is reported with the condition.
+    /// A value as the other side of a comparison; a value that PostgreSQL cannot represent exactly makes the condition
+    /// invalid.
     static func bound(_ value: (some PostgresEncodable)?) -> ConditionExpression {
         do {
             return .value(try value?.postgresValue)
@@ -61,10 +62,10 @@ extension ColumnExpression where Value: PostgresEncodable {
         left.compare(.greaterOrEqual, bound(right))
     }
 
-    /// Whether the value is one of these: one parameter, whatever their number.
+    /// Whether the value is one of these: one parameter for any number of values.
     public func isIn(_ values: some Sequence<Value>) -> Condition { compare(.isIn, Self.bound(values)) }
 
-    /// Whether the value is one of these, among which nil stands for NULL: one parameter, whatever their number.
+    /// Whether the value is one of these, where nil means NULL: one parameter for any number of values.
     public func isIn(_ values: some Sequence<Value?>) -> Condition {
         do {
             return compare(.isIn, .values(try values.map { try $0?.postgresValue }))

@@ -1,7 +1,7 @@
 /// The columns of a typed class within a condition: `{ $0.surname == "Smith" && $0.emails.contains { … } }`.
 ///
-/// Each property of the class is found here under its own name: a column as a ``ColumnExpression``, a to-one
-/// relationship as the columns of the object it leads to, a to-many relationship as ``MemberColumns``.
+/// Each property of the class has its own name here: a column is a ``ColumnExpression``, a to-one relationship the
+/// columns of its object, a to-many relationship ``MemberColumns``.
 @dynamicMemberLookup
 public struct Columns<Root: TypedObject>: Sendable {
     let path: ColumnPath
@@ -25,7 +25,7 @@ public struct Columns<Root: TypedObject>: Sendable {
         Columns<Target>(path.appending(keyPath, of: Root.self))
     }
 
-    /// The columns of the object at the other end of a to-one relationship that may lead to none.
+    /// The columns of the object at the other end of an optional to-one relationship.
     public subscript<Target: TypedObject>(dynamicMember keyPath: KeyPath<Root, ToOne<Target?>>) -> Columns<Target> {
         Columns<Target>(path.appending(keyPath, of: Root.self))
     }
@@ -39,12 +39,12 @@ public struct Columns<Root: TypedObject>: Sendable {
 }
 
 extension Columns {
-    /// Whether the relationship leads to this object, or to none for nil.
+    /// Whether the relationship leads to this object; nil means no object.
     public static func == (left: Columns, right: Root?) -> Condition {
         left.path.compare(.equal, right)
     }
 
-    /// Whether the relationship leads to anything but this object, or to something for nil.
+    /// Whether the relationship does not lead to this object; nil means any object.
     public static func != (left: Columns, right: Root?) -> Condition {
         left.path.compare(.notEqual, right)
     }
@@ -60,7 +60,7 @@ extension Columns {
     }
 }
 
-/// The keys that lead to a column, or what is wrong with them.
+/// The keys that lead to a column, or the error of an invalid path.
 struct ColumnPath: Sendable {
     private(set) var keys: [String] = []
     private var problem: KindredError?
@@ -74,7 +74,7 @@ struct ColumnPath: Sendable {
         } else {
             path.problem = KindredError(
                 .unknownKey,
-                "\(keyPath) is no column or relationship of \(type.mapping.entity), so the database knows nothing of it",
+                "\(keyPath) is not a column or relationship of \(type.mapping.entity)",
                 entity: type.mapping.entity.description
             )
         }
@@ -83,7 +83,7 @@ struct ColumnPath: Sendable {
 
     /// The keys.
     ///
-    /// Throws what is wrong with them.
+    /// Throws the error of an invalid path.
     func checkedKeys() throws -> [String] {
         if let problem { throw problem }
         return keys
@@ -95,7 +95,7 @@ struct ColumnPath: Sendable {
         return Condition(.comparison(ConditionComparison(expression, operation, right)))
     }
 
-    /// A condition on members; an impossible path makes an impossible condition.
+    /// A condition on members; an invalid path makes an invalid condition.
     func members(_ quantifier: ConditionComparison.Quantifier, _ condition: ConditionNode) -> Condition {
         if problem != nil { return Condition(.comparison(ConditionComparison(expression, .equal, .value(nil)))) }
         return Condition(.members(quantifier, keys, condition))

@@ -1,6 +1,6 @@
-/// The members of a to-many relationship within a condition; no condition on them ever repeats an object.
+/// The members of a to-many relationship within a condition; conditions on them never repeat an object in the result.
 ///
-/// Further relationships of the members are found here too, for paths such as `\.books.tags`.
+/// Relationships of the members continue the path, as in `\.books.tags`.
 @dynamicMemberLookup
 public struct MemberColumns<Member: TypedObject>: Sendable {
     let path: ColumnPath
@@ -9,12 +9,12 @@ public struct MemberColumns<Member: TypedObject>: Sendable {
         self.path = path
     }
 
-    /// Whether any member fulfils a condition; all its parts hold for the same member.
+    /// Whether a member fulfils a condition; all parts of the condition apply to the same member.
     public func contains(_ condition: (Columns<Member>) throws -> Condition) rethrows -> Condition {
         path.members(.anyMember, try condition(Columns()).node)
     }
 
-    /// Whether every member fulfils a condition; true where there is none.
+    /// Whether every member fulfils a condition; true without members.
     public func allSatisfy(_ condition: (Columns<Member>) throws -> Condition) rethrows -> Condition {
         path.members(.allMembers, try condition(Columns()).node)
     }
@@ -55,7 +55,7 @@ public struct MemberColumns<Member: TypedObject>: Sendable {
         MemberColumns<Target>(path.appending(keyPath, of: Member.self))
     }
 
-    /// A to-one relationship of the members that may lead to none.
+    /// An optional to-one relationship of the members.
     public subscript<Target: TypedObject>(
         dynamicMember keyPath: KeyPath<Member, ToOne<Target?>>
     ) -> MemberColumns<Target> {

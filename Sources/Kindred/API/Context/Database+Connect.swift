@@ -7,17 +7,18 @@ extension Database {
     /// Connects, and reads the catalog in one round trip.
     ///
     /// - Parameters:
-    ///   - uri: a connection URI such as `postgres://user@host/shop`, which takes nothing from the environment; nil takes
-    ///     `DATABASE_URL` from the environment, else the `PG*` variables.
-    ///   - classes: the typed classes of entities, as `kindred generate` writes them; other entities have plain objects.
-    ///   - overrides: annotations given in code: names, keys, delete rules.
-    ///   - logger: where statements are logged, at trace level, without values. Mistakes of the program that nothing can be
-    ///     thrown for, such as reading by a wrong key, are logged as errors: without a logger by one labelled `kindred`.
+    ///   - uri: a connection URI such as `postgres://user@host/shop`, which ignores the environment; nil uses
+    ///     `DATABASE_URL`, else the `PG*` variables.
+    ///   - classes: the typed classes of entities, as `kindred generate` writes them; objects of other entities are
+    ///     untyped.
+    ///   - overrides: annotations in code: names, keys, delete rules.
+    ///   - logger: receives statements at trace level, without values. Programming errors that cannot be thrown, such
+    ///     as reading an unknown key, are logged as errors; without a logger they go to one labelled `kindred`.
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
-    /// - Throws: `PostgresError`: `.invalidConfiguration` before anything is sent, `.connectionFailed` naming each address
-    ///   tried; `SchemaError` for an annotation that names nothing; `KindredError` `.classMismatch` with everything in
-    ///   which the classes and the database differ.
+    /// - Throws: `PostgresError`: `.invalidConfiguration` before anything is sent, `.connectionFailed` naming each
+    ///   address tried; `SchemaError` for an annotation whose subject does not exist; `KindredError` `.classMismatch`
+    ///   with all differences between the classes and the database.
     public static func connect(
         _ uri: String? = nil,
         classes: [any TypedObject.Type] = [],
@@ -56,8 +57,8 @@ extension Database {
 
     /// Reads the catalog again, in one round trip, and returns the new model.
     ///
-    /// Contexts that exist keep the model they were made with. Throws `KindredError` `.classMismatch` where registered
-    /// classes do not fit the new model, which is then not taken over.
+    /// Existing contexts keep their model. Throws `KindredError` `.classMismatch` if registered classes do not match
+    /// the new model, which is discarded then.
     @discardableResult
     public func refreshSchema(fileID: String = #fileID, line: Int = #line) async throws -> DatabaseSchema {
         try await client.called(at: fileID, line) {
@@ -70,10 +71,36 @@ extension Database {
 
     /// Makes a unit of work; cheap, and sends nothing.
     ///
-    /// - Parameter faulting: what the first access to a relationship does; by default it loads it for all objects that were
-    ///   read together.
+    /// - Parameter faulting: what the first access to a relationship does; by default it loads the relationship for all
+    ///   objects fetched together.
     public func makeContext(faulting: FaultingMode = .batch) -> DatabaseContext {
         ContextCore(database: self, runtime: runtime.withLock { $0 }, faulting: faulting).context
+    }
+
+    /// Makes a context for the duration of `body`, and discards unsaved changes at the end, also if `body` throws.
+    ///
+    /// ```swift
+    /// try await database.withContext { context in
+    ///     let person = try context.insert("person", ["surname": "Holloway"])
+    ///     try await context.save()
+    /// }
+    /// ```
+    ///
+    /// A context and its objects with staged changes reference each other, so that no change is lost with the last
+    /// reference to one of them. The end of the scope breaks that cycle, as ``DatabaseContext/rollback()`` does: a
+    /// request that fails between staging and saving leaks no memory. Sends nothing itself.
+    ///
+    /// - Parameters:
+    ///   - faulting: what the first access to a relationship does; by default it loads the relationship for all objects
+    ///     fetched together.
+    ///   - body: uses the context.
+    public func withContext<T>(
+        faulting: FaultingMode = .batch,
+        _ body: (DatabaseContext) async throws -> T
+    ) async rethrows -> T {
+        let context = makeContext(faulting: faulting)
+        defer { context.rollback() }
+        return try await body(context)
     }
 
     /// Runs raw SQL with bound interpolations: `try await database.query("SELECT … WHERE id = \(id)")`.
@@ -86,8 +113,8 @@ extension Database {
         }
     }
 
-    /// Closes the pool: no new work is taken, running statements may finish until the timeout, then every connection is
-    /// closed.
+    /// Closes the pool: it refuses new work, lets running statements finish until the timeout, and then closes every
+    /// connection.
     public func close(timeout: Duration = .seconds(5)) async {
         await client.close(timeout: timeout)
     }

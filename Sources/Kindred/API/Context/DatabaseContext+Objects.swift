@@ -2,12 +2,13 @@ import KindredPostgres
 import KindredSchema
 
 extension DatabaseContext {
-    /// Stores a new row and returns its object, with the defaults that the database gave it.
+    /// Stores a new row and returns its object, with the database's defaults.
     ///
     /// One INSERT … RETURNING. `values` may hold attributes, and to-one relationships whose foreign keys the new row
-    /// holds, as objects or as their IDs. Throws `KindredError`: `.unknownEntity`, `.unknownKey`, `.wrongType`, `.missingValue` naming every required
-    /// value that is missing, `.readOnly` for an entity without a key and for generated columns, all before anything is
-    /// sent; `.constraintViolation` if the database refuses, or a trigger keeps the row from being stored.
+    /// holds, as objects or as their IDs. Throws `KindredError`: `.unknownEntity`, `.unknownKey`, `.wrongType`,
+    /// `.missingValue` naming every required value that is missing, `.readOnly` for an entity without a key and for
+    /// generated columns, all before anything is sent; `.constraintViolation` if the database refuses the row, or a
+    /// trigger rejects it.
     @discardableResult
     public func create(
         _ entityName: String,
@@ -44,10 +45,10 @@ extension DatabaseContext {
         }
     }
 
-    /// The object of an ID: from memory, or by one SELECT by key, which others may share as with `find`.
+    /// The object of an ID: from memory, or by one SELECT by key, shared with other tasks as `find` does.
     ///
-    /// Throws `KindredError` `.notFound` if there is no such row, `.invalidObjectID` for an entity or a key that the database
-    /// does not have, and for a temporary ID.
+    /// Throws `KindredError` `.notFound` if there is no such row, `.invalidObjectID` for an unknown entity or key, and
+    /// for a temporary ID.
     public func object(with id: ObjectID, fileID: String = #fileID, line: Int = #line) async throws -> DatabaseObject {
         return try await client.called(at: fileID, line) {
             try await identified(id)
@@ -56,7 +57,7 @@ extension DatabaseContext {
 
     /// The object of an ID in its URI form.
     ///
-    /// Throws `KindredError` `.invalidObjectID` if the text is not such a form, `.notFound` if there is no such row.
+    /// Throws `KindredError` `.invalidObjectID` if the text is not such a URI, `.notFound` if there is no such row.
     public func object(with uri: String, fileID: String = #fileID, line: Int = #line) async throws -> DatabaseObject {
         return try await client.called(at: fileID, line) {
             try await object(with: try ObjectID(uri: uri, schema: runtime))

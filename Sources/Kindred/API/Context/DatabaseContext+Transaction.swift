@@ -1,34 +1,35 @@
 public import KindredPostgres
 
 extension DatabaseContext {
-    /// Runs `body` in a transaction: everything it and its child tasks send over this database goes through it, set
-    /// proxies and other contexts included.
+    /// Runs `body` in a transaction: all statements that it and its child tasks send through this database belong to
+    /// it, including those of set proxies and other contexts.
     ///
-    /// A call inside another is a savepoint. When `body` throws, rows and objects in memory are back where they were,
-    /// and its own error is thrown unchanged; what other tasks of the context have staged meanwhile stays. A task that
-    /// outlives the transaction gets an error, never silently another connection.
+    /// A nested call is a savepoint. If `body` throws, rows are rolled back, objects in memory are restored, and the
+    /// error is rethrown unchanged; changes that other tasks staged in the context meanwhile stay. A task that outlives
+    /// the transaction gets an error, never another connection.
     ///
-    /// A context runs one transaction at a time: another task's transaction, or its write outside of one, waits for the end.
-    /// A wait that cannot end is `KindredError` `.contextBusy` after the pool's acquire timeout.
+    /// A context runs one transaction at a time: another task's transaction, or its write outside of one, waits for the
+    /// end. A wait that cannot end throws `KindredError` `.contextBusy` after the pool's acquire timeout.
     ///
-    /// Where the answer to COMMIT was lost, or a statement inside has ended the transaction, objects are put back too, and
-    /// those that were changed, deleted or created are then read again, by one SELECT for each entity, if the database can be
-    /// reached: they show what it has. Objects that `save()` has stored are new again; ask `PostgresClient.resolveCommit`, or
-    /// the database, before saving them once more. Statements that begin or end transactions are refused inside.
+    /// If the answer to COMMIT is lost, or a statement inside ended the transaction, objects are restored as well.
+    /// Changed, deleted and created objects are then read again, by one SELECT for each entity, if the database can be
+    /// reached. Objects stored by `save()` are new again; ask `PostgresClient.resolveCommit`, or the database, before
+    /// saving them once more. Statements that begin or end transactions are refused inside.
     ///
     /// - Parameters:
     ///   - isolation: the isolation level; nil is the server's default. Ignored by savepoints.
     ///   - readOnly: whether writes are refused; nil is the server's default. Ignored by savepoints.
-    ///   - deferrable: for serializable read-only transactions: wait for a moment at which nothing can fail.
-    ///   - tracksCommit: whether `PostgresClient.resolveCommit` can find out what became of the transaction if the answer
-    ///     to COMMIT is lost; one statement more, no round trip more. Ignored by savepoints.
-    ///   - retry: whether `body` runs again, on objects put back as they were, after a serialization failure or a deadlock.
+    ///   - deferrable: for serializable read-only transactions: wait for a snapshot that cannot fail.
+    ///   - tracksCommit: whether `PostgresClient.resolveCommit` can determine the transaction's outcome if the answer
+    ///     to COMMIT is lost; costs one more statement, no round trip. Ignored by savepoints.
+    ///   - retry: whether `body` runs again, on restored objects, after a serialization failure or a deadlock.
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
-    ///   - body: what runs inside, once for each attempt.
-    /// - Throws: `PostgresError` `.commitUnknown` if the answer to COMMIT was lost, `.transactionAborted` if `body` swallowed
-    ///   an error that had failed the transaction, `.transactionBroken` if the transaction ended before `body` did;
-    ///   `KindredError` `.countOutOfRange` if a set with a declared count has fewer or more members at the end.
+    ///   - body: runs inside, once for each attempt.
+    /// - Throws: `PostgresError` `.commitUnknown` if the answer to COMMIT was lost, `.transactionAborted` if `body`
+    ///   swallowed an error that had failed the transaction, `.transactionBroken` if the transaction ended before
+    ///   `body` did; `KindredError` `.countOutOfRange` if a set with a declared count has too few or too many members
+    ///   at the end.
     public func transaction<T>(
         isolation: IsolationLevel? = nil,
         readOnly: Bool? = nil,
@@ -64,8 +65,8 @@ extension Database {
             body)
     }
 
-    /// - Parameter context: the context whose turn it has to be before the transaction begins; others take theirs when the
-    ///   transaction first writes by them.
+    /// - Parameter context: the context whose turn is taken before the transaction begins; the turns of other contexts
+    ///   are taken at their first write in the transaction.
     fileprivate func transaction<T>(
         changing context: DatabaseContext?,
         _ isolation: IsolationLevel?,
@@ -84,7 +85,8 @@ extension Database {
                 within: nil, turns, at: place, isolation, readOnly, deferrable, tracksCommit, retry, body)
         }
         if let context { try await outer.turns.take(context) }
-        // A sibling's write that waited for the savepoint's end with the gate in its hands would never let this one write.
+        // Takes the write lock first: a sibling's write that held it while waiting for the savepoint's end would
+        // deadlock with this one.
         return try await outer.writeLock.withLock {
             try await transaction(
                 within: outer, outer.turns, at: place, isolation, readOnly, deferrable, tracksCommit, retry, body)
@@ -108,7 +110,7 @@ extension Database {
                 isolation: isolation, readOnly: readOnly, deferrable: deferrable, tracksCommit: tracksCommit,
                 retry: retry, fileID: place.fileID, line: place.line
             ) { _ in
-                // A second attempt begins with the objects as they were before the first.
+                // Each attempt starts from the restored objects.
                 let attempt = TransactionJournal(self, turns)
                 try await client.called(at: place) { try await Self.undo(journal, within: outer) }
                 journal = attempt
@@ -123,7 +125,7 @@ extension Database {
         } catch {
             let isUnknown = (error as? PostgresError)?.mayHaveCommitted == true
             if isUnknown, let outer {
-                // The transaction around it has ended too, and undoes all of it.
+                // The enclosing transaction has ended too, and undoes all of it.
                 journal.merge(into: outer)
                 throw error
             }
@@ -134,11 +136,12 @@ extension Database {
         }
     }
 
-    /// Puts the objects back, and reads those again that were first seen inside the undone transaction.
+    /// Restores the objects, and reads objects again that were first loaded inside the undone transaction.
     ///
-    /// What is undone here is no change of the enclosing scope, which would put back what was undone if it failed itself.
+    /// The restored values are not recorded in the enclosing journal, which would bring them back if its own
+    /// transaction failed.
     ///
-    /// - Parameter isUnknown: whether the database may have what is undone here, so that it is asked.
+    /// - Parameter isUnknown: whether the outcome in the database is unknown, so that objects are read again.
     private static func undo(
         _ journal: TransactionJournal,
         within outer: TransactionJournal?,
@@ -151,7 +154,7 @@ extension Database {
             if isUnknown { journal.contexts.forEach { $0.forgetAllNotes() } }
             let outdated = Dictionary(grouping: fetched + changed + created) { ObjectIdentifier($0.context) }.values
             if outdated.isEmpty { return }
-            // A task of its own: that the caller's was cancelled may be why there is something to undo.
+            // A new task, because cancellation of the caller's task may be the reason for undoing.
             try await Task {
                 for objects in outdated { try await objects[0].context.readAgain(objects, undone: Set(created)) }
             }.value

@@ -3,18 +3,19 @@ import KindredSchema
 import Synchronization
 
 extension DatabaseObject {
-    /// The value of an attribute, without I/O; nil for NULL, and for a new object that has no value yet.
+    /// The value of an attribute, without I/O; nil for NULL, and for a new object's attribute without a value.
     ///
-    /// A getter that is used without `try` cannot throw, so a key that is no attribute reads as nil and is heard otherwise: it is logged as
-    /// an error, once for each place, and the context's next save fails with `.unknownKey` and the nearest keys before
-    /// anything is sent, so that nothing is stored that follows from it. ``value(forKey:as:)`` throws at once.
+    /// A subscript getter used without `try` cannot throw, so an unknown key reads as nil. The mistake is logged as an
+    /// error, once for each place, and the context's next save fails with `.unknownKey` and the nearest keys before
+    /// anything is sent, so that nothing derived from the wrong value is stored. ``value(forKey:as:)`` throws at once.
     ///
-    /// Setting it stages the change: reads see it at once, `save()` writes it, `rollback()` takes it back, and giving the
-    /// stored value again unstages it. A setter cannot throw, so a wrong key or a value that does not fit is kept as a
-    /// problem that `save()` reports, and the attribute keeps the value it had. `setValue(_:forKey:)` writes at once.
+    /// Setting it stages the change: reads see it at once, `save()` writes it, `rollback()` discards it, and setting
+    /// the stored value again unstages it. A setter cannot throw, so an unknown key or a value of the wrong type is
+    /// kept as a problem that `save()` reports, and the attribute keeps its value. `setValue(_:forKey:)` writes at
+    /// once.
     ///
-    /// Use `value(forKey:)` to follow relationships. Should the server have sent
-    /// bytes that are no value of the column's type, the bytes are given as they are, in `PostgresValue.other`.
+    /// Use `value(forKey:)` to follow relationships. Bytes that are not a valid value of the column's type are
+    /// returned unchanged, in `PostgresValue.other`.
     public subscript(key: String, fileID fileID: String = #fileID, line line: Int = #line) -> PostgresValue? {
         get {
             guard let position = runtime.attributeIndex(of: key) else {
@@ -28,8 +29,8 @@ extension DatabaseObject {
 
     /// The loaded value of an attribute as a Swift type.
     ///
-    /// Throws `KindredError` `.unknownKey`, and `PostgresError` `.decodingFailed` where the value does not fit the
-    /// type exactly. Sends nothing.
+    /// Throws `KindredError` `.unknownKey`, and `PostgresError` `.decodingFailed` if the value does not fit the type
+    /// exactly. Sends nothing.
     public func value<T: PostgresDecodable>(forKey key: String, as type: T.Type) throws -> T? {
         guard let position = runtime.attributeIndex(of: key) else { throw runtime.unknownKey(key) }
         return try row.decode(position, as: T.self)
@@ -47,9 +48,8 @@ extension DatabaseObject {
 
     /// The value of a key: an attribute's value, a to-one relationship's object, or a to-many relationship's set.
     ///
-    /// Sends one query where a relationship's object is not in memory yet; attributes and sets cost nothing.
-    /// Throws `KindredError` `.unknownKey` naming the nearest keys, `.objectDeleted` for a relationship of a deleted
-    /// object.
+    /// Sends one query if a relationship's object is not in memory; attributes and sets cost nothing. Throws
+    /// `KindredError` `.unknownKey` naming the nearest keys, `.objectDeleted` for a relationship of a deleted object.
     public func value(
         forKey key: String,
         fileID: String = #fileID,
@@ -64,13 +64,13 @@ extension DatabaseObject {
         return try await context.destination(of: relationship, from: self, at: place).map(KeyValue.object)
     }
 
-    /// The values found by following a path of keys such as `person.titles.name`, or `"a.b".name` where a key holds a dot.
+    /// The values at a path of keys such as `person.titles.name`, or `"a.b".name` if a key contains a dot.
     ///
-    /// A path through a to-many relationship gives a collection with one element per object reached, in the order of
-    /// the walk, NULLs left out. Sends at most one query per relationship and level.
+    /// A path through a to-many relationship returns a collection with one element per object reached, in traversal
+    /// order, without NULLs. Sends at most one query per relationship and level.
     ///
-    /// Throws `KindredError` `.unknownKey` for a path that the model does not have, before anything is sent and whatever the
-    /// values on the way are; `.objectDeleted` for a relationship of a deleted object.
+    /// Throws `KindredError` `.unknownKey` for a path that is not in the model, before anything is sent and
+    /// independently of the values; `.objectDeleted` for a relationship of a deleted object.
     public func value(
         forKeyPath path: String,
         fileID: String = #fileID,
@@ -103,7 +103,7 @@ extension DatabaseObject {
         return isCollection ? .collection(values) : values.first
     }
 
-    /// Refuses a path that the model does not have.
+    /// Throws for a path that is not in the model.
     private func requireKeyPath(_ path: String, _ keys: [String]) throws {
         var entity = runtime
         for (position, key) in keys.enumerated() {
@@ -111,7 +111,7 @@ extension DatabaseObject {
                 guard position < keys.count - 1 else { return }
                 throw KindredError(
                     .unknownKey,
-                    "The path \(path) goes on after \"\(key)\", which is an attribute of \(entity.name)",
+                    "The path \(path) continues after \"\(key)\", which is an attribute of \(entity.name)",
                     entity: entity.name.description,
                     key: key
                 )
@@ -123,7 +123,7 @@ extension DatabaseObject {
 
     /// The object of a to-one relationship, or nil.
     ///
-    /// Sends one query where the object is not in memory yet.
+    /// Sends one query if the object is not in memory.
     public func object(
         forKey key: String,
         fileID: String = #fileID,
@@ -144,7 +144,7 @@ extension DatabaseObject {
 
     /// The mutable set of a to-many relationship; each change is written at once.
     ///
-    /// Sends nothing: the set loads its members when they are asked for.
+    /// Sends nothing: the set loads its members on first use.
     public func set(
         forKey key: String,
         fileID: String = #fileID,
@@ -173,7 +173,7 @@ extension DatabaseObject {
         )
     }
 
-    /// Notes that the program has read an attribute by a key that is none, which looks like NULL to it.
+    /// Records that the program has read an attribute by an unknown key, which looks like NULL to it.
     private func noteMisread(_ key: String, at place: SourcePlace) {
         let isRelationship = runtime.relationship(named: key) != nil
         let reason =
@@ -185,7 +185,7 @@ extension DatabaseObject {
             entity: runtime.name.description, key: key)
         context.database.mistakes.add(error, at: place)
         context.core.misreads.withLock { misreads in
-            // One is enough to keep a save from writing what follows from it.
+            // One record keeps a save from writing values derived from it; the limit bounds memory.
             guard misreads.count < 16 else { return }
             misreads.append(
                 ValidationProblem(error.code, error.message, object: nil, entity: runtime.name.description, key: key))

@@ -6,15 +6,15 @@ extension DatabaseObject {
     /// - An attribute, or a to-one relationship whose foreign key the object holds: one UPDATE … RETURNING.
     /// - A one-to-one relationship: the old partner's key becomes NULL and the new one's is set, two statements in one
     ///   round trip; nil is one UPDATE.
-    /// - A to-many relationship takes a collection, which becomes its members as with `ToMany.set(_:)`; nil removes
+    /// - A to-many relationship takes a collection, which replaces its members as `ToMany.set(_:)` does; nil removes
     ///   all members.
     ///
-    /// While the object or the one it is given is new, the change is staged and saved with it. An ``ObjectID`` is taken for
-    /// its object by a to-one relationship; where more of it has to be known than the ID, and it is not in memory, it is read
-    /// by one SELECT first.
+    /// If the object or the new value is a new object, the change is staged and saved with it. A to-one relationship
+    /// accepts an ``ObjectID`` for its object; if more than the ID is needed and the object is not in memory, one
+    /// SELECT reads it first.
     ///
     /// Throws `KindredError`: `.unknownKey` with the nearest keys, `.wrongType` naming the expected and the given type,
-    /// `.missingValue` and `.requiredRelationship` for nil where there must be something, all before anything is sent;
+    /// `.missingValue` and `.requiredRelationship` for nil where a value is required, all before anything is sent;
     /// `.objectDeleted` if the row is gone, `.constraintViolation` if the database refuses.
     public func setValue(_ value: (any PropertyValue)?, forKey key: String, fileID: String = #fileID, line: Int = #line)
         async throws
@@ -40,7 +40,7 @@ extension DatabaseObject {
 
     /// Sets several attributes, and to-one relationships whose foreign keys the object holds, by one UPDATE … RETURNING.
     ///
-    /// Throws as `setValue(_:forKey:)` does, and `.wrongType` for a relationship that is kept in other rows.
+    /// Throws as `setValue(_:forKey:)` does, and `.wrongType` for a relationship stored in other rows.
     public func setValues(_ values: [String: (any PropertyValue)?], fileID: String = #fileID, line: Int = #line)
         async throws
     {
@@ -67,9 +67,9 @@ extension DatabaseObject {
 
     /// Reads the object's row again.
     ///
-    /// One SELECT by key. Loaded relationships are forgotten, so that they are read again when they are used. Throws
-    /// `KindredError` `.objectDeleted` if the row is gone; the object then says so in `isDeleted`. `.notStored` for a
-    /// new object and `.readOnly` for an entity without a key, before anything is sent. What is staged stays staged.
+    /// One SELECT by key. Loaded relationships become stale, and are loaded again on their next use. Throws
+    /// `KindredError` `.objectDeleted` if the row is gone, and `isDeleted` becomes true; `.notStored` for a new object
+    /// and `.readOnly` for an entity without a key, before anything is sent. Staged changes stay staged.
     public func refresh(fileID: String = #fileID, line: Int = #line) async throws {
         try await context.client.called(at: fileID, line) {
             try await context.refresh(self)

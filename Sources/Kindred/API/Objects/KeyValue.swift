@@ -1,6 +1,6 @@
 public import KindredPostgres
 
-/// What a key of an object stands for.
+/// The value at a key of an object.
 public enum KeyValue: Sendable {
     /// An attribute's value.
     case attribute(PostgresValue)
@@ -8,7 +8,7 @@ public enum KeyValue: Sendable {
     case object(DatabaseObject)
     /// The mutable set of a to-many relationship.
     case set(ToMany<DatabaseObject>)
-    /// What a key path through a to-many relationship reaches.
+    /// The values at a key path through a to-many relationship.
     case collection([KeyValue])
 
     /// The attribute's value, if it is one.

@@ -12,7 +12,7 @@ extension PredicateOperand {
         case .choice(let test, let first, let second):
             return .choice(test, try first.anyMember(condition), try second.anyMember(condition))
         case .expression(.path(let keys)): return .members(.anyMember, keys, condition)
-        // What an optional does not hold has no members.
+        // An optional without a value has no members.
         case .expression(.value(nil)): return .constant(false)
         default: throw PredicateTranslator.untranslatable("a condition on the elements of something other than members")
         }

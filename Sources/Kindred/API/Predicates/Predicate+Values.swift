@@ -67,7 +67,7 @@ extension PredicateExpressions.Value: PredicateTerm {
     }
 }
 
-/// A range that a predicate was given whole.
+/// A range that a predicate captured as a value.
 private protocol RangeOfValues {
     func operand() throws -> PredicateOperand
 }

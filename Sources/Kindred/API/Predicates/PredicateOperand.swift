@@ -1,13 +1,13 @@
-/// What a part of a predicate means.
+/// The meaning of a part of a predicate.
 indirect enum PredicateOperand: Sendable {
     /// A value, a column, an object, or members, as a path.
     case expression(ConditionExpression)
     case condition(ConditionNode)
-    /// A condition on what an optional holds; false where it holds nothing.
+    /// A condition on an optional's value; false without a value.
     case optionalCondition(ConditionNode, isPresent: ConditionNode)
     /// One operand or another.
     case choice(ConditionNode, PredicateOperand, PredicateOperand)
-    /// Those members that fulfil a condition.
+    /// The members that fulfil a condition.
     case members([String], ConditionNode)
     case range(lower: PredicateOperand, upper: PredicateOperand, isClosed: Bool)
 
@@ -15,7 +15,7 @@ indirect enum PredicateOperand: Sendable {
 
     /// The operand as a condition.
     ///
-    /// Throws for what is neither true nor false.
+    /// Throws for an operand that is not a Boolean.
     func condition() throws -> ConditionNode {
         switch self {
         case .condition(let node), .optionalCondition(let node, _): return node
@@ -62,7 +62,7 @@ indirect enum PredicateOperand: Sendable {
         try map { left in try other.map { right in try transform(left, right) } }
     }
 
-    /// Equality, which takes nil for a value of its own.
+    /// Equality, where nil equals nil.
     func isEqual(to other: PredicateOperand) throws -> ConditionNode {
         switch (self, other) {
         case (.expression, .expression):
@@ -71,10 +71,10 @@ indirect enum PredicateOperand: Sendable {
             return .choice(test, try first.isEqual(to: other), try second.isEqual(to: other))
         case (_, .choice): return try other.isEqual(to: self)
         default:
-            // Truth values, of which at least one is a condition.
+            // Boolean operands, at least one of which is a condition.
             let (left, right) = (try condition(), try other.condition())
             let (isLeft, isRight) = (try isPresent(), try other.isPresent())
-            // Both hold, both fail, or neither is there.
+            // Both are true, both are false, or both are missing.
             let bothFail = ConditionNode.all([isLeft, isRight, .not(left), .not(right)])
             return .any([.all([left, right]), bothFail, .all([.not(isLeft), .not(isRight)])])
         }

@@ -8,7 +8,7 @@ import KindredSchema
 
 /// Turns the tree of a `Predicate` into a condition.
 struct PredicateTranslator {
-    /// What a variable of the predicate stands for: an operand, within the conditions on members of a depth.
+    /// Each variable's operand, with the nesting depth of conditions on members at which it is declared.
     private var variables: [PredicateExpressions.VariableID: (operand: PredicateOperand, depth: Int)] = [:]
     private var depth = 0
 
@@ -22,25 +22,25 @@ struct PredicateTranslator {
 
     mutating func operand(_ expression: some PredicateExpression) throws -> PredicateOperand {
         guard let term = expression as? any PredicateTerm else {
-            // Only the name: parameters of the type say nothing more.
+            // Generic parameters say nothing more.
             let name = String(describing: type(of: expression)).prefix { $0 != "<" }
             throw Self.untranslatable("\(name)")
         }
         return try term.operand(&self)
     }
 
-    /// What a variable stands for.
+    /// The operand of a variable.
     ///
-    /// Throws for one of an outer condition, which conditions on members know nothing of.
+    /// Throws for a variable of an outer condition, which conditions on members cannot reference.
     func operand(_ variable: PredicateExpressions.VariableID) throws -> PredicateOperand {
-        guard let known = variables[variable] else { throw Self.untranslatable("a variable that nothing declares") }
+        guard let known = variables[variable] else { throw Self.untranslatable("an undeclared variable") }
         guard known.depth == depth else {
             throw Self.untranslatable("a comparison of members with the object that they belong to")
         }
         return known.operand
     }
 
-    /// Says what a variable stands for.
+    /// Sets the operand of a variable.
     mutating func bind(_ variable: PredicateExpressions.VariableID, to operand: PredicateOperand) {
         variables[variable] = (operand, depth)
     }
@@ -56,13 +56,13 @@ struct PredicateTranslator {
         return try condition(expression)
     }
 
-    /// The column or relationship behind a property of what an operand leads to.
+    /// The column or relationship of a property of an operand.
     func follow(_ keyPath: AnyKeyPath, from root: PredicateOperand) throws -> PredicateOperand {
         let type = Swift.type(of: keyPath).rootType
         if let type = type as? any TypedObject.Type {
             return try root.map { expression in
                 guard case .path(let keys) = expression else {
-                    throw Self.untranslatable("a property of an object that is no part of the request")
+                    throw Self.untranslatable("a property of an object outside the request")
                 }
                 let path = try ColumnPath().appending(keyPath, of: type).checkedKeys()
                 return .expression(.path(keys + path))
@@ -71,7 +71,7 @@ struct PredicateTranslator {
         if let type = type as? any RelationshipHandle.Type, type.isLoaded(keyPath) { return root }
         throw KindredError(
             .unknownKey,
-            "\(keyPath) is no column or relationship of an entity, so the database knows nothing of it"
+            "\(keyPath) is not a column or relationship of an entity"
         )
     }
 
@@ -88,7 +88,7 @@ protocol PredicateTerm {
     func operand(_ translator: inout PredicateTranslator) throws -> PredicateOperand
 }
 
-/// A relationship's handle, whose `loaded` a predicate names for the relationship itself.
+/// A relationship's handle, whose `loaded` means the relationship itself in a predicate.
 protocol RelationshipHandle {
     static func isLoaded(_ keyPath: AnyKeyPath) -> Bool
 }

@@ -1,10 +1,10 @@
-// What is in memory of a relationship, without asking the database. Foundation's predicates, which can only name what
-// is neither `async` nor throwing, mean the relationship itself by it.
+// The loaded part of a relationship, without I/O. In a Foundation predicate, which can only use properties that neither
+// await nor throw, it means the relationship itself.
 
 extension ToMany {
-    /// The members that are in memory; none before they are loaded.
+    /// The members in memory; empty before they are loaded.
     ///
-    /// Sends nothing. Within `#Predicate` it stands for all members in the database.
+    /// Sends nothing. Within `#Predicate` it means all members in the database.
     public var loaded: [Member] {
         guard !owner.isDeleted, let known, let members = context.loadedMembers(of: known, owner: owner),
             let objects = context.objects(members, of: context.runtime.entities[known.destination])
@@ -16,16 +16,16 @@ extension ToMany {
 extension ToOne where Target: DatabaseObject {
     /// The object at the other end, if it is in memory.
     ///
-    /// Sends nothing. Within `#Predicate` it stands for the object in the database.
+    /// Sends nothing. Within `#Predicate` it means the object in the database.
     public var loaded: Target? {
         known.flatMap { owner.context.loadedDestination(of: $0, from: owner) } as? Target
     }
 }
 
 extension ToOne where Target: ExpressibleByNilLiteral {
-    /// The object at the other end, if there is one and it is in memory.
+    /// The object at the other end, if there is one in memory.
     ///
-    /// Sends nothing. Within `#Predicate` it stands for the object in the database.
+    /// Sends nothing. Within `#Predicate` it means the object in the database.
     public var loaded: Target {
         known.flatMap { owner.context.loadedDestination(of: $0, from: owner) }.flatMap { Target.target($0) } ?? nil
     }

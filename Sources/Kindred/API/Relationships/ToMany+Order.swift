@@ -1,24 +1,24 @@
 import KindredPostgres
 import KindredSchema
 
-// The members of an ordered relationship: the position column that `{"orderedBy": …}` names on its foreign key.
+// Changes to an ordered relationship, whose position column `{"orderedBy": …}` names on its foreign key.
 extension ToMany {
     /// Whether the members have an order, kept in a position column.
     public var isOrdered: Bool { known?.position != nil }
 
-    /// Makes an object the last member; one that is a member already stays where it is.
+    /// Makes an object the last member; an existing member keeps its place.
     ///
-    /// A transaction of three statements in two round trips: the owner is locked, the end of its order is read, the
-    /// member gets its owner and position (or its pair and position). Throws `KindredError` `.invalidRequest` if the
-    /// relationship has no order, and as `insert(_:)` does.
+    /// A transaction of three statements in two round trips: one locks the owner, one reads the end of its order, one
+    /// writes the member's owner and position (or its pair and position). Throws `KindredError` `.invalidRequest` if
+    /// the relationship has no order, and as `insert(_:)` does.
     public func append(_ member: Member, fileID: String = #fileID, line: Int = #line) async throws {
         try await context.client.called(at: fileID, line) {
             try await append(contentsOf: CollectionOfOne(member))
         }
     }
 
-    /// Makes objects the last members, in their order, by as many statements as one; who is a member already stays where
-    /// it is.
+    /// Makes objects the last members, in their order, by the same number of statements as for one; existing members
+    /// keep their places.
     public func append(contentsOf members: some Sequence<Member>, fileID: String = #fileID, line: Int = #line)
         async throws
     {
@@ -29,7 +29,7 @@ extension ToMany {
         }
     }
 
-    /// Makes an object the member at a place; one that is a member already moves there.
+    /// Inserts an object at an index; an existing member moves there.
     ///
     /// As `insert(contentsOf:at:)` with one object.
     public func insert(_ member: Member, at index: Int, fileID: String = #fileID, line: Int = #line) async throws {
@@ -38,14 +38,14 @@ extension ToMany {
         }
     }
 
-    /// Makes objects members from a place on, in their order; those that are members already move there.
+    /// Inserts objects at an index, in their order; existing members move there.
     ///
-    /// The place is one of the order that this set shows: if somebody else has changed it, the objects come to stand
-    /// before the member that stood there. A transaction: the owner is locked, its order is read, and one UPDATE writes the
-    /// positions that have to change, as few as can be, those of the joining members included; many-to-many pairs that
-    /// join are one INSERT more, and positions that are exchanged under a unique key that is not deferrable one UPDATE
-    /// more. Members that are not loaded are read first. Throws `KindredError` `.indexOutOfRange` before anything is sent,
-    /// `.notStored` for new objects in the set of a stored one, and as `insert(_:)` does.
+    /// The index refers to the order that this set shows: if another transaction has changed the order, the objects are
+    /// inserted before the member that was at the index. A transaction: it locks the owner, reads its order, and one
+    /// UPDATE writes as few positions as possible, including those of joining members. Joining many-to-many pairs are
+    /// one INSERT more; exchanging positions under a unique key that is not deferrable is one UPDATE more. Members that
+    /// are not loaded are read first. Throws `KindredError` `.indexOutOfRange` before anything is sent, `.notStored`
+    /// for new objects in the set of a stored one, and as `insert(_:)` does.
     public func insert(
         contentsOf members: some Sequence<Member>, at index: Int, fileID: String = #fileID, line: Int = #line
     ) async throws {
@@ -55,17 +55,17 @@ extension ToMany {
         }
     }
 
-    /// Moves the member at a place to another, which is its place afterwards.
+    /// Moves the member at an index to another index, counted after the move.
     ///
-    /// Costs what `insert(contentsOf:at:)` costs. Throws `KindredError` `.indexOutOfRange` before anything is sent,
-    /// `.notFound` if somebody else has taken the member out.
+    /// Costs the same as `insert(contentsOf:at:)`. Throws `KindredError` `.indexOutOfRange` before anything is sent,
+    /// `.notFound` if another transaction has removed the member.
     public func move(from index: Int, to destination: Int, fileID: String = #fileID, line: Int = #line) async throws {
         try await context.client.called(at: fileID, line) {
             try await context.move(from: index, to: destination, in: owner, relationship, usedAt: place)
         }
     }
 
-    /// Takes the member at a place out, as `remove(_:)` does; the others keep their positions.
+    /// Removes the member at an index, as `remove(_:)` does; the others keep their positions.
     @discardableResult
     public func remove(at index: Int, fileID: String = #fileID, line: Int = #line) async throws -> Member {
         return try await context.client.called(at: fileID, line) {

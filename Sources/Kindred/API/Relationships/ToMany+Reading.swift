@@ -2,19 +2,20 @@ import KindredPostgres
 import KindredSchema
 
 extension ToMany {
-    /// The same set, which names the line of this call in statements of its properties and of loops over it.
+    /// The same set, whose statements name the line of this call, for its properties and for loops over it.
     ///
-    /// `author.books` cannot tell where it is; `for try await book in author.books()` can. Sends nothing.
+    /// A property such as `author.books` does not know its caller's line; `for try await book in author.books()` does.
+    /// Sends nothing.
     public func callAsFunction(fileID: String = #fileID, line: Int = #line) -> ToMany {
         ToMany(owner, known, at: SourcePlace(fileID: fileID, line: line))
     }
 
-    /// The members, as ``objects`` gives them, by a call whose statement names its line.
+    /// The members, as ``objects``; the statement names the line of this call.
     public func all(fileID: String = #fileID, line: Int = #line) async throws -> [Member] {
         try await self(fileID: fileID, line: line).objects
     }
 
-    /// The members, each once, in the order they were read.
+    /// The members, each once, in the order of the query.
     ///
     /// Sends one query the first time, nothing after that. Throws `KindredError` `.objectDeleted` for a deleted owner.
     public var objects: [Member] {
@@ -23,8 +24,8 @@ extension ToMany {
 
     /// The number of members: from memory if they are loaded, else by one `SELECT count(*)`.
     ///
-    /// As with the members themselves, one statement counts for all objects that were read together, and its answer is kept
-    /// for each of them until something changes it or the owner is refreshed. An owner that was read alone asks each time.
+    /// As for the members, one statement counts for all objects that were fetched together, and each keeps its count
+    /// until a change or a refresh of the owner makes it stale. An owner fetched alone asks each time.
     public var count: Int {
         get async throws {
             try context.requireLive(owner)
@@ -35,7 +36,7 @@ extension ToMany {
         }
     }
 
-    /// Whether there are no members: from memory if they are loaded, else by one small query, as ``count`` asks it.
+    /// Whether there are no members: from memory if they are loaded, else by one small query, as for ``count``.
     public var isEmpty: Bool {
         get async throws {
             try context.requireLive(owner)
@@ -48,7 +49,7 @@ extension ToMany {
 
     /// Whether the object is a member: from memory if the members are loaded, else by one small query.
     ///
-    /// An object of another entity, another context or that is deleted is no member.
+    /// False for an object of another entity or context, and for a deleted one.
     public func contains(_ object: DatabaseObject, fileID: String = #fileID, line: Int = #line) async throws -> Bool {
         return try await context.client.called(at: fileID, line) {
             try context.requireLive(owner)
@@ -69,7 +70,8 @@ extension ToMany {
 }
 
 extension ToMany: AsyncSequence {
-    /// Walks the members as they are when the first is asked for; changes during the walk do not disturb it.
+    /// Iterates over a snapshot of the members, taken at the first element; changes during the iteration do not affect
+    /// it.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let set: ToMany
         private var members: IndexingIterator<[Member]>?
@@ -99,7 +101,7 @@ extension ToMany: CustomStringConvertible {
 }
 
 extension ToMany: PropertyValue {
-    /// The set, to be read when it is used: `setValue(other.emails, forKey: "emailSet")`.
+    /// The set, read on use: `setValue(other.emails, forKey: "emailSet")`.
     public var propertyContent: PropertyContent {
         .set(ToMany<DatabaseObject>(owner, known, at: place))
     }
@@ -111,7 +113,7 @@ extension ToMany {
     /// The relationship's name, for errors.
     var name: String { known?.model.name ?? "?" }
 
-    /// Throws `.classMismatch` where there is none.
+    /// Throws `.classMismatch` if there is none.
     var relationship: RelationshipRuntime {
         get throws {
             if let known { return known }
@@ -125,5 +127,50 @@ extension ToMany {
 
     func typed(_ objects: [DatabaseObject]) throws -> [Member] {
         try destination.typed(objects)
+    }
+}
+
+extension ToMany {
+    /// A request for the members, to be narrowed further; an ordered relationship's members keep their order unless the
+    /// request is sorted.
+    ///
+    /// Sends nothing. Throws `KindredError` `.objectDeleted` for a deleted owner.
+    public func request() throws -> FetchRequest<Member> {
+        try context.requireLive(owner)
+        let (relationship, destination) = (try relationship, try destination)
+        let inverse = destination.relationships[relationship.inverseSlot].model
+        let format = inverse.isToMany ? "ANY %K == %@" : "%K == %@"
+        var request = FetchRequest<Member>(context: context, entity: destination)
+        request.query.memberOrder = try memberOrder
+        return try request.where(format, inverse.name, owner)
+    }
+
+    private var memberOrder: MemberOrder? {
+        get throws {
+            let relationship = try relationship
+            guard let position = relationship.model.orderedBy, relationship.position != nil else { return nil }
+            var values: [PostgresValue] = []
+            if case .helper(let link) = relationship.link {
+                let row = owner.storedRow
+                values = try link.source.compactMap { try row[$0] }
+                guard values.count == link.source.count else { return nil }
+            }
+            return MemberOrder(relationship: relationship.model, position: position, ownerValues: values)
+        }
+    }
+
+    /// The members that fulfil a condition in the grammar of ``FetchRequest/where(_:_:)``.
+    public func `where`(_ format: String, _ arguments: (any PropertyValue)?...) throws -> FetchRequest<Member> {
+        try request().where(format, arguments: arguments)
+    }
+
+    /// The members sorted by a key path.
+    public func sorted(_ keyPath: String, ascending: Bool = true) throws -> FetchRequest<Member> {
+        try request().sorted(keyPath, ascending: ascending)
+    }
+
+    /// At most this many members.
+    public func limit(_ count: Int) throws -> FetchRequest<Member> {
+        try request().limit(count)
     }
 }

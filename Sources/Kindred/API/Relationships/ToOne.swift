@@ -2,7 +2,7 @@ import KindredPostgres
 
 /// A to-one relationship of an object: follow it with `object`, change it with `set(_:)`.
 ///
-/// The target is `Person` where the foreign key may not be NULL, `Person?` elsewhere.
+/// The target is `Person` if the foreign key may not be NULL, else `Person?`.
 ///
 /// ```swift
 /// let owner = try await email.person.object   // Person?
@@ -11,7 +11,7 @@ import KindredPostgres
 public struct ToOne<Target: ToOneTarget>: Sendable {
     /// The object whose relationship this is.
     public let owner: DatabaseObject
-    /// nil for a property whose number is that of no relationship: to use it is an error, to read it is none.
+    /// nil for a property whose number matches no relationship: reading the handle is allowed, using it throws.
     let known: RelationshipRuntime?
 
     init(_ owner: DatabaseObject, _ relationship: RelationshipRuntime?) {
@@ -28,13 +28,13 @@ public struct ToOne<Target: ToOneTarget>: Sendable {
 
     /// The object at the other end.
     ///
-    /// Sends one query where it is not in memory yet, for all objects that were fetched together. Throws `KindredError`
-    /// `.objectDeleted` for a deleted owner, `.notFound` if a required object is not there.
+    /// Sends one query, for all objects that were fetched together, if it is not in memory. Throws `KindredError`
+    /// `.objectDeleted` for a deleted owner, `.notFound` if a required object does not exist.
     public var object: Target {
         get async throws { try await object(at: nil) }
     }
 
-    /// The object at the other end, as ``object`` gives it, by a call whose statement names its line: `email.person()`.
+    /// The object at the other end, as ``object``; the statement names the line of this call: `email.person()`.
     public func callAsFunction(fileID: String = #fileID, line: Int = #line) async throws -> Target {
         try await object(at: SourcePlace(fileID: fileID, line: line))
     }
@@ -59,7 +59,7 @@ public struct ToOne<Target: ToOneTarget>: Sendable {
             )
     }
 
-    /// Makes an object, or none, the other end, and writes it at once.
+    /// Sets the object at the other end, or none, and writes it at once.
     ///
     /// One UPDATE of the foreign key; for a one-to-one relationship the old partner leaves in the same round trip.
     /// Throws as `DatabaseObject.setValue(_:forKey:)` does.
@@ -77,7 +77,7 @@ extension ToOne: CustomStringConvertible {
     }
 }
 
-/// What a ``ToOne`` leads to: a class of objects, or an optional one.
+/// The target of a ``ToOne``: a class of objects, or an optional one.
 public protocol ToOneTarget: Sendable {
     /// The class of the objects.
     static var objectType: DatabaseObject.Type { get }

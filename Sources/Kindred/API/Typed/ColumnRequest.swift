@@ -9,17 +9,17 @@ import KindredPostgres
 public struct ColumnRequest<each Value: Sendable>: Sendable {
     let request: AttributeRequest
 
-    /// Gives equal rows once.
+    /// Returns equal rows once.
     ///
-    /// Throws `KindredError` `.invalidRequest` if the request sorts by what is not selected, or locks its rows, which has no
-    /// meaning then. Sends nothing.
+    /// Throws `KindredError` `.invalidRequest` if the request sorts by columns that are not selected, or locks its
+    /// rows, since a distinct row may stand for several. Sends nothing.
     public func distinct() throws -> ColumnRequest {
         ColumnRequest(request: try request.distinct())
     }
 
     /// The rows.
     ///
-    /// One query. Throws `PostgresError` `.decodingFailed` where a column has changed since the model was read.
+    /// One query. Throws `PostgresError` `.decodingFailed` if a column has changed since the model was read.
     public func all(fileID: String = #fileID, line: Int = #line) async throws -> [(repeat each Value)] {
         let client = request.context.client
         return try await client.called(at: fileID, line) {
@@ -35,7 +35,7 @@ public struct ColumnRequest<each Value: Sendable>: Sendable {
         }
     }
 
-    /// What the request sends, with `$1`, `$2`, … for its values.
+    /// The SQL of the request, with `$1`, `$2`, … for its values.
     public var sql: String { get throws { try request.sql } }
 }
 

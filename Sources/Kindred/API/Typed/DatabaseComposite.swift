@@ -2,9 +2,9 @@ public import KindredPostgres
 
 /// A composite type of the database as a Swift struct, as `kindred generate` writes it.
 ///
-/// A field of a composite value may always be NULL, so that every property is optional.
+/// A field of a composite value may always be NULL, so every property is optional.
 ///
-/// Its neutral value, which properties show of an object that has none yet, is a composite of NULLs.
+/// Its neutral value, which a property of an object without a value returns, is a composite of NULLs.
 public protocol DatabaseComposite: Hashable, PostgresEncodable, PostgresDecodable, PropertyValue, NeutralValue {
     /// Reads a value.
     ///
@@ -16,7 +16,7 @@ public protocol DatabaseComposite: Hashable, PostgresEncodable, PostgresDecodabl
 }
 
 extension DatabaseComposite {
-    /// The value, as the database takes it.
+    /// The value in the database's form.
     public var postgresValue: PostgresValue? {
         get throws { .composite(try composite) }
     }
@@ -27,7 +27,7 @@ extension DatabaseComposite {
     }
 }
 
-// What generated structs call.
+// Called by generated structs.
 extension PostgresComposite {
     /// The elements of an array field, NULL as nil; for generated code.
     public func decodeArray<Element: PostgresDecodable>(

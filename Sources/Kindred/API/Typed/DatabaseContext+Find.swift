@@ -4,11 +4,12 @@ import KindredSchema
 extension DatabaseContext {
     /// The object of a typed class that has a key, or nil: `find(Person.self, 5)`, `find(Stock.self, store, book)`.
     ///
-    /// From memory, else by one SELECT by key. While every connection has such a look-up under way, or some of them where many
-    /// tasks look up, those that come wait for the next answer and share a statement; in a transaction, and inside
-    /// `recordingStatements(_:)` and `withStatementLimit(_:_:)`, each is its own. The values are those of the key's columns, in
-    /// their order. Throws `KindredError`: `.readOnly` for an entity without a key, `.invalidRequest` for another number of
-    /// values, `.wrongType` for a value that does not fit its column, `.classMismatch` for a class that is not registered.
+    /// From memory, else by one SELECT by key. If every connection is busy with such a look-up (or some are, under many
+    /// concurrent look-ups), new look-ups wait for the next answer and share a statement; in a transaction, and inside
+    /// `recordingStatements(_:)` and `withStatementLimit(_:_:)`, each has its own statement. The values are those
+    /// of the key's columns, in their order. Throws `KindredError`: `.readOnly` for an entity without a key,
+    /// `.invalidRequest` for the wrong number of values, `.wrongType` for a value that does not fit its column,
+    /// `.classMismatch` for a class that is not registered.
     @_disfavoredOverload  // An array is many keys, not one.
     public func find<Object: TypedObject>(
         _ type: Object.Type, _ key: any PropertyValue..., fileID: String = #fileID, line: Int = #line
@@ -34,9 +35,9 @@ extension DatabaseContext {
 
     /// The objects of a typed class that have some keys: `find(Person.self, [5, 7])`.
     ///
-    /// In the order of the keys, each object once; a key that no row has is left out. Those that are not in memory are read by
-    /// one SELECT, whatever their number, and stay together as objects of one request do. A key of several columns is an
-    /// array of its values: `find(Stock.self, [[store, book], [store, other]])`. Throws as
+    /// In the order of the keys, each object once; keys without a row are left out. One SELECT reads the objects that
+    /// are not in memory, for any number of keys; they load relationships together, as objects of one request do. A key
+    /// of several columns is an array of its values: `find(Stock.self, [[store, book], [store, other]])`. Throws as
     /// the look-up of one object.
     public func find<Object: TypedObject, Key: PropertyValue>(
         _ type: Object.Type, _ keys: [Key], fileID: String = #fileID, line: Int = #line
@@ -85,7 +86,7 @@ extension DatabaseContext {
 }
 
 extension EntityRuntime {
-    /// The values that a key was given as: one, or a collection where the key has several columns.
+    /// The values of a given key: one, or a collection if the key has several columns.
     fileprivate func keyParts(_ key: some PropertyValue) throws -> [PropertyContent] {
         let content = try key.propertyContent
         guard case .collection(let parts) = content else { return [content] }

@@ -33,7 +33,7 @@ extension DatabaseContext {
         try await create(type, [values], onConflict: resolution, fileID: fileID, line: line)[0]
     }
 
-    /// Stores rows of a typed class by one statement, or does what `onConflict` says to those whose key others have.
+    /// Stores rows of a typed class by one statement; `onConflict` decides about rows whose key already exists.
     ///
     /// As for an entity by name.
     @discardableResult
@@ -62,7 +62,7 @@ extension DatabaseContext {
         return try entity.typed([try insert(entity.name.description, try named(values, entity))])[0]
     }
 
-    /// Values by the keys that the key paths stand for.
+    /// Values by the attribute keys of the key paths.
     func named<Object: TypedObject>(
         _ values: [PartialKeyPath<Object>: (any PropertyValue)?],
         _ entity: EntityRuntime

@@ -1,16 +1,16 @@
 public import KindredPostgres
 import KindredSchema
 
-// What generated properties call. A property is known by its number in the class's mapping, which was resolved to the
-// column's position when the class was registered. None of them can fail: what the object has no value for is shown as the
-// type's neutral value.
+// Called by generated properties. A property is identified by its number in the class's mapping, which registration
+// resolved to the column's position. These functions cannot throw: a property without a value returns its type's
+// neutral value.
 extension DatabaseObject {
     /// The loaded value of a property that may not be NULL; for generated code.
     ///
-    /// Sends nothing. A stored object always has one: the class was checked against the catalog when it was registered, and
-    /// rows that do not fit it any more are errors when they come. Where nil is staged, which `DatabaseContext.save()`
-    /// will refuse, the stored value is what there is. A new object that was not given a value, and one that was given up,
-    /// shows the type's `neutralValue`: zero, an empty text, the first label; `object["column"]` is nil then.
+    /// Sends nothing. A stored object always has a value: registration checked the class against the catalog, and later
+    /// rows that do not match throw when they are read. If nil is staged, which `DatabaseContext.save()` will refuse,
+    /// the stored value is returned. A new object without a value, and a discarded one, returns the type's
+    /// `NeutralValue.neutralValue`: zero, an empty text, the first label; `object["column"]` is nil then.
     public func readProperty<Value: PostgresDecodable & NeutralValue>(
         _ number: Int, as type: Value.Type = Value.self
     ) -> Value {
@@ -22,7 +22,7 @@ extension DatabaseObject {
         optional(number)
     }
 
-    // Of common types without a type parameter: a caller in another package would look up the metadata of `Value?` each
+    // Common types without a type parameter: a generic call from another package looks up the metadata of `Value?` each
     // time, which costs more than the value.
 
     /// The loaded value of a property that is a whole number; for generated code.
@@ -63,7 +63,7 @@ extension DatabaseObject {
     private func optional<Value: PostgresDecodable>(_ number: Int) -> Value? {
         let position = column(number)
         do {
-            // Read where it is: to take the row out costs two changes of its reference count.
+            // Reads in place: copying the row would cost two changes of its reference count.
             return try withState { try $0.row.decode(position) }
         } catch {
             return storedValue(number) { try Value(postgresValue: $0) }
@@ -72,7 +72,7 @@ extension DatabaseObject {
 
     /// The loaded elements of an array property, NULL as nil; for generated code.
     ///
-    /// An array of several dimensions is read row by row. Without a value there are no elements.
+    /// An array of several dimensions is read row by row. Without a value the array is empty.
     public func readArray<Element: PostgresDecodable>(
         _ number: Int,
         of type: Element.Type = Element.self
@@ -100,8 +100,8 @@ extension DatabaseObject {
 
     /// Stages a value for a property, to be written by `save()`; for generated code.
     ///
-    /// Arrays with as many elements as before keep their dimensions and lower bounds. A value that does not fit, and a number
-    /// that is no column's, is a problem that the next `save()` reports.
+    /// Arrays with an unchanged number of elements keep their dimensions and lower bounds. A value of the wrong type,
+    /// and a number without a column, is a problem that the next `save()` reports.
     public func writeProperty(_ number: Int, _ value: (some PostgresEncodable)?) {
         let position = column(number)
         guard position >= 0 else { return keep(noProperty("column"), forKey: "property \(number)") }
@@ -119,7 +119,7 @@ extension DatabaseObject {
         ToMany(self, relationship(number))
     }
 
-    /// The position of a property's column; -1 for a number that is none's, which no row has.
+    /// The position of a property's column; -1, which no row has, for an unknown number.
     private func column(_ number: Int) -> Int {
         guard let positions = runtime.layout?.positions, positions.indices.contains(number) else { return -1 }
         return positions[number]
@@ -132,7 +132,7 @@ extension DatabaseObject {
         return relationships[number]
     }
 
-    /// A property's stored value, where its type does not have what is staged; nil where there is none either.
+    /// A property's stored value, if its type cannot represent the staged one; nil if there is none.
     private func storedValue<Value>(_ number: Int, _ make: (PostgresValue) throws -> Value) -> Value? {
         guard let value = try? storedRow[column(number)] else { return nil }
         return try? make(value)

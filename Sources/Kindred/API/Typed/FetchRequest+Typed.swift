@@ -1,13 +1,13 @@
 extension FetchRequest where Object: TypedObject {
     /// Keeps the objects that fulfil a condition: `where { $0.surname == "Smith" && $0.emails.contains { … } }`.
     ///
-    /// Values are always bound. Sends nothing. Throws `KindredError` `.unknownKey` for a property that is no column,
-    /// `.wrongType` for what cannot be compared.
+    /// Values are always bound. Sends nothing. Throws `KindredError` `.unknownKey` for a property that is not a column,
+    /// `.wrongType` for values that cannot be compared.
     public func `where`(_ condition: (Columns<Object>) throws -> Condition) throws -> FetchRequest {
         try self.where(try condition(Columns()))
     }
 
-    /// Sorts by a column or a path over to-one relationships, after the keys given before: `sorted { $0.surname }`.
+    /// Sorts by a column or a path over to-one relationships, after earlier sort keys: `sorted { $0.surname }`.
     ///
     /// Sends nothing.
     public func sorted<Value>(
@@ -22,7 +22,7 @@ extension FetchRequest where Object: TypedObject {
         }
     }
 
-    /// Sorts by the column of a property; NULL stands where PostgreSQL has it, or is less than every value.
+    /// Sorts by a property's column; NULL sorts as in PostgreSQL, or before every value.
     package func sorted(keyPath: AnyKeyPath, ascending: Bool, nullsAreLowest: Bool) throws -> FetchRequest {
         let keys = try ColumnPath().appending(keyPath, of: Object.self).checkedKeys()
         let mayBeNull = keys.first.flatMap { entity.entity.attribute(named: $0) }.map { !$0.isNotNull }
@@ -32,10 +32,10 @@ extension FetchRequest where Object: TypedObject {
 }
 
 extension FetchRequest where Object: TypedObject {
-    /// Gives the rows that the request selects new values: `update { [\.stock: $0.stock - 1, \.note: nil] }`.
+    /// Sets new values in the rows that the request selects: `update { [\.stock: $0.stock - 1, \.note: nil] }`.
     ///
-    /// One UPDATE. A value may be calculated from the row's columns. As with a dictionary of values in everything
-    /// else.
+    /// One UPDATE. A value may be calculated from the row's columns. Otherwise as ``update(_:)-([String:(any
+    /// PropertyValue)?])``.
     @discardableResult
     public func update(
         _ values: (Columns<Object>) throws -> [PartialKeyPath<Object>: (any PropertyValue)?], fileID: String = #fileID,
@@ -44,5 +44,32 @@ extension FetchRequest where Object: TypedObject {
         return try await context.client.called(at: fileID, line) {
             try await update(try context.named(try values(Columns()), entity))
         }
+    }
+}
+
+/// A path of relationships of a typed class, such as `\.books.authors`.
+public protocol RelationshipPath: Sendable {
+    /// The keys of the path.
+    ///
+    /// Throws `KindredError` `.unknownKey` for a property that is not a relationship.
+    var relationshipKeys: [String] { get throws }
+}
+
+extension Columns: RelationshipPath {
+    /// The keys that lead to these columns.
+    public var relationshipKeys: [String] { get throws { try path.checkedKeys() } }
+}
+
+extension MemberColumns: RelationshipPath {
+    /// The keys that lead to these members.
+    public var relationshipKeys: [String] { get throws { try path.checkedKeys() } }
+}
+
+extension FetchRequest where Object: TypedObject {
+    /// Loads relationships together with the objects: `prefetch(\.books.authors)`.
+    ///
+    /// One more query for each relationship of the path, for any number of objects. Sends nothing itself.
+    public func prefetch<Path: RelationshipPath>(_ path: KeyPath<Columns<Object>, Path>) throws -> FetchRequest {
+        try prefetch(paths: [try Columns<Object>()[keyPath: path].relationshipKeys])
     }
 }

@@ -1,4 +1,4 @@
-/// The values that a new object of a typed class is made with, each under the name of its property.
+/// The initial values of a new object of a typed class, each under its property's name.
 ///
 /// ```swift
 /// let smith = try await context.create(Person.self) {
@@ -7,7 +7,7 @@
 /// }
 /// ```
 ///
-/// What is not set gets the database's default. A to-one relationship whose foreign key the new row holds is set to the
+/// Unset properties get the database's defaults. A to-one relationship whose foreign key the new row holds takes the
 /// object itself.
 @dynamicMemberLookup
 public struct NewValues<Object: TypedObject> {
@@ -31,7 +31,7 @@ public struct NewValues<Object: TypedObject> {
         set { values.updateValue(newValue, forKey: keyPath) }
     }
 
-    /// The object at the other end of a to-one relationship that may lead to none.
+    /// The object at the other end of an optional to-one relationship.
     public subscript<Target: DatabaseObject>(dynamicMember keyPath: KeyPath<Object, ToOne<Target?>>) -> Target? {
         get { (values[keyPath] ?? nil) as? Target }
         set { values.updateValue(newValue, forKey: keyPath) }

@@ -1,8 +1,8 @@
 import KindredSchema
 
-// One function for each kind: overloads would make long lists of properties slow to compile.
+// One function for each kind: overloads would slow down the compilation of long property lists.
 extension PropertyMapping {
-    /// A property that holds a column; an optional one where its values may be NULL.
+    /// A property for a column; optional if its values may be NULL.
     public static func attribute<Root: DatabaseObject, Value>(
         _ keyPath: any KeyPath<Root, Value> & Sendable,
         _ column: String,
@@ -17,7 +17,7 @@ extension PropertyMapping {
         )
     }
 
-    /// A property that leads to one object, or to none where the target is optional.
+    /// A property for a to-one relationship; optional if it may lead to no object.
     public static func toOne<Root: DatabaseObject, Target: ToOneTarget>(
         _ keyPath: any KeyPath<Root, ToOne<Target>> & Sendable,
         _ key: String
@@ -26,7 +26,7 @@ extension PropertyMapping {
         return PropertyMapping(keyPath: keyPath, key: key, kind: .toOne(Target.objectType, isOptional: isOptional))
     }
 
-    /// A property that leads to any number of objects.
+    /// A property for a to-many relationship.
     public static func toMany<Root: DatabaseObject, Member: DatabaseObject>(
         _ keyPath: any KeyPath<Root, ToMany<Member>> & Sendable,
         _ key: String

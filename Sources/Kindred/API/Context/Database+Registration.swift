@@ -1,0 +1,45 @@
+import Synchronization
+
+extension Database {
+    /// Registers hooks for an entity's objects, in every context of the database; they run after hooks registered
+    /// earlier.
+    ///
+    /// Throws `KindredError` `.unknownEntity` with the nearest names. Sends nothing.
+    public func addHooks(_ hooks: ObjectHooks, to entityName: String) throws {
+        registeredHooks.add(hooks, for: try runtime.withLock { $0 }.entity(named: entityName).name)
+    }
+
+    /// Registers a closure that runs once for each object of an entity before its deletion, in every context of the
+    /// database.
+    ///
+    /// The counterpart of ``DatabaseObject/prepareForDeletion()`` for entities without a typed class, under the same
+    /// rules. Throws `KindredError` `.unknownEntity` with the nearest names. Sends nothing.
+    public func prepareForDeletion(
+        of entityName: String,
+        _ body: @escaping @Sendable (DatabaseObject) async throws -> Void
+    ) throws {
+        let entity = try runtime.withLock { $0 }.entity(named: entityName)
+        deletionHooks.add(body, for: entity.name)
+    }
+
+    /// Registers typed classes; contexts made from now on create their entities' objects as these.
+    ///
+    /// Existing contexts keep their classes, so that an object never changes its class. Sends nothing. Throws
+    /// `KindredError` `.classMismatch` with all differences between the classes and the database: missing columns and
+    /// relationships, other types, nullable columns without an optional in the class. Columns without a property are
+    /// fine.
+    public func register(_ classes: [any TypedObject.Type]) throws {
+        try replaceRuntime { runtime in
+            var known = runtime.registered
+            for type in classes { known.insert(type) }
+            return SchemaRuntime(runtime.schema, classes: known)
+        }
+    }
+
+    /// Checks typed classes against the model as last read, without registering them: `validate(Person.self, Email.self)`.
+    ///
+    /// Sends nothing. Throws as ``register(_:)`` does.
+    public func validate(_ classes: any TypedObject.Type...) throws {
+        _ = try SchemaRuntime(schema, classes: TypedClasses(classes)).checked()
+    }
+}
