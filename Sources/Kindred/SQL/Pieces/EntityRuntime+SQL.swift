@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-// The pieces of SQL text that statements about an entity share. Identifiers pass through `SQLIdentifier.quote`.
+// Pieces of SQL text shared by an entity's statements. Identifiers pass through `SQLIdentifier.quote`.
 extension EntityRuntime {
     var quotedName: String {
         get throws {
@@ -13,7 +13,7 @@ extension EntityRuntime {
         try SQLIdentifier.quote(entity.attributes[attribute].name)
     }
 
-    /// Every attribute in the entity's order, as the rows of objects have them.
+    /// Every attribute in the entity's order, as in the rows of objects.
     ///
     /// A type without a binary codec is read as text.
     func selectList(alias: String? = nil) throws -> String {
@@ -39,21 +39,21 @@ extension EntityRuntime {
         try append(key.values, for: self.key, to: &bindings)
     }
 
-    /// Appends the values of the given attributes, each as its column's type.
+    /// Appends the values of the given attributes, each with its column's type.
     func append(_ values: [PostgresValue?], for attributes: [Int], to bindings: inout Bindings) throws {
         for (attribute, value) in zip(attributes, values) {
             try bindings.append(value, as: entity.attributes[attribute].baseType)
         }
     }
 
-    /// `, "version" = t."version" + 1` behind the columns that a statement sets; empty where nothing is counted.
+    /// `, "version" = t."version" + 1` after the assignments of a statement; empty without a version column.
     func versionAssignment(alias: String? = nil) throws -> String {
         guard let version, let assignment = version.assignment(try quoted(version.position), alias: alias)
         else { return "" }
         return ", \(assignment)"
     }
 
-    /// Appends one array parameter with the versions that rows are expected to have; nothing where there are none.
+    /// Appends one array parameter with the rows' expected versions; nothing without a version column.
     func append(versions: [PostgresValue?], to bindings: inout Bindings) throws {
         guard let version else { return }
         try KeySet.append(versions, entity.attributes[version.position], to: &bindings)
@@ -67,7 +67,7 @@ extension EntityRuntime {
         }.joined(separator: ", ")
     }
 
-    /// Binds a value as a column's type; a value that does not fit is an error before anything is sent.
+    /// Binds a value as a column's type; throws before anything is sent if it does not fit.
     func bind(_ value: PostgresValue?, as column: Int, to bindings: inout Bindings) throws {
         let attribute = entity.attributes[column]
         do {
@@ -83,20 +83,20 @@ extension EntityRuntime {
         }
     }
 
-    /// Appends the values by which a write finds a row: its key, and the version that it is expected to have.
+    /// Appends the values that identify the row of a write: its key, and its expected version.
     func append(_ row: VersionedKey, to bindings: inout Bindings) throws {
         try append(row.key, to: &bindings)
         if let version { try append([row.version], for: [version.position], to: &bindings) }
     }
 
-    /// `UPDATE … SET … FROM … WHERE … RETURNING …`: every update that the layer sends is made here, and counts the rows'
-    /// versions.
+    /// `UPDATE … SET … FROM … WHERE … RETURNING …`: all UPDATEs are made here, so that none forgets to increment the
+    /// rows' versions.
     ///
     /// - Parameters:
-    ///   - set: what each column gets: `"a" = $1`.
-    ///   - source: what stands behind FROM, if anything.
-    ///   - condition: what the rows must fulfil; nil for all rows.
-    ///   - returned: what is answered of each row; nil for nothing.
+    ///   - set: the assignments: `"a" = $1`.
+    ///   - source: the FROM clause, if any.
+    ///   - condition: the WHERE clause; nil for all rows.
+    ///   - returned: the RETURNING clause; nil for none.
     func update(
         alias: String? = nil, set: [String], from source: String? = nil, where condition: String?,
         returning returned: String?
@@ -109,11 +109,11 @@ extension EntityRuntime {
         return text
     }
 
-    /// `"a" = $1`, `"b" = $2` for the given attributes, to be set.
+    /// Assignments `"a" = $1`, `"b" = $2` for the given attributes.
     func assignments(_ attributes: [Int], firstParameter: Int) throws -> [String] {
         try attributes.enumerated().map { "\(try quoted($1)) = $\(firstParameter + $0)" }
     }
 
-    /// `"a" = NULL` for the given attributes, to be set.
+    /// Assignments `"a" = NULL` for the given attributes.
     func nulls(_ attributes: [Int]) throws -> [String] { try attributes.map { "\(try quoted($0)) = NULL" } }
 }

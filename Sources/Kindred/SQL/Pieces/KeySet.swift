@@ -1,9 +1,9 @@
 import KindredPostgres
 import KindredSchema
 
-/// A set of keys as parameters: one array per key column, whatever the number of keys.
+/// A set of keys as parameters: one array per key column, for any number of keys.
 enum KeySet {
-    /// The SQL that holds for rows whose `columns` are one of the keys.
+    /// The condition for rows whose `columns` are one of the keys.
     ///
     /// One column: `t."id" = ANY($1)`. Several: `(t."a", t."b") IN (SELECT * FROM unnest($1, $2))`.
     static func condition(_ columns: [String], _ attributes: [Attribute], firstParameter: Int) -> String {
@@ -12,9 +12,9 @@ enum KeySet {
         return "(\(columns.joined(separator: ", "))) IN (SELECT * FROM unnest(\(parameters.joined(separator: ", "))))"
     }
 
-    /// The SQL that holds for rows whose `columns` are one of the keys, each compared by its own type's `=`.
+    /// The condition for rows whose `columns` are one of the keys, each compared by its own type's `=`.
     ///
-    /// `IN` compares whole rows, which types without an order such as `xid` do not take part in.
+    /// `IN` compares whole rows, and so needs an order on every type, which types such as `xid` do not have.
     static func exists(_ columns: [String], _ attributes: [Attribute], firstParameter: Int) -> String {
         let names = columns.indices.map { "k\($0)" }
         let pairs = zip(names, columns).map { "given.\($0) = \($1)" }
@@ -24,7 +24,7 @@ enum KeySet {
             """
     }
 
-    /// The keys as a list of rows, to be selected from.
+    /// The keys as a FROM item.
     static func rows(_ attributes: [Attribute], firstParameter: Int) -> String {
         let parameters = attributes.enumerated().map { array($1, firstParameter + $0) }
         return "unnest(\(parameters.joined(separator: ", ")))"
@@ -51,7 +51,8 @@ enum KeySet {
         try bindings.appendArray(values, of: elementType(attribute))
     }
 
-    /// Types without an array type that the library knows go as text and are cast by the server.
+    /// A parameter of an attribute's values; types whose array type the library does not know are sent as text and cast
+    /// by the server.
     static func array(_ attribute: Attribute, _ parameter: Int) -> String {
         attribute.baseType.arrayType == nil ? "$\(parameter)::text[]::\(attribute.typeName)[]" : "$\(parameter)"
     }
@@ -62,7 +63,7 @@ enum KeySet {
 }
 
 extension Array {
-    /// The elements in slices that fit well into one parameter.
+    /// The elements in slices of a size that suits one parameter.
     func slices(of size: Int = 10_000) -> [[Element]] {
         guard count > size else { return isEmpty ? [] : [self] }
         return stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }

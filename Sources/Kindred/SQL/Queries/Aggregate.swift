@@ -12,7 +12,7 @@ public struct Aggregate: Sendable, Hashable, CustomStringConvertible {
 
     let function: Function
     let keyPath: String?
-    /// The name under which a result has it: `count`, `sum(price)`.
+    /// The name of the value in a result: `count`, `sum(price)`.
     public let description: String
 
     private init(_ function: Function, _ name: String, _ keyPath: String?) {
@@ -24,24 +24,24 @@ public struct Aggregate: Sendable, Hashable, CustomStringConvertible {
     /// The number of rows.
     public static let count = Aggregate(.count, "count", nil)
 
-    /// The number of rows in which an attribute has a value.
+    /// The number of rows in which an attribute is not NULL.
     public static func count(_ keyPath: String) -> Aggregate { Aggregate(.count, "count", keyPath) }
 
-    /// The sum of an attribute's values; nil for none.
+    /// The sum of an attribute's values; nil without values.
     public static func sum(_ keyPath: String) -> Aggregate { Aggregate(.sum, "sum", keyPath) }
 
-    /// The mean of an attribute's values; nil for none.
+    /// The mean of an attribute's values; nil without values.
     public static func average(_ keyPath: String) -> Aggregate { Aggregate(.average, "average", keyPath) }
 
-    /// The smallest of an attribute's values; nil for none.
+    /// The smallest of an attribute's values; nil without values.
     public static func minimum(_ keyPath: String) -> Aggregate { Aggregate(.minimum, "minimum", keyPath) }
 
-    /// The greatest of an attribute's values; nil for none.
+    /// The greatest of an attribute's values; nil without values.
     public static func maximum(_ keyPath: String) -> Aggregate { Aggregate(.maximum, "maximum", keyPath) }
 }
 
 extension ConditionRenderer {
-    /// The value that an aggregate takes from each row; nil if it counts rows.
+    /// An aggregate's argument; nil if it counts rows.
     mutating func argument(of aggregate: Aggregate) throws -> Scalar? {
         guard let keyPath = aggregate.keyPath else { return nil }
         let scalar = try value(of: keyPath)
@@ -54,7 +54,7 @@ extension ConditionRenderer {
         guard isPossible else {
             throw KindredError(
                 .invalidRequest,
-                "\(aggregate) has no meaning: \(keyPath) is of the type \(scalar.type.typeName)",
+                "\(aggregate) is not defined: \(keyPath) is of the type \(scalar.type.typeName)",
                 entity: places[0].entity.name.description,
                 key: keyPath
             )
@@ -62,7 +62,7 @@ extension ConditionRenderer {
         return scalar
     }
 
-    /// An aggregate of an expression, and its type.
+    /// An aggregate of an expression, with its type.
     func aggregate(_ aggregate: Aggregate, of argument: Scalar?) -> Scalar {
         let type: ValueType =
             switch (aggregate.function, argument) {
@@ -79,7 +79,7 @@ extension ConditionRenderer {
         )
     }
 
-    /// A value in SQL such that it can be read: of a type without a codec its text.
+    /// A value as it is selected: a type without a codec as text.
     func readable(_ scalar: Scalar) -> String {
         scalar.type.isReadAsText ? "\(scalar.sql)::text" : scalar.sql
     }

@@ -1,19 +1,19 @@
-/// How strongly rows are locked, from a SELECT until the end of the transaction.
+/// The strength of a row lock, which lasts from a SELECT until the end of the transaction.
 public enum RowLock: String, Sendable, Hashable, CaseIterable {
-    /// Against everything but plain reading: nobody else changes, deletes or refers to the rows.
+    /// Blocks everything but plain reading: other transactions cannot change, delete or reference the rows.
     case forUpdate = "FOR UPDATE"
-    /// Against changing and deleting; others may still refer to the rows.
+    /// Blocks changes and deletion; other transactions can still reference the rows.
     case forNoKeyUpdate = "FOR NO KEY UPDATE"
-    /// Against changing and deleting; others may take the same lock.
+    /// Blocks changes and deletion; other transactions can take the same lock.
     case forShare = "FOR SHARE"
-    /// Against deleting and changing the key; others may change the rest.
+    /// Blocks deletion and changes of the key; other transactions can change the rest.
     case forKeyShare = "FOR KEY SHARE"
 
-    /// What happens when somebody else has locked a row already.
+    /// What to do with a row that another transaction has locked.
     public enum Waiting: String, Sendable, Hashable, CaseIterable {
-        /// The statement waits until the row is free.
+        /// The statement waits until the row is unlocked.
         case wait = ""
-        /// The row is left out: how workers take tasks from a table without meeting.
+        /// The row is skipped: workers can take distinct tasks from one table without waiting.
         case skipLocked = " SKIP LOCKED"
         /// The statement fails with SQLSTATE 55P03.
         case noWait = " NOWAIT"

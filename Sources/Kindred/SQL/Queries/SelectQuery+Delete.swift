@@ -2,10 +2,10 @@ import KindredPostgres
 import KindredSchema
 
 extension SelectQuery {
-    /// `DELETE … WHERE`, or `WITH … FOR UPDATE) DELETE … USING` where order, limit, joins or a lock matter; it returns
-    /// columns of the rows.
+    /// `DELETE … WHERE`, or `WITH … FOR UPDATE) DELETE … USING` if order, limit, joins or a lock matter; returns the
+    /// given columns of the rows.
     ///
-    /// Either way a row that somebody else changes at the same time is looked at again, and stays if it fits no longer.
+    /// Either way a row changed concurrently is checked again, and stays if it no longer matches.
     func deleteStatement(
         of runtime: EntityRuntime, in schema: DatabaseSchema, returning columns: [Int]
     ) throws -> Statement {
@@ -31,15 +31,15 @@ extension SelectQuery {
         return statement
     }
 
-    /// The given columns of the alias `t0`, of rows that are locked.
+    /// The given columns, of the alias `t0`, of the rows, which are locked.
     func deletionStatement(in schema: DatabaseSchema, selecting columns: String) throws -> Statement {
         var statement = try statement(in: schema, selecting: columns, isSorted: true, lockedForDeletion)
         statement.resultFormat = .binary
         return statement
     }
 
-    /// A SELECT that locks its rows as the query says, or else as a DELETE does, where the role may: that takes the right
-    /// to change them.
+    /// Locks the rows as the query says, or else as a DELETE does; without the right to update, which SELECT … FOR
+    /// UPDATE needs, it does not lock.
     private func lockedForDeletion(_ selection: String) -> String {
         if lock == nil, !entity.privileges.contains(.update) { return selection }
         let (strength, waiting) = lock ?? (.forUpdate, .wait)

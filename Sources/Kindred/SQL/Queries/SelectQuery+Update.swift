@@ -2,8 +2,9 @@ import KindredPostgres
 import KindredSchema
 
 extension SelectQuery {
-    /// `UPDATE … WHERE`, or `WITH … FOR UPDATE) UPDATE … FROM` where order, limit, joins or a lock matter: what is chosen
-    /// stands before anything is written, so that no plan can choose again for each row and pass over those it has written.
+    /// `UPDATE … WHERE`, or `WITH … FOR UPDATE) UPDATE … FROM` if order, limit, joins or a lock matter: the selection
+    /// is materialized before anything is written, so that no plan repeats it for each row and skips rows that it has
+    /// written.
     func updateStatement(
         _ update: ColumnUpdates,
         of runtime: EntityRuntime,
@@ -22,7 +23,7 @@ extension SelectQuery {
         } else {
             let keys = try runtime.key.map { (name: try runtime.quoted($0), alias: "k\($0)") }
             var columns = keys.map { "t0.\($0.name) AS \($0.alias)" }
-            // A parameter stays outside, where its column gives it a type.
+            // A parameter stays in the outer statement, where its column gives it a type.
             columns += values.filter { !$0.isParameter }.map { "\($0.sql) AS v\($0.column)" }
             var selection = "SELECT \(columns.joined(separator: ", ")) FROM \(try renderer.table(entity.name)) AS t0"
             selection += renderer.joins[0]
@@ -42,5 +43,59 @@ extension SelectQuery {
             text = "WITH s AS MATERIALIZED (\(selection)) \(change)"
         }
         return Statement(text: StatementText(text), bindings: renderer.bindings, resultFormat: .binary)
+    }
+}
+
+/// The assignments of an update by condition: the same values for all rows, or values calculated for each.
+struct ColumnUpdates {
+    let entity: EntityRuntime
+    let constants: ColumnValues
+    let formulas: [Int: ConditionExpression]
+
+    /// The columns that are set, in the entity's order.
+    var columns: [Int] { (constants.columns + formulas.keys).sorted() }
+
+    /// The expression for each column in the order of `columns`, with its parameters appended.
+    func expressions(_ renderer: inout ConditionRenderer) throws -> [AssignedColumn] {
+        try columns.map { column in
+            if let formula = formulas[column] { return try renderer.assigned(formula, to: column, of: entity) }
+            try entity.bind(constants[column] ?? nil, as: column, to: &renderer.bindings)
+            return AssignedColumn(column: column, sql: renderer.lastParameter, isParameter: true)
+        }
+    }
+}
+
+/// A column and its new value.
+struct AssignedColumn {
+    let column: Int
+    let sql: String
+    /// Whether the value is a parameter, which takes its type from the assigned column.
+    let isParameter: Bool
+}
+
+extension ConditionRenderer {
+    /// A calculation as the value of a column.
+    fileprivate mutating func assigned(
+        _ expression: ConditionExpression,
+        to column: Int,
+        of entity: EntityRuntime
+    ) throws -> AssignedColumn {
+        let attribute = entity.entity.attributes[column]
+        let type = ValueType(attribute)
+        let target = Scalar(sql: "", type: type, mayBeNull: true, label: "\(entity.name).\(attribute.name)")
+        let operand = try operand(expression)
+        guard case .scalar(let value) = operand else {
+            let sql = try scalar(operand, as: target, .equal).sql
+            return AssignedColumn(column: column, sql: sql, isParameter: true)
+        }
+        guard value.type.isComparable(with: type) || value.type.type == type.type else {
+            throw KindredError(
+                .wrongType,
+                "\(target.label) is of the type \(type.typeName) and cannot take a value of the type \(value.type.typeName)",
+                entity: entity.name.description,
+                key: attribute.name
+            )
+        }
+        return AssignedColumn(column: column, sql: value.sql, isParameter: false)
     }
 }

@@ -1,30 +1,30 @@
 package import KindredPostgres
 package import KindredSchema
 
-/// A SELECT over the rows of one entity: which of them, in what order, from where on and how many.
+/// A SELECT over the rows of one entity: condition, order, offset and limit.
 ///
-/// A value that is narrowed step by step. Queries of the same shape give the same text whatever values they hold, so
-/// that a prepared statement serves them all. No row is ever repeated.
+/// A value narrowed step by step. Queries of one shape have the same text for any values, so that they share a prepared
+/// statement. Conditions never repeat a row.
 package struct SelectQuery: Sendable {
     /// The entity whose rows are selected.
     package let entity: Entity
-    /// What the rows must fulfil; nil for all rows.
+    /// The condition on the rows; nil for all rows.
     package var condition: Condition?
-    /// The order; none leaves it to the server.
+    /// The order; empty leaves it to the server.
     package var sort: [SortTerm] = []
-    /// The order where `sort` gives none: that of an ordered relationship's members.
+    /// The order if `sort` is empty: that of an ordered relationship's members.
     var memberOrder: MemberOrder?
     /// The greatest number of rows.
     package var limit: Int?
-    /// The number of rows left out at the beginning.
+    /// The number of rows skipped at the beginning.
     package var offset: Int?
-    /// How the rows are locked; nil for not at all.
+    /// The lock on the rows; nil for none.
     var lock: (RowLock, RowLock.Waiting)?
     private let columns: String?
 
     /// Selects the rows of an entity.
     ///
-    /// Who selects often can write the columns once, with `columns(of:)`.
+    /// Frequent callers can render the columns once, with `columns(of:)`.
     package init(entity: Entity, condition: Condition? = nil, columns: String? = nil) {
         self.entity = entity
         self.condition = condition
@@ -76,11 +76,11 @@ package struct SelectQuery: Sendable {
         try statement(in: schema, isSorted: isSorted, wrapped) { _ in Parts(columns: columns) }
     }
 
-    /// What a statement has beside condition, order, limit and offset.
+    /// The parts of a statement beside condition, order, limit and offset.
     struct Parts {
         /// Between SELECT and FROM.
         var columns: String
-        /// What the rows must fulfil besides.
+        /// A further condition on the rows.
         var condition: String?
         /// GROUP BY and HAVING, with a space before.
         var grouping = ""
@@ -108,7 +108,7 @@ package struct SelectQuery: Sendable {
         return Statement(text: StatementText(wrapped(text)), bindings: renderer.bindings)
     }
 
-    /// ` ORDER BY …`, or nothing where the order is left to the server.
+    /// ` ORDER BY …`, or nothing if the order is left to the server.
     func order(_ renderer: inout ConditionRenderer) throws -> String {
         if sort.isEmpty, let memberOrder { return try renderer.order(memberOrder) }
         return try renderer.order(sort)

@@ -1,9 +1,9 @@
 import KindredPostgres
 import KindredSchema
 
-/// What is said about constraints in a transaction.
+/// Statements about constraints in a transaction.
 enum ConstraintStatements {
-    /// `SET CONSTRAINTS … DEFERRED`, or back to `IMMEDIATE`, which checks them.
+    /// `SET CONSTRAINTS … DEFERRED`, or `IMMEDIATE`, which checks them.
     static func set(_ constraints: [QualifiedName], areDeferred: Bool) throws -> Statement {
         let names = try constraints.map {
             "\(try SQLIdentifier.quote($0.schema)).\(try SQLIdentifier.quote($0.name))"

@@ -1,14 +1,14 @@
 import KindredPostgres
 import KindredSchema
 
-/// What is asked of many owners' sets at once without reading their members.
+/// A question about many owners' sets that needs no members.
 enum MemberTally {
-    /// How many members there are.
+    /// The number of members.
     case count
-    /// Whether there are any: the server stops at the first.
+    /// Whether there is a member: the server stops at the first.
     case existence
 
-    /// Where a group keeps the answers: negative, beside the members' own places.
+    /// The slot of the answers in a load group: negative, apart from the slots of members.
     func slot(of relationship: RelationshipRuntime) -> Int {
         switch self {
         case .count: -1 - 2 * relationship.slot
@@ -22,9 +22,9 @@ struct CountStatements {
     let relationship: RelationshipRuntime
     /// The entity whose sets are counted.
     private let owners: EntityRuntime
-    /// The rows that make the relationship, members' or the helper's.
+    /// The rows that store the relationship: members' or the helper's.
     let rows: EntityRuntime
-    /// Their columns that lead to the owner.
+    /// Their columns that reference the owner.
     private let columns: [Int]
 
     init(_ relationship: RelationshipRuntime, _ runtime: SchemaRuntime) {
@@ -33,7 +33,7 @@ struct CountStatements {
         (rows, columns) = runtime.linkColumns(relationship)
     }
 
-    /// One query for many owners, which answers with their places among the keys: the server alone compares these.
+    /// One query for many owners; it returns their indices among the keys, since only the server can compare the keys.
     func tally(_ tally: MemberTally, of keys: [ObjectKey]) throws -> Statement {
         let attributes = rows.attributes(columns)
         let text = try owners.text("\(tally) \(relationship.slot)") {
@@ -52,8 +52,8 @@ struct CountStatements {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
-    /// `SELECT count(*)`, or `SELECT EXISTS`, of one owner's members; nil where the owner's row has a NULL, so that nothing
-    /// can refer to it.
+    /// `SELECT count(*)`, or `SELECT EXISTS`, of one owner's members; nil if the owner's row has a NULL, so that
+    /// nothing can reference it.
     func tally(_ tally: MemberTally, of owner: Row) throws -> Statement? {
         guard let bindings = try bindings(of: owner) else { return nil }
         let text = try rows.text("\(tally) \(columns)") {
@@ -63,7 +63,7 @@ struct CountStatements {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
-    /// `SELECT EXISTS` of one member; nil where nothing can refer to the owner.
+    /// `SELECT EXISTS` of one member; nil if nothing can reference the owner.
     func exists(_ member: Row, of owner: Row) throws -> Statement? {
         guard var bindings = try bindings(of: owner) else { return nil }
         let (memberColumns, referenced) =
@@ -80,7 +80,7 @@ struct CountStatements {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
-    /// `SELECT … ORDER BY key FOR NO KEY UPDATE`: those who add members may still refer to the owners meanwhile.
+    /// `SELECT … ORDER BY key FOR NO KEY UPDATE`: other transactions can still add members that reference the owners.
     func lockOwners(_ keys: [ObjectKey]) throws -> Statement {
         let entity = owners
         let own = relationship.ownColumns
@@ -97,7 +97,7 @@ struct CountStatements {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
-    /// The owners with fewer or more members than allowed, and how many were counted: one too many is enough to know.
+    /// The owners with too few or too many members, and their counts; counting stops at one too many.
     func outsideLimits(_ keys: [ObjectKey]) throws -> Statement {
         let entity = owners
         let own = relationship.ownColumns

@@ -5,7 +5,8 @@ import KindredSchema
 struct DeletionStatements {
     let runtime: SchemaRuntime
 
-    /// `SELECT … WHERE key IN (…) FOR UPDATE`: the rows to be deleted, which keeps out whoever would refer to them.
+    /// `SELECT … WHERE key IN (…) FOR UPDATE`: the rows to be deleted; the lock keeps other transactions from
+    /// referencing them.
     func rows(_ entity: EntityRuntime, _ keys: [ObjectKey], columns: [Int], isLocked: Bool) throws -> Statement {
         let text = try entity.text("deletion rows \(isLocked) \(columns)") {
             """
@@ -34,7 +35,8 @@ struct DeletionStatements {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
-    /// `SELECT … WHERE key IN (…) AND tableoid IN (…)`: the rows that refer to the given ones by keys of single partitions.
+    /// `SELECT … WHERE key IN (…) AND tableoid IN (…)`: the rows that reference the given ones by foreign keys of
+    /// single partitions.
     func others(_ key: PartitionKeyRuntime, to referenced: EntityRuntime, _ keys: [ObjectKey]) throws -> Statement {
         let entity = runtime.entities[key.source]
         let text = try entity.text("deletion partition rows \(referenced.index) \(key.columns) \(key.referenced)") {
@@ -62,7 +64,7 @@ struct DeletionStatements {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
-    /// `SELECT column, count(*) …`: the source that most rows forbid to delete, with their number.
+    /// `SELECT column, count(*) …`: the source with the most rows that forbid its deletion, and their number.
     func blockers(_ step: DeletionStep, _ sources: [ObjectKey], without deleted: [ObjectKey]) throws -> Statement {
         let entity = runtime.entities[step.destination]
         let isPartial = !deleted.isEmpty
@@ -82,7 +84,7 @@ struct DeletionStatements {
         return Statement(text: text, bindings: try bindings(step, sources, entity, deleted), resultFormat: .binary)
     }
 
-    /// `UPDATE … SET column = NULL WHERE column IN (…) RETURNING …`: the rows at the other end lose the deleted ones.
+    /// `UPDATE … SET column = NULL WHERE column IN (…) RETURNING …`: clears the references to the deleted rows.
     func nullify(
         _ step: DeletionStep,
         _ cleared: [Int],
@@ -102,9 +104,9 @@ struct DeletionStatements {
         return Statement(text: text, bindings: try bindings(step, sources, entity, keys), resultFormat: .binary)
     }
 
-    /// One statement that deletes rows of one entity, or of several at once, so that keys in a circle do not matter.
+    /// One statement that deletes rows of one or several entities, so that foreign keys in a cycle do not matter.
     ///
-    /// Its one row holds the number of deleted rows for each of `keyed`, unless it is a plain DELETE.
+    /// Returns one row with the number of deleted rows for each of `keyed`, unless it is a plain DELETE.
     func delete(
         _ keyed: [(entity: Int, keys: [ObjectKey])],
         keyless: [(step: DeletionStep, sources: [ObjectKey])] = []
@@ -131,7 +133,7 @@ struct DeletionStatements {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
-    /// `DELETE … WHERE key`, or one DELETE of several rows that happens only if all of them are there.
+    /// `DELETE … WHERE key`, or one DELETE of several rows that deletes none if one of them is missing.
     func delete(_ entity: EntityRuntime, _ rows: [VersionedKey]) throws -> Statement {
         guard rows.count == 1 else { return try deleteAll(entity, rows) }
         let text = try entity.text("delete") {
@@ -142,7 +144,7 @@ struct DeletionStatements {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
-    /// A DELETE of several rows of one entity that happens only if all of them are there.
+    /// A DELETE of several rows of one entity that deletes none if one of them is missing.
     private func deleteAll(_ entity: EntityRuntime, _ rows: [VersionedKey]) throws -> Statement {
         let text = try entity.text("delete all") {
             let filter = try condition(entity, entity.key, alias: "t", first: 1)
@@ -166,7 +168,7 @@ struct DeletionStatements {
 
     // MARK: Pieces
 
-    /// The entity whose columns are compared with the sources'.
+    /// The entity whose columns reference the sources.
     private func linkedEntity(_ step: DeletionStep) -> EntityRuntime {
         runtime.entities[step.helper?.entity ?? step.destination]
     }
@@ -180,7 +182,7 @@ struct DeletionStatements {
             try columns.map { "\(alias).\(try entity.quoted($0))" }, entity.attributes(columns), firstParameter: first)
     }
 
-    /// The rows `t` at the other end of the sources whose keys are given.
+    /// The condition for the rows `t` at the other end of the sources.
     private func condition(_ step: DeletionStep, first: Int) throws -> String {
         let entity = runtime.entities[step.destination]
         guard let helper = step.helper else {

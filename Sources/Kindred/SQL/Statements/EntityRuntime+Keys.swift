@@ -28,8 +28,8 @@ extension EntityRuntime {
 
     /// `SELECT … WHERE key = ANY($1)`.
     func select(byKeys keys: [ObjectKey]) throws -> Statement {
-        // A plan that fits any keys is made for ten of them: for fewer the server would plan each statement anew, which
-        // takes longer than to find them.
+        // The server's generic plan assumes ten keys: with fewer, it would plan each statement again, which takes
+        // longer than the look-up.
         var keys = keys
         while keys.count < 10 { keys.append(keys[0]) }
         var bindings = Bindings()

@@ -9,24 +9,24 @@ struct HelperStatements {
     /// The owner's values of the helper columns that reference it.
     let ownerValues: [PostgresValue]
 
-    /// The helper's columns that reference the member and are not the owner's too.
+    /// The helper's columns that reference the member but not the owner.
     private var memberPositions: [Int] {
         link.destinationColumns.indices.filter { !link.sourceColumns.contains(link.destinationColumns[$0]) }
     }
 
     var memberColumns: [Int] { memberPositions.map { link.destinationColumns[$0] } }
 
-    /// The key by which the helper names a member, without the columns that both ends share.
+    /// The key of a member in the helper, without the columns that both ends share.
     func memberKey(_ values: [PostgresValue]) -> ObjectKey {
         ObjectKey(memberPositions.map { values[$0] })
     }
 
-    /// `INSERT INTO helper … ON CONFLICT DO NOTHING`, or, with payload, setting it where the pair is there already; the rows
-    /// are returned then.
+    /// `INSERT INTO helper … ON CONFLICT DO NOTHING`, or, with payload, DO UPDATE of the payload columns, which returns
+    /// the rows.
     func insert(_ keys: [ObjectKey], payload: ColumnValues?) throws -> Statement {
         let columns = payload?.columns ?? []
         let text = try helper.text("insert \(relationship.source).\(relationship.slot) \(columns)") {
-            // The member's own order, if it has one, gets the pair at its end.
+            // The other end's order, if it has one, gets the pair at its end.
             let ends = link.positions.filter { !columns.contains($0.column) }
             let names = try (link.sourceColumns + memberColumns + columns + ends.map(\.column)).map {
                 try helper.quoted($0)
@@ -62,7 +62,7 @@ struct HelperStatements {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
-    /// `DELETE FROM helper` of the given members, of all but them, or of all.
+    /// `DELETE FROM helper` of the given members, of all others, or of all.
     func delete(_ which: Which) throws -> Statement {
         var bindings = Bindings()
         try helper.append(ownerValues, for: link.sourceColumns, to: &bindings)
@@ -70,7 +70,8 @@ struct HelperStatements {
         switch which {
         case .all: condition = ""
         case .members(let keys) where keys.count == 1:
-            // In a list of one the server sees a filter for all pairs of an owner that its statistics do not know yet.
+            // For a list of one the planner may choose to filter all pairs of an owner that its statistics do not know
+            // yet.
             try helper.append(keys[0].values, for: memberColumns, to: &bindings)
             let first = link.sourceColumns.count + 1
             condition = " AND \(try helper.equality(memberColumns, firstParameter: first))"
@@ -111,14 +112,15 @@ struct HelperStatements {
 }
 
 extension HelperStatements {
-    /// Any pairs of a relationship at once: `INSERT INTO helper … ON CONFLICT DO NOTHING`, or, with payload, setting it where the pair is there already.
+    /// Any number of a relationship's pairs: `INSERT INTO helper … ON CONFLICT DO NOTHING`, or, with payload, DO UPDATE
+    /// of the payload columns.
     static func insert(
         _ rows: [Row], into helper: EntityRuntime, _ link: RelationshipRuntime.HelperLink, payload payloadColumns: [Int]
     ) throws -> Statement {
         let columns = link.pairColumns + payloadColumns
         let values = ColumnArrays(entity: helper, columns: columns)
         let text = try helper.text("save pairs \(link.pairColumns) \(payloadColumns)") {
-            // Pairs of an order come to its end, one after the other.
+            // Pairs join the end of an order, one after the other.
             let ends = link.positions.filter { !payloadColumns.contains($0.column) }
             let names = try (columns + ends.map(\.column)).map { try helper.quoted($0) }
             let given = values.expressions("c")

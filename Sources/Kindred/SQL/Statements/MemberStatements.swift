@@ -1,24 +1,24 @@
 import KindredPostgres
 import KindredSchema
 
-/// The statements that change which rows reference an owner: the write side of one-to-many and one-to-one
-/// relationships, where the member rows hold the foreign key.
+/// The statements that change the rows which reference an owner: the write side of one-to-many and one-to-one
+/// relationships, whose member rows hold the foreign key.
 ///
-/// Members are locked and counted in the statement that changes them: if one of them is gone, none is changed.
+/// Members are locked and counted in the statement that changes them: if one of them is missing, none is changed.
 struct MemberStatements {
     /// The entity whose rows hold the foreign key.
     let members: EntityRuntime
     let relationship: RelationshipRuntime
     /// The foreign key's columns in the member rows.
     let columns: [Int]
-    /// The owner's values that they take.
+    /// The owner's values, assigned to these columns.
     let ownerValues: [PostgresValue]
 
-    /// The foreign key's columns that change when a member joins: all, or those that no key and no other foreign key
-    /// shares, since a shared column such as a tenant's has to agree already.
+    /// The foreign key's columns that change when a member joins: all but columns shared with a key or another foreign
+    /// key, such as a tenant's, which must already agree.
     var joining: [Int] { members.ownColumns(of: columns) }
 
-    /// `UPDATE member SET fk = owner WHERE key`: one member joins and leaves its old owner.
+    /// `UPDATE member SET fk = owner WHERE key`: one member joins, and leaves its old owner.
     func attach(_ member: VersionedKey) throws -> Statement {
         let joining = joining
         let text = try members.text("attach 1 \(columns)") {
@@ -33,7 +33,7 @@ struct MemberStatements {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
-    /// Several members join; the answer's last column counts those that exist.
+    /// Several members join; the result's last column counts the existing ones.
     func attach(_ rows: [VersionedKey]) throws -> Statement {
         let joining = joining
         return try guarded("attach \(columns)", rows.map(\.key), versions: rows.map(\.version)) { first in
@@ -48,16 +48,16 @@ struct MemberStatements {
         }
     }
 
-    /// Those of the members that reference the owner leave it; the answer's last column counts those that exist.
+    /// The members that reference the owner leave it; the result's last column counts the existing ones.
     func detach(_ rows: [VersionedKey], leaving: [Int]) throws -> Statement {
         try detach(keys: rows.map(\.key), versions: rows.map(\.version), leaving: leaving)
     }
 
-    /// The same by keys; without versions, in whatever versions the rows are.
+    /// The same by keys; without versions, for any version of the rows.
     func detach(keys: [ObjectKey], versions: [PostgresValue?]? = nil, leaving: [Int]) throws -> Statement {
         try guarded("detach \(columns)", keys, versions: versions) { first in
-            // `IS TRUE` keeps the server from looking for them among all members of the owner, which its statistics may not
-            // know yet.
+            // `IS TRUE` keeps the planner from searching all members of the owner, which its statistics may not know
+            // yet.
             let isOwned = try members.equality(columns, alias: "t", firstParameter: first)
             return Change(set: try members.nulls(leaving), condition: "\(try keyCondition()) AND (\(isOwned)) IS TRUE")
         } bind: {
@@ -65,7 +65,7 @@ struct MemberStatements {
         }
     }
 
-    /// All members but the given ones leave the owner, provided that the given ones exist.
+    /// All members but the given ones leave the owner, if all given ones exist.
     func detachOthers(_ rows: [VersionedKey], leaving: [Int]) throws -> Statement {
         try guarded("detach others \(columns)", rows.map(\.key), versions: rows.map(\.version)) { first in
             let isOwned = try members.equality(columns, alias: "t", firstParameter: first)
@@ -88,17 +88,17 @@ struct MemberStatements {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
-    /// What an UPDATE of members sets, and which rows it takes.
+    /// The assignments and the condition of an UPDATE of members.
     private struct Change {
         let set: [String]
         let condition: String
     }
 
-    /// A change of some members that happens only if all of them exist.
+    /// A change of some members that changes none if one of them is missing.
     ///
-    /// The rows are locked first, which waits for whoever is deleting one; the count is exact after that.
+    /// Locks the rows first, which waits for concurrent deletions; the count is exact after that.
     ///
-    /// - Parameter change: given the number of the first parameter that `bind` appends.
+    /// - Parameter change: takes the number of the first parameter that `bind` appends.
     private func guarded(
         _ shape: String, _ keys: [ObjectKey], versions: [PostgresValue?]?, change: (Int) throws -> Change,
         bind: (inout Bindings) throws -> Void
@@ -133,7 +133,7 @@ struct MemberStatements {
             try members.key.map { "t.\(try members.quoted($0))" }, members.attributes(members.key), firstParameter: 1)
     }
 
-    /// ` AND EXISTS (…)`: the rows have the versions that they are expected to have.
+    /// ` AND EXISTS (…)`: the rows have their expected versions.
     private func versionCondition() throws -> String {
         let columns = try members.versionedKey.map { "t.\(try members.quoted($0))" }
         return " AND " + KeySet.exists(columns, members.attributes(members.versionedKey), firstParameter: 1)

@@ -12,7 +12,7 @@ struct OrderStatements {
     /// Its columns that reference the owner, and their values.
     let ownerColumns: [Int]
     let ownerValues: [PostgresValue]
-    /// Its columns that tell which member a row stands for.
+    /// Its columns that identify the member of a row.
     let memberColumns: [Int]
 
     /// A member's row and its position.
@@ -21,7 +21,7 @@ struct OrderStatements {
         let position: Int64
     }
 
-    /// `SELECT … FOR NO KEY UPDATE` of the owner: changes of one order follow each other.
+    /// `SELECT … FOR NO KEY UPDATE` of the owner: serializes changes of one order.
     static func lock(_ owner: ObjectKey, of entity: EntityRuntime) throws -> Statement {
         let text = try entity.text("lock for order") {
             """
@@ -44,7 +44,7 @@ struct OrderStatements {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
-    /// The last member that has a position and those that have none, in order, and which of some keys are members.
+    /// The last member with a position and all members without one, in order, and which of some keys are members.
     func readEnd(_ keys: [ObjectKey]) throws -> Statement {
         var bindings = Bindings()
         try rows.append(ownerValues, for: ownerColumns, to: &bindings)
@@ -63,7 +63,7 @@ struct OrderStatements {
     }
 
     private func select() throws -> String {
-        // Read as they are written, whatever the integer's width.
+        // Keys are read in the form in which they are written, for any width of integer.
         let columns = try memberColumns.map { column in
             let isText = rows.entity.attributes[column].isReadAsText
             return try rows.quoted(column) + (isText ? "::text" : "")
@@ -76,10 +76,10 @@ struct OrderStatements {
         return "ORDER BY \(columns.joined(separator: ", "))"
     }
 
-    /// `UPDATE … FROM unnest(…)`: members get their positions, and those that join the owner too.
+    /// `UPDATE … FROM unnest(…)`: sets the members' positions, and the owner of joining members.
     ///
-    /// Rows that left the owner in the meantime stay as they are. The answer's last column is the row's place among all
-    /// that were given, those that stay first.
+    /// Rows that left the owner meanwhile stay unchanged. The result's last column is the row's index among all given
+    /// rows, staying rows first.
     func place(_ staying: [Place], joining: [Place] = [], columns joiningColumns: [Int] = []) throws -> Statement {
         let joined = joining.isEmpty ? [] : joiningColumns
         let keyCount = memberColumns.count
@@ -111,10 +111,10 @@ struct OrderStatements {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
-    /// `INSERT INTO helper …`: pairs with their positions; one that is there already gets position and payload.
+    /// `INSERT INTO helper …`: pairs with their positions; an existing pair gets position and payload.
     func insert(_ pairs: [Place], payload: ColumnValues?, _ link: RelationshipRuntime.HelperLink) throws -> Statement {
         let columns = payload?.columns ?? []
-        // The other end's order is left to its own members' ends.
+        // In the other end's order the pairs join the end.
         let others = link.positions.filter { $0.column != position && !columns.contains($0.column) }
         let keyCount = memberColumns.count
         let firstOwner = keyCount + 2
@@ -160,7 +160,7 @@ struct OrderStatements {
 }
 
 extension EntityRuntime {
-    /// The position behind the last one that rows with the same owner have, and behind those that get one by `placing`.
+    /// The position after the last one among rows of the same owner, including rows that `placing` gives a position.
     func endPosition(_ position: Int, _ ownerColumns: [Int], _ value: (Int) -> String) throws -> String {
         let owned = try ownerColumns.map { "h.\(try quoted($0)) = \(value($0))" }.joined(separator: " AND ")
         let column = "h.\(try quoted(position))"
@@ -168,9 +168,10 @@ extension EntityRuntime {
         return "(SELECT coalesce(max(\(column)), 0)\(unplaced) + 1 FROM \(try quotedName) AS h WHERE \(owned))"
     }
 
-    /// `WITH … UPDATE` before an INSERT of pairs: rows of the same owners that have no position get one, in their order.
+    /// `WITH … UPDATE` before an INSERT of pairs: gives positions to rows of the same owners without one, in their
+    /// order.
     ///
-    /// They would come to stand behind the new ones otherwise. Empty where positions are required.
+    /// Otherwise they would sort after the new ones. Empty if positions are NOT NULL.
     func placing(
         _ ends: [(column: Int, ownerColumns: [Int])], _ link: RelationshipRuntime.HelperLink, from source: String,
         _ value: (Int) -> String

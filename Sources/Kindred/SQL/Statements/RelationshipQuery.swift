@@ -3,12 +3,12 @@ import KindredSchema
 
 /// The query that reads a relationship's members for any number of owners.
 ///
-/// One text per relationship whatever the number of owners: their keys are one array parameter per key column.
+/// One text per relationship for any number of owners: their keys are one array parameter per key column.
 struct RelationshipQuery {
     let destination: EntityRuntime
     /// Result columns that hold the owner's key.
     let ownerColumns: [Int]
-    /// Whether those are columns of their own after the destination's attributes.
+    /// Whether these are extra columns after the destination's attributes.
     let hasOwnerColumns: Bool
     /// Whether a member can belong to several owners.
     let mayRepeatMembers: Bool

@@ -1,9 +1,9 @@
 import KindredPostgres
 
-/// The statements that store and change rows of one entity, in some of their columns: one row, or any number of them.
+/// The statements that store and change some columns of an entity's rows: one row, or any number.
 struct RowStatements {
     let entity: EntityRuntime
-    /// The columns that are written, in the entity's order.
+    /// The written columns, in the entity's order.
     let columns: [Int]
 
     /// `INSERT … VALUES … RETURNING`: one row.
@@ -19,10 +19,10 @@ struct RowStatements {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
-    /// `INSERT … SELECT … FROM unnest(…) ORDER BY place`: rows are stored, and answered, in their order.
+    /// `INSERT … SELECT … FROM unnest(…) ORDER BY place`: stores and returns the rows in their order.
     ///
-    /// The server stores the rows of an INSERT one by one in the order in which the SELECT gives them, and answers each
-    /// as it is stored; so the answer's rows are the given ones if there are as many of them.
+    /// The server stores an INSERT's rows one by one in the SELECT's order, and returns each as it is stored; so the
+    /// result's rows match the given ones if their number does.
     func insert(_ rows: [Row]) throws -> Statement {
         let values = ColumnArrays(entity: entity, columns: columns)
         let text = try entity.text("save insert \(columns)") {
@@ -60,11 +60,11 @@ struct RowStatements {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
-    /// `UPDATE … FROM unnest(…)`: each row gets its own values; the answer's last column is the row's place among them.
+    /// `UPDATE … FROM unnest(…)`: each row gets its own values; the result's last column is the row's index.
     ///
     /// - Parameters:
-    ///   - stored: the rows as the database has them, which have their keys.
-    ///   - base: the rows that have the versions which the database must have.
+    ///   - stored: the rows as stored in the database, for their keys.
+    ///   - base: the rows with the expected versions.
     func update(_ rows: [Row], stored: [Row], base: [Row]) throws -> Statement {
         let keys = ColumnArrays(entity: entity, columns: entity.key)
         let versions = ColumnArrays(entity: entity, columns: entity.version.map { [$0.position] } ?? [])

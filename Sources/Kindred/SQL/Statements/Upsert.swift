@@ -1,14 +1,14 @@
 import KindredPostgres
 import KindredSchema
 
-/// Rows to be stored unless others have their key, checked and ready to be sent.
+/// Rows to be stored unless their key exists, checked and ready to be sent.
 struct Upsert {
     let entity: EntityRuntime
-    /// The unique key that decides, as positions of attributes.
+    /// The unique key of the conflict, as positions of attributes.
     private let key: [Int]
     private let columns: [Int]
     private let rows: [Row]
-    /// What a row that was there takes over; empty if it stays as it is.
+    /// The columns that an existing row takes over; empty if it stays unchanged.
     private let updated: [Int]
 
     init(
@@ -23,7 +23,7 @@ struct Upsert {
         guard assignments.allSatisfy({ [columns] in $0.columns == columns }) else {
             throw KindredError(
                 .invalidRequest,
-                "All new rows of \(entity.name) have to be given the same keys; make a statement for each set of keys",
+                "All new rows of \(entity.name) must have values for the same keys; use one call for each set of keys",
                 entity: entity.name.description
             )
         }
@@ -53,10 +53,10 @@ struct Upsert {
 
     var count: Int { rows.count }
 
-    /// Whether rows that were there stay as they are, so that the INSERT does not return them.
+    /// Whether existing rows stay unchanged, so that the INSERT does not return them.
     var keepsRows: Bool { updated.isEmpty }
 
-    /// `INSERT … SELECT … FROM unnest(…) ON CONFLICT … RETURNING`: the answer's rows come in the order of the values.
+    /// `INSERT … SELECT … FROM unnest(…) ON CONFLICT … RETURNING`: the result's rows are in the order of the values.
     func statement() throws -> Statement {
         let values = ColumnArrays(entity: entity, columns: columns)
         let text = try entity.text("upsert \(columns) \(key) \(updated)") {
@@ -79,7 +79,7 @@ struct Upsert {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
-    /// The rows that have the keys now, in the order of the values.
+    /// The rows with the keys, in the order of the values.
     func selection() throws -> Statement {
         let values = ColumnArrays(entity: entity, columns: key)
         let text = try entity.text("upserted \(key)") {
@@ -95,7 +95,7 @@ struct Upsert {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
-    /// The attributes of a key, which has to be one that the database keeps unique.
+    /// The attributes of a key; throws if the database does not keep them unique.
     private static func key(_ names: [String], of entity: EntityRuntime) throws -> [Int] {
         let key = try names.map { name in
             guard let position = entity.attributeIndex(of: name) else { throw entity.unknownKey(name) }
@@ -107,7 +107,7 @@ struct Upsert {
             throw KindredError(
                 .invalidRequest,
                 "\(entity.name) has no unique key over (\(names.joined(separator: ", "))); "
-                    + (known.isEmpty ? "it has none at all" : "its keys are \(known)"),
+                    + (known.isEmpty ? "it has no unique keys" : "its keys are \(known)"),
                 entity: entity.name.description,
                 key: names.first
             )
@@ -122,7 +122,7 @@ struct Upsert {
         of entity: EntityRuntime
     ) throws -> [Int] {
         guard case .update(let names) = action else { return [] }
-        // The key is equal already, an object's identity never changes by accident, and its version is counted.
+        // The key is equal, an object's identity must not change by accident, and its version is incremented.
         let changeable = columns.filter { !key.contains($0) && !entity.versionedKey.contains($0) }
         guard let names else { return changeable }
         return try names.map { name in
@@ -146,5 +146,37 @@ struct Upsert {
             entity: entity.name.description,
             key: names.first
         )
+    }
+}
+
+/// What to do with a new row whose unique key another row already has.
+///
+/// ```swift
+/// try await context.create("product", ["code": "A1", "stock": 5], onConflict: .update("code"))
+/// ```
+public struct ConflictResolution: Sendable, Hashable {
+    enum Action: Sendable, Hashable {
+        case update(setting: [String]?)
+        case keep
+    }
+
+    let key: [String]
+    let action: Action
+
+    /// The existing row takes the new values, except those of the key and of the primary key.
+    ///
+    /// The attributes must be the columns of a primary key, a UNIQUE constraint or a unique index.
+    public static func update(_ key: String...) -> ConflictResolution {
+        ConflictResolution(key: key, action: .update(setting: nil))
+    }
+
+    /// The existing row takes some of the new values, given by attribute.
+    public static func update(_ key: String..., setting attributes: [String]) -> ConflictResolution {
+        ConflictResolution(key: key, action: .update(setting: attributes))
+    }
+
+    /// The existing row stays unchanged, and its object is returned.
+    public static func keep(_ key: String...) -> ConflictResolution {
+        ConflictResolution(key: key, action: .keep)
     }
 }
