@@ -1,6 +1,7 @@
 package import KindredPostgres
+package import KindredSchema
 
-/// What a placeholder of a format string stands for.
+/// The argument of a format string's placeholder.
 package enum ConditionArgument: Sendable {
     /// NULL, or no object.
     case null
@@ -12,4 +13,20 @@ package enum ConditionArgument: Sendable {
     case object(any ObjectReference)
     /// Objects for IN.
     case objects([any ObjectReference])
+}
+
+/// An object in a condition: its entity and its key's values.
+package protocol ObjectReference: Sendable {
+    /// The entity of the object's row.
+    var entityName: QualifiedName { get }
+
+    /// The value of an attribute as last read.
+    func attributeValue(named name: String) throws -> PostgresValue?
+
+    /// Whether the values of some attributes are known.
+    func hasAttributes(_ names: [String]) -> Bool
+}
+
+extension ObjectReference {
+    package func hasAttributes(_ names: [String]) -> Bool { true }
 }

@@ -1,19 +1,19 @@
 package import KindredPostgres
 
-/// A condition as a tree, for all the ways in which one can be written.
+/// A condition as a tree, common to all forms of writing one.
 package indirect enum ConditionNode: Sendable {
     case constant(Bool)
     case all([ConditionNode])
     case any([ConditionNode])
     case not(ConditionNode)
     case comparison(ConditionComparison)
-    /// A condition on the members of a to-many relationship, which its keys begin at.
+    /// A condition on the members of a to-many relationship, at which its keys begin.
     case members(ConditionComparison.Quantifier, [String], ConditionNode)
 }
 
 /// One comparison, possibly over the members of a to-many relationship.
 package struct ConditionComparison: Sendable {
-    /// How the members that the left side leads to are taken together.
+    /// How the members at the left side are combined.
     package enum Quantifier: String, Sendable {
         case anyMember = "ANY"
         case allMembers = "ALL"
@@ -42,7 +42,7 @@ package struct ConditionComparison: Sendable {
     package var right: ConditionExpression
     package var quantifier: Quantifier?
     package var ignoresCase: Bool
-    /// The word with a meaning of its own, such as NO, that a format has on the left side and nothing else.
+    /// A word such as NO, which is a value or a key, if it is a format's whole left side.
     package var leftWord: String?
 
     package init(
@@ -60,7 +60,7 @@ package struct ConditionComparison: Sendable {
     }
 }
 
-/// What a comparison compares.
+/// An operand of a comparison.
 package indirect enum ConditionExpression: Sendable {
     package enum Arithmetic: String, Sendable {
         case plus = "+"
@@ -76,13 +76,13 @@ package indirect enum ConditionExpression: Sendable {
     case path([String])
     /// The number of members that a path leads to.
     case count([String])
-    /// The number of those members that fulfil a condition.
+    /// The number of members that fulfil a condition.
     case countWhere([String], ConditionNode)
-    /// What stands at some keys within a JSON value, as text.
+    /// The value at a path of keys in a JSON value, as text.
     case json(ConditionExpression, [String])
-    /// The number at some keys within a JSON value; NULL where something else stands there.
+    /// The number at a path of keys in a JSON value; NULL for a value of another type.
     case jsonNumber(ConditionExpression, [String])
-    /// What cannot be said, found where no error could be thrown.
+    /// An error found where none could be thrown.
     case invalid(KindredError)
     /// A value, bound as a parameter; nil for NULL and for no object.
     case value(PostgresValue?)

@@ -1,12 +1,15 @@
-/// One key of an order: an attribute, or a path over to-one relationships that ends in one.
+import KindredPostgres
+import KindredSchema
+
+/// One sort key: an attribute, or a path over to-one relationships to one.
 package struct SortTerm: Sendable, Hashable {
-    /// Where NULL stands in the order.
+    /// The position of NULL in the order.
     package enum Nulls: Sendable, Hashable {
-        /// PostgreSQL's own rule: last when ascending, first when descending.
+        /// PostgreSQL's rule: last when ascending, first when descending.
         case standard
-        /// Before everything else.
+        /// Before all values.
         case first
-        /// After everything else.
+        /// After all values.
         case last
     }
 
@@ -14,12 +17,51 @@ package struct SortTerm: Sendable, Hashable {
     package var path: [String]
     /// Whether small values come first.
     package var ascending: Bool
-    /// Where NULL stands.
+    /// The position of NULL.
     package var nulls: Nulls
 
     package init(path: [String], ascending: Bool = true, nulls: Nulls = .standard) {
         self.path = path
         self.ascending = ascending
         self.nulls = nulls
+    }
+}
+
+/// The order of an ordered relationship's members, used by a request without its own order.
+package struct MemberOrder: Sendable {
+    /// The to-many relationship, with the column that orders its members.
+    let relationship: Relationship
+    let position: String
+    /// The values by which the helper's rows reference the owner; empty if the members hold the position themselves.
+    let ownerValues: [PostgresValue]
+
+    /// Whether the members' own rows hold the position.
+    var isOwn: Bool { relationship.helper == nil }
+}
+
+extension ConditionRenderer {
+    /// ` ORDER BY` the position among an owner's members and then the key, the order of loaded members.
+    mutating func order(_ order: MemberOrder) throws -> String {
+        let entity = places[0].entity
+        var position = "t0.\(try SQLIdentifier.quote(order.position))"
+        if let helper = order.relationship.helper {
+            let alias = newAlias()
+            let rows = schema[helper.entity]
+            var conditions = try zip(helper.sourceColumns, order.ownerValues).map { column, value in
+                let type = rows?.attribute(named: column).map { ValueType($0) } ?? ValueType(.unspecified)
+                let scalar = Scalar(sql: "", type: type, mayBeNull: false, label: column)
+                return "t\(alias).\(try SQLIdentifier.quote(column)) = \(try bind(value, as: scalar))"
+            }
+            for (column, referenced) in zip(helper.destinationColumns, order.relationship.destinationColumns) {
+                conditions.append(
+                    "t\(alias).\(try SQLIdentifier.quote(column)) = t0.\(try SQLIdentifier.quote(referenced))")
+            }
+            position = """
+                (SELECT min(t\(alias).\(try SQLIdentifier.quote(order.position))) FROM \(try table(helper.entity)) \
+                AS t\(alias) WHERE \(conditions.joined(separator: " AND ")))
+                """
+        }
+        let keys = try entity.primaryKey.map { "t0.\(try SQLIdentifier.quote($0))" }
+        return " ORDER BY \((["\(position) NULLS LAST"] + keys).joined(separator: ", "))"
     }
 }

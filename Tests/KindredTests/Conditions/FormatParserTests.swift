@@ -65,7 +65,7 @@ import Testing
         ("@count = 1", 1, "@count"), ("a.@count.b = 1", 9, "the end of the path"), ("ANY 1 = 2", 5, "comparison"),
         ("ANY a", 6, "a comparison such as"), ("ANY (1) = 2", 5, "key path"), ("abs(a) = 1", 1, "functions"),
         ("a = (b = 1)", 5, "not a condition"), ("(a = 1) + 2 = 3", 1, "not a condition"),
-        ("(a = 1) = 2", 9, "AND, OR or the end"), ("a = %@", 5, "no argument"), ("a = $b", 5, "belong into SUBQUERY"),
+        ("(a = 1) = 2", 9, "AND, OR or the end"), ("a = %@", 5, "no argument"), ("a = $b", 5, "belong in SUBQUERY"),
         ("SUBQUERY(a, $x, b = 1).@count = 1", 17, "within SUBQUERY"),
         ("SUBQUERY(a, $x, $y.b = 1).@count = 1", 17, "only $x"),
         ("SUBQUERY(a, $x, $x.b = 1) = 1", 27, "\".\" is expected"),

@@ -1,6 +1,6 @@
-/// Cuts a condition's format string into tokens.
+/// Splits a condition's format string into tokens.
 struct FormatLexer {
-    /// Longer formats are refused; long lists belong into arguments.
+    /// The maximum length of a format; long lists belong in arguments.
     static let maximumBytes = 65_536
 
     private let scalars: [Unicode.Scalar]
@@ -12,7 +12,7 @@ struct FormatLexer {
 
     /// Returns the tokens of a format string, `.end` last.
     ///
-    /// Throws `KindredError` `.invalidCondition` with the position of what cannot be read.
+    /// Throws `KindredError` `.invalidCondition` with the position of an invalid token.
     static func tokens(of format: String) throws -> [FormatToken] {
         guard format.utf8.count <= maximumBytes else {
             throw KindredError(
@@ -150,7 +150,7 @@ extension FormatLexer {
             if scalar == quote { return String(string) }
             string.append(scalar == "\\" ? try escape() : scalar)
         }
-        throw KindredError.invalidFormat("the string that begins here has no end", at: start + 1)
+        throw KindredError.invalidFormat("the string that begins here is not terminated", at: start + 1)
     }
 
     private mutating func escape() throws -> Unicode.Scalar {
@@ -168,7 +168,7 @@ extension FormatLexer {
                 code = code << 4 | digit
                 index += 1
             }
-            guard let result = Unicode.Scalar(code) else { throw error("\\u names no character") }
+            guard let result = Unicode.Scalar(code) else { throw error("\\u must name a Unicode scalar") }
             return result
         default:
             index -= 1
@@ -178,7 +178,7 @@ extension FormatLexer {
 
     private mutating func placeholder() throws -> FormatToken.Placeholder {
         index += 1
-        // Length modifiers of C, which say nothing here.
+        // C's length modifiers, which have no effect here.
         let start = index
         while let scalar = current, "hlqzt".unicodeScalars.contains(scalar) { index += 1 }
         guard let conversion = current else { throw error("%@, %K, %d or %f is expected") }
@@ -199,7 +199,7 @@ extension FormatLexer {
 extension Unicode.Scalar {
     fileprivate var isDigit: Bool { ("0"..."9").contains(self) }
 
-    // Looking properties up is slow, and nearly all formats are ASCII.
+    // Property look-ups are slow, and nearly all formats are ASCII.
     fileprivate var isSpace: Bool { isASCII ? value == 32 || (9...13).contains(value) : properties.isWhitespace }
 
     fileprivate var beginsKey: Bool {
@@ -224,7 +224,7 @@ extension Unicode.Scalar {
 }
 
 extension KindredError {
-    /// The error for a format string that cannot be read, with the place in characters from 1.
+    /// The error for an invalid format string, with the position in characters from 1.
     static func invalidFormat(_ message: String, at position: Int) -> KindredError {
         KindredError(.invalidCondition, "The condition cannot be read at character \(position): \(message)")
     }

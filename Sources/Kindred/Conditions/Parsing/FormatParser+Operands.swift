@@ -8,7 +8,7 @@ extension FormatParser {
         case value
     }
 
-    /// What stands between operators: a value, a key, a parenthesis, or one of them with something in front.
+    /// An operand: a value, a key, a parenthesis, or one of them with a prefix.
     mutating func operand() throws -> Phrase {
         switch beginning {
         case .parenthesis: return try parenthesis()
@@ -135,7 +135,7 @@ extension FormatParser {
         }
     }
 
-    /// `{a, b}`: values become one list of values, anything else stays a list of expressions.
+    /// `{a, b}`: values become one list of values; other expressions stay a list of expressions.
     private mutating func list() throws -> ConditionExpression {
         try enter()
         defer { leave() }

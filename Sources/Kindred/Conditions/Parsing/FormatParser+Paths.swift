@@ -40,7 +40,7 @@ extension FormatParser {
 }
 
 extension ConditionArgument {
-    /// The keys that the argument of `%K` names: a path with dots, or a list of keys that may themselves hold dots.
+    /// The keys in the argument of `%K`: a path with dots, or a list of keys that may contain dots.
     fileprivate var keys: [String]? {
         switch self {
         case .value(.string(let path)):
@@ -55,5 +55,53 @@ extension ConditionArgument {
             return keys.isEmpty ? nil : keys
         default: return nil
         }
+    }
+}
+
+extension FormatParser {
+    /// `SUBQUERY(pets, $pet, $pet.name == 'Rex' AND $pet.age > 3).@count`: the number of members that fulfil a
+    /// condition.
+    mutating func subquery() throws -> ConditionExpression {
+        try enter()
+        defer { leave() }
+        advance()
+        try require(.leftParenthesis)
+        let start = current.position
+        guard case .path(let path) = try path(), !path.isEmpty else {
+            throw KindredError.invalidFormat("SUBQUERY takes a path to many objects first", at: start)
+        }
+        try require(.comma)
+        guard case .variable(let name) = current.kind else { throw expected("a variable such as $pet") }
+        advance()
+        try require(.comma)
+        variables.append(name)
+        let phrase = try phrase(.or)
+        let node = try condition(phrase)
+        variables.removeLast()
+        try require(.rightParenthesis)
+        try require(.dot)
+        guard case .collectionOperator("count") = current.kind else { throw expected("@count after SUBQUERY(…)") }
+        advance()
+        return .countWhere(path, node)
+    }
+
+    /// Consumes the variable at the beginning of a path in SUBQUERY; false for a path of the object itself.
+    ///
+    /// Throws if the path belongs to an object other than the innermost member, which is not supported.
+    mutating func takeVariable() throws -> Bool {
+        guard case .variable(let name) = current.kind else {
+            guard let innermost = variables.last else { return false }
+            throw KindredError.invalidFormat(
+                "within SUBQUERY a path begins with its variable, as in $\(innermost).name", at: current.position)
+        }
+        guard let innermost = variables.last else {
+            throw KindredError.invalidFormat(
+                "variables such as $\(name) belong in SUBQUERY; give arguments for %@", at: current.position)
+        }
+        guard name == innermost else {
+            throw KindredError.invalidFormat("only $\(innermost) can be used here", at: current.position)
+        }
+        advance()
+        return true
     }
 }

@@ -1,12 +1,12 @@
 // Precedence climbing: one function for all operators, since every level of parentheses costs stack.
 extension FormatParser {
-    /// What a parenthesis may hold.
+    /// The possible content of a parenthesis.
     enum Phrase {
         case condition(ConditionNode)
         case expression(ConditionExpression)
     }
 
-    /// How strongly an operator binds, weakest first.
+    /// The precedence of operators, lowest first.
     enum Rank: Int {
         case or, and, comparison, sum, product, sign, power
     }
@@ -17,7 +17,7 @@ extension FormatParser {
         case arithmetic(ConditionExpression.Arithmetic, Rank)
     }
 
-    /// An operand and what follows it, as far as operators of at least the given rank go.
+    /// An operand with the operators after it of at least the given precedence.
     mutating func phrase(_ rank: Rank) throws -> Phrase {
         let start = current.position
         var phrase = try operand()
@@ -25,17 +25,17 @@ extension FormatParser {
         return phrase
     }
 
-    /// Takes an operator and its right side into a phrase; false if the operator binds too weakly.
+    /// Adds an operator and its right side to a phrase; false if its precedence is too low.
     private mutating func extend(_ phrase: inout Phrase, _ infix: Infix, _ rank: Rank, _ start: Int) throws -> Bool {
         guard Self.rank(infix).rawValue >= rank.rawValue else { return false }
-        // A parenthesis on the right side takes the stack of two levels.
+        // A parenthesis on the right side needs the stack of two levels.
         try enter()
         defer { leave() }
         switch infix {
         case .or: phrase = .condition(.any(try conditions(phrase, .or)))
         case .and: phrase = .condition(.all(try conditions(phrase, .and)))
         case .comparison(let operation):
-            // A second comparison in a row has no meaning; the caller says what is expected instead.
+            // A chained comparison is invalid; the caller reports the expected token.
             guard case .expression(let left) = phrase else { return false }
             let word = valueWord(at: start)
             var node = try comparison(left, operation, quantifier: nil)
@@ -69,7 +69,7 @@ extension FormatParser {
         return nodes
     }
 
-    /// The rest of a comparison, from its operator on.
+    /// The rest of a comparison, beginning at its operator.
     mutating func comparison(
         _ left: ConditionExpression,
         _ operation: ConditionComparison.Operator,
@@ -86,7 +86,7 @@ extension FormatParser {
         throw expected("a comparison such as == or LIKE")
     }
 
-    /// A value or key, with operators of at least the given rank.
+    /// A value or key, with operators of at least the given precedence.
     mutating func expression(_ rank: Rank) throws -> ConditionExpression {
         let start = current.position
         let phrase = try phrase(rank)
@@ -100,7 +100,7 @@ extension FormatParser {
 }
 
 extension FormatParser {
-    /// The comparison that a token stands for where an operator is expected.
+    /// The comparison operator of a token.
     static func operation(_ token: FormatToken) -> ConditionComparison.Operator? {
         switch token.kind {
         case .symbol(.equal): .equal
@@ -176,7 +176,7 @@ extension FormatParser {
 }
 
 extension FormatParser.Rank {
-    /// The rank of what stands on the right: sums and products group from the left, powers from the right.
+    /// The precedence of the right operand: sums and products are left-associative, powers right-associative.
     fileprivate var operand: Self {
         switch self {
         case .or: .and

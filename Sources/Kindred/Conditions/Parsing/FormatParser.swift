@@ -1,8 +1,8 @@
 /// Builds a condition from the tokens of a format string, by recursive descent.
 struct FormatParser {
-    /// Deeper nesting is refused, so that no format can exhaust the stack.
+    /// The maximum nesting depth, so that no format can exhaust the stack.
     static let maximumDepth = 256
-    /// A long sum is a tree as deep as its length.
+    /// The maximum number of calculations, since a sum is a tree as deep as its length.
     static let maximumCalculations = 64
 
     private let tokens: [FormatToken]
@@ -10,7 +10,7 @@ struct FormatParser {
     private var index = 0
     private var usedArguments = 0
     private var depth = 0
-    /// The variables of the SUBQUERYs around, the innermost last.
+    /// The variables of the enclosing SUBQUERYs, the innermost last.
     var variables: [String] = []
     private var calculations = 0
 
@@ -57,8 +57,7 @@ extension FormatParser {
     /// The token after the current one.
     var following: FormatToken { tokens[min(index + 1, tokens.count - 1)] }
 
-    /// The word for a value, such as NO, or for the object itself that the token before the current one is, if the operand
-    /// consists of it alone.
+    /// The previous token's word for a value, such as NO, or for SELF, if it is the whole operand.
     func valueWord(at start: Int) -> String? {
         guard index > 0, tokens[index - 1].position == start, case .word(let word) = tokens[index - 1].kind,
             tokens[index - 1].keyword?.isValue ?? false
@@ -84,10 +83,11 @@ extension FormatParser {
         guard take(symbol) else { throw expected("\"\(symbol.rawValue)\"") }
     }
 
-    /// Goes one level deeper, until `leave`.
+    /// Enters a nesting level, until `leave`.
     mutating func enter() throws {
         guard depth < Self.maximumDepth else {
-            throw KindredError.invalidFormat("it is nested more than \(Self.maximumDepth) deep", at: current.position)
+            throw KindredError.invalidFormat(
+                "the condition is nested more than \(Self.maximumDepth) deep", at: current.position)
         }
         depth += 1
     }
@@ -108,14 +108,14 @@ extension FormatParser {
 
     func expected(_ what: String) -> KindredError {
         var advice = ""
-        // `not = 1`: the word begins something else than a key.
+        // `not = 1`: the word is a prefix, not a key.
         if index > 0, case .word(let word) = tokens[index - 1].kind, tokens[index - 1].keyword?.isPrefix ?? false {
             advice = "; write \"#\(word)\" for a key of this name"
         }
         return .invalidFormat("\(what) is expected, not \(current)\(advice)", at: current.position)
     }
 
-    /// Returns the argument of the placeholder that is the current token, and goes on.
+    /// Consumes the placeholder at the current token, and returns its argument.
     mutating func takeArgument() throws -> ConditionArgument {
         guard usedArguments < arguments.count else {
             throw KindredError.invalidFormat("there is no argument for this placeholder", at: current.position)
@@ -125,7 +125,7 @@ extension FormatParser {
         return arguments[usedArguments - 1]
     }
 
-    /// The error for an argument, taken last, that is not what its placeholder asks for.
+    /// The error for the last argument, which has the wrong type for its placeholder.
     func unfitArgument(_ what: String, at position: Int) -> KindredError {
         .invalidFormat("argument \(usedArguments) must be \(what)", at: position)
     }

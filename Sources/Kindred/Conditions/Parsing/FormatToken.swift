@@ -1,24 +1,24 @@
-/// A word of a condition's format string and where it begins.
+/// A token of a condition's format string, with its position.
 struct FormatToken: Sendable, Equatable {
     enum Kind: Sendable, Equatable {
-        /// A key, or a keyword: which of them depends on where it stands.
+        /// A key, or a keyword, depending on its position.
         case word(String)
-        /// A key that was written with `#` before it, so that it is never a keyword.
+        /// A key written with `#`, which is never a keyword.
         case key(String)
-        /// `$pet`, without the `$`: a member within SUBQUERY.
+        /// `$pet`, without the `$`: a member in SUBQUERY.
         case variable(String)
         /// `@count` and other collection operators, without the `@`.
         case collectionOperator(String)
         case string(String)
         case integer(Int64)
-        /// A number with a fraction or an exponent, or too large for 64 bits, as it was written.
+        /// A number with a fraction or an exponent, or too large for 64 bits, as written.
         case decimal(String)
         case placeholder(Placeholder)
         case symbol(Symbol)
         case end
     }
 
-    /// What an argument must be.
+    /// The required type of an argument.
     enum Placeholder: Sendable, Equatable {
         case any, keyPath, integer, number, string
     }
@@ -31,7 +31,7 @@ struct FormatToken: Sendable, Equatable {
         case leftBracket = "[", rightBracket = "]", comma = ",", dot = "."
     }
 
-    /// A word with a meaning of its own, whatever the case of its letters.
+    /// A reserved word; case does not matter.
     enum Keyword: String, Sendable {
         case and = "AND", or = "OR", not = "NOT", anyOf = "ANY", someOf = "SOME", allOf = "ALL", noneOf = "NONE"
         case between = "BETWEEN", isIn = "IN", like = "LIKE", matches = "MATCHES", search = "SEARCH", beginsWith =
@@ -42,9 +42,9 @@ struct FormatToken: Sendable, Equatable {
     }
 
     let kind: Kind
-    /// What a `.word` means where a keyword may stand.
+    /// The keyword of a `.word`, where one is allowed.
     let keyword: Keyword?
-    /// Characters from the beginning of the format string, from 1.
+    /// The position in the format string, in characters from 1.
     let position: Int
 
     init(_ kind: Kind, position: Int) {
@@ -55,7 +55,7 @@ struct FormatToken: Sendable, Equatable {
 }
 
 extension FormatToken.Keyword {
-    /// Whether the word is a value by itself.
+    /// Whether the word is a value.
     var isValue: Bool {
         switch self {
         case .yes, .no, .isTrue, .isFalse, .null, .nil, .itself: true
@@ -63,7 +63,7 @@ extension FormatToken.Keyword {
         }
     }
 
-    /// Whether the word is a condition by itself, or stands before one.
+    /// Whether the word is a condition, or the prefix of one.
     var isPrefix: Bool {
         switch self {
         case .not, .always, .never, .anyOf, .someOf, .allOf, .noneOf: true
@@ -113,7 +113,7 @@ extension FormatToken.Symbol {
 }
 
 extension FormatToken: CustomStringConvertible {
-    /// The token as an error's sentence names it; a string's content is not shown, for it may be a value.
+    /// The token in error messages; a string's content is hidden, since it may be a value.
     var description: String {
         switch kind {
         case .word(let word): "\"\(word)\""

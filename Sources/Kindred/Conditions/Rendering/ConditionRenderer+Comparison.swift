@@ -31,7 +31,7 @@ extension ConditionRenderer {
         return try compare(left, comparison.operation, try operand(comparison.right), comparison.ignoresCase)
     }
 
-    /// Refuses a comparison that begins with a word for a value, such as NO, where the entity has a key of this name.
+    /// Throws for a comparison that begins with a word for a value, such as NO, if the entity has a key of this name.
     private func requireNoKey(_ word: String) throws {
         let entity = places[root].entity
         guard entity.attribute(named: word) != nil || entity.relationship(named: word) != nil else { return }
@@ -43,7 +43,7 @@ extension ConditionRenderer {
         )
     }
 
-    /// `members.@count > 0` and its like ask whether there is a member, which the server finds sooner than their number.
+    /// `members.@count > 0` and similar comparisons become EXISTS, which the server evaluates faster than a count.
     private func existence(_ comparison: ConditionComparison) -> ConditionNode? {
         guard case .value(.integer(0)) = comparison.right else { return nil }
         let (path, condition): ([String], ConditionNode)
@@ -52,7 +52,7 @@ extension ConditionRenderer {
         case .countWhere(let keys, let node): (path, condition) = (keys, node)
         default: return nil
         }
-        // Who is missing has no members, not none of them: a longer path needs the number.
+        // A missing object has a NULL count, not zero: a longer path needs the count.
         guard path.count == 1, places[root].entity.attribute(named: path[0]) == nil else { return nil }
         switch comparison.operation {
         case .greater, .notEqual: return .members(.anyMember, path, condition)
@@ -105,7 +105,7 @@ extension ConditionRenderer {
         }
     }
 
-    /// The operator that tells whether values of a type are the same; throws where there is none.
+    /// The equality operator of a type; throws if there is none.
     func equality(_ scalar: Scalar) throws -> String {
         if let equality = scalar.type.equality { return equality }
         throw KindredError(
@@ -121,7 +121,7 @@ extension ConditionRenderer {
         guard left.mayBeNull || right.mayBeNull else {
             return Rendered(sql: isNegated ? "NOT \(same)" : same, isTwoValued: true)
         }
-        // Without a function around it an index can be used.
+        // Without a function the comparison can use an index.
         if !isNegated, !left.mayBeNull || !right.mayBeNull { return Rendered(sql: same) }
         let either = "coalesce(\(same), \(left.sql) IS NULL AND \(right.sql) IS NULL)"
         return Rendered(sql: isNegated ? "NOT \(either)" : either, isTwoValued: true)
@@ -152,11 +152,12 @@ extension ConditionRenderer {
             return (left, try scalar(right, as: left, operation))
         default:
             throw KindredError(
-                .invalidCondition, "\(operation.rawValue) compares single values, and one of them is none")
+                .invalidCondition,
+                "\(operation.rawValue) compares single values, and one operand is not a single value")
         }
     }
 
-    /// An operand that is no path as the type of what it is compared with.
+    /// An operand other than a path, as the type of the other operand.
     mutating func scalar(
         _ operand: Operand,
         as other: Scalar,
@@ -196,7 +197,7 @@ extension ConditionRenderer {
         return bound
     }
 
-    /// What stands in a JSON document is compared with numbers as a number, and with everything else as text.
+    /// A value in a JSON document is compared with numbers as a number, and with other values as text.
     private func numbers(_ left: Operand, _ right: Operand) -> (Operand, Operand) {
         func isNumber(_ operand: Operand) -> Bool {
             switch operand {
@@ -214,7 +215,7 @@ extension ConditionRenderer {
         return (left, right)
     }
 
-    /// A value that nothing gives a type to.
+    /// A value whose type nothing else determines.
     mutating func natural(_ value: PostgresValue) throws -> Scalar {
         let scalar = Scalar(sql: "", type: ValueType(value.naturalType), mayBeNull: false, label: "the value")
         var bound = scalar

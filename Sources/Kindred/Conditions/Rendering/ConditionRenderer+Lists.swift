@@ -35,7 +35,7 @@ extension ConditionRenderer {
         }
     }
 
-    /// `IN[c]`: a text in a text or among texts, whatever the case of letters.
+    /// `IN[c]`: a text in a text or in a list of texts, ignoring case.
     private mutating func isInIgnoringCase(_ element: Operand, _ collection: Operand) throws -> Rendered {
         let texts: [Operand]
         switch collection {
@@ -55,7 +55,7 @@ extension ConditionRenderer {
         return Rendered(sql: alternatives.map(\.closed).joined(separator: " OR "), isClosed: false)
     }
 
-    /// One comparison with an array parameter, whatever the number of values; NULL among them means nil.
+    /// One comparison with an array parameter, for any number of values; NULL among them means nil.
     private mutating func value(_ element: Operand, among values: [PostgresValue?]) throws -> Rendered {
         let hasNull = values.contains(nil)
         let scalar: Scalar
@@ -67,7 +67,7 @@ extension ConditionRenderer {
             throw KindredError(.wrongType, "An object cannot be among values; give objects")
         case .values, .list: throw KindredError(.invalidCondition, "A list cannot be in a list")
         }
-        // A JSON value that is no number is none of some numbers, but it is not missing.
+        // A JSON value that is not a number equals no number, but it is not NULL.
         var compared = scalar
         if let number = scalar.number, values.allSatisfy({ $0?.isNumber ?? true }), !values.allSatisfy({ $0 == nil }) {
             compared = scalar.asNumber(number)
@@ -78,7 +78,7 @@ extension ConditionRenderer {
         return Rendered(sql: "\(isIn) OR \(scalar.nullTest())", isClosed: false)
     }
 
-    /// Whether an array has every one of some elements; a missing one, which equals nothing, among them makes it false.
+    /// Whether an array contains all given elements; false if NULL, which equals nothing, is one of them.
     private mutating func containsAll(
         _ array: Scalar,
         _ values: [PostgresValue?],
@@ -96,7 +96,7 @@ extension ConditionRenderer {
         return Rendered(sql: "\(array.sql) @> \(list)", isTwoValued: !array.mayBeNull)
     }
 
-    /// Whether a JSON document contains another, as PostgreSQL's `@>` says: all its members, in any order.
+    /// Whether a JSON document contains another, by PostgreSQL's `@>`: all its members, in any order.
     private mutating func contains(_ document: Scalar, _ part: Operand) throws -> Rendered {
         if part.isNull { return .never }
         var other = document

@@ -3,7 +3,7 @@ import KindredSchema
 
 // To-many relationships become subqueries, so that no row is repeated.
 extension ConditionRenderer {
-    /// `ANY`, `ALL` and `NONE` over what a path leads to.
+    /// `ANY`, `ALL` and `NONE` over the members at a path.
     mutating func quantified(
         _ quantifier: ConditionComparison.Quantifier,
         _ comparison: ConditionComparison,
@@ -25,7 +25,7 @@ extension ConditionRenderer {
         return quantifier == .anyMember ? exists : negation(of: exists)
     }
 
-    /// A condition of several parts on one and the same member.
+    /// A condition whose parts all apply to the same member.
     mutating func members(
         _ quantifier: ConditionComparison.Quantifier,
         _ path: [String],
@@ -40,14 +40,14 @@ extension ConditionRenderer {
                 )
             }
             let rendered = try renderer.condition(condition, at: place)
-            // Who has none at the other end of a to-one relationship has no member there.
+            // A missing object at the other end of a to-one relationship has no members.
             return try renderer.isThere(
                 place, and: quantifier == .allMembers ? renderer.negation(of: rendered) : rendered)
         }
         guard let exists = try exists(try target(of: path[...], from: root), member) else {
             throw KindredError(
                 .invalidCondition,
-                "\(quantifier.rawValue) needs a path to many objects; \(path.joined(separator: ".")) is none",
+                "\(quantifier.rawValue) needs a path to many objects; \(path.joined(separator: ".")) is not one",
                 key: path.joined(separator: ".")
             )
         }
@@ -62,7 +62,7 @@ extension ConditionRenderer {
         return try self.condition(condition)
     }
 
-    /// Whether a condition holds for any of the members or elements; nil for a path that leads to one value or row.
+    /// Whether a condition is true for any of the members or elements; nil for a path to one value or row.
     private mutating func exists(
         _ target: Target,
         _ condition: (inout ConditionRenderer, Operand) throws -> Rendered
@@ -91,7 +91,7 @@ extension ConditionRenderer {
                 label: "an element of \(array.label)"
             )
             let inner = try condition(&self, .scalar(element))
-            // A function in FROM gives the fields of a row, and not the row.
+            // A function in FROM expands a row to its fields.
             let elements =
                 array.type.mayHoldRows
                 ? "(SELECT unnest(\(array.sql)) AS e) AS t\(alias)" : "unnest(\(array.sql)) AS t\(alias)(e)"
@@ -100,7 +100,7 @@ extension ConditionRenderer {
         }
     }
 
-    /// Opens a subquery over the members: their place, the first table, and what ties it to the owner.
+    /// Opens a subquery over the members: their place, the first table, and the join condition with the owner.
     private mutating func members(
         of owner: Int,
         _ relationship: Relationship
@@ -132,12 +132,12 @@ extension ConditionRenderer {
             }
         }
         places.append(place)
-        // A pair in the helper need not have a row in the view.
+        // A pair in the helper may have no row in the view.
         if entity.isView, relationship.helper != nil { _ = try joined(places.count - 1) }
         return (places.count - 1, "\(table) AS t\(alias)", try pairs(own, columns, alias))
     }
 
-    /// The number of members, or of those that fulfil a condition, as a subquery.
+    /// The number of members, or of the members that fulfil a condition, as a subquery.
     mutating func count(_ path: [String], from start: Int, where condition: ConditionNode? = nil) throws -> Scalar {
         let target = try target(of: path[...], from: start)
         if case .scalar(let array) = target, array.type.family == .array, condition == nil {
@@ -151,11 +151,11 @@ extension ConditionRenderer {
         guard case .members(let owner, let relationship, let rest) = target, rest.isEmpty else {
             throw KindredError(
                 .invalidCondition,
-                "@count stands after a relationship to many objects; \(path.joined(separator: ".")) is none",
+                "@count must follow a relationship to many objects; \(path.joined(separator: ".")) is not one",
                 key: path.joined(separator: ".")
             )
         }
-        // Who is missing has no members, not none of them.
+        // A missing object has a NULL count, not zero.
         let own = try relationship.columns.map { try column($0, of: owner) }.filter { _ in places[owner].isOptional }
         let (place, from, link) = try members(of: owner, relationship)
         let filter = try condition.map { " AND \(try self.condition($0, at: place).closed)" } ?? ""

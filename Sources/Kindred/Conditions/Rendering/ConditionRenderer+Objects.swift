@@ -26,7 +26,7 @@ extension ConditionRenderer {
         }
     }
 
-    /// The condition that a to-one path leads to a row, besides another; the other alone where there always is one.
+    /// A condition together with the existence of a row at a to-one path; the condition alone if the row always exists.
     mutating func isThere(_ row: Int, and condition: Rendered) throws -> Rendered {
         guard let link = places[row].link, places[row].isOptional,
             try link.relationship.destinationColumns.contains(where: { try keyColumn($0, of: row).mayBeNull })
@@ -56,7 +56,7 @@ extension ConditionRenderer {
         var sql = ""
         var isNullable = false
         for name in columns {
-            // An object without its key's values is referred to by nothing.
+            // Nothing references an object without key values.
             guard let value = try object.attributeValue(named: name) else { return .never }
             let scalar = try keyColumn(name, of: row)
             if !sql.isEmpty { sql += " AND " }
@@ -91,7 +91,7 @@ extension ConditionRenderer {
         return Rendered(sql: "\(sql) OR \(bothMissing)", isClosed: false)
     }
 
-    /// Whether a row is one of the given objects: one array parameter per key column, whatever their number.
+    /// Whether a row is one of the given objects: one array parameter per key column, for any number of objects.
     mutating func row(_ element: Operand, among objects: [any ObjectReference]) throws -> Rendered {
         guard case .row(let row) = element else { return .never }
         for object in objects { try check(object, for: row) }
@@ -111,7 +111,7 @@ extension ConditionRenderer {
         var arrays: [String] = []
         for (values, scalar) in zip(keys, columns) {
             let parameter = try bind(values, asArrayOf: scalar)
-            // unnest gives no hint of what an array without a type holds.
+            // unnest does not determine the element type of an untyped array.
             arrays.append(scalar.type.type.arrayType == nil ? "\(parameter)::\(scalar.type.typeName)[]" : parameter)
         }
         let list = columns.map(\.sql).joined(separator: ", ")
@@ -132,7 +132,8 @@ extension ConditionRenderer {
         }
     }
 
-    /// The columns by which a row is compared with objects: those at hand through a foreign key, or the primary key.
+    /// The columns by which a row is compared with objects: a foreign key's columns that need no join, or the primary
+    /// key.
     private func keyColumns(of row: Int, for objects: [any ObjectReference]) throws -> [String] {
         if let link = places[row].link, !places[row].known.isEmpty,
             case let columns = link.relationship.destinationColumns, objects.allSatisfy({ $0.hasAttributes(columns) })
@@ -147,7 +148,7 @@ extension ConditionRenderer {
         if !entity.primaryKey.isEmpty { return entity.primaryKey }
         throw KindredError(
             .invalidCondition,
-            "\(entity.name) has no key by which its objects could be compared",
+            "\(entity.name) has no key, so its objects cannot be compared",
             entity: entity.name.description
         )
     }

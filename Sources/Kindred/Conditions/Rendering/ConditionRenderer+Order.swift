@@ -12,7 +12,7 @@ extension ConditionRenderer {
         return sql
     }
 
-    /// What a term sorts by.
+    /// The expression of a sort term.
     mutating func key(_ term: SortTerm) throws -> Scalar {
         let path = term.path.joined(separator: ".")
         let problem: String
@@ -42,7 +42,7 @@ extension ConditionRenderer {
 }
 
 extension SortTerm {
-    /// What stands behind the key in ORDER BY, with a space before.
+    /// The direction after the key in ORDER BY, with a leading space.
     fileprivate var direction: String {
         let direction = ascending ? "" : " DESC"
         switch nulls {
@@ -54,8 +54,8 @@ extension SortTerm {
 }
 
 extension [SortTerm] {
-    /// ` ORDER BY …` by the places of key paths among those that are selected: an expression with parameters is not equal to
-    /// itself elsewhere in the statement.
+    /// ` ORDER BY …` by the ordinals of selected key paths: an expression with parameters does not match its other
+    /// occurrences in the statement.
     ///
     /// - Parameter unknown: the error for a path that is not selected.
     func order(among keyPaths: [String], unknown: (String) -> KindredError) throws -> String {

@@ -2,16 +2,16 @@ import KindredPostgres
 import KindredSchema
 
 extension ConditionRenderer {
-    /// What a key path leads to.
+    /// The target of a key path.
     enum Target {
         case scalar(Scalar)
-        /// A row: the object itself, or the one that a to-one path leads to.
+        /// A row: the object itself, or the object at a to-one path.
         case row(Int)
-        /// The members of a to-many relationship of a row, and the keys that follow.
+        /// The members of a row's to-many relationship, and the remaining keys.
         case members(of: Int, Relationship, rest: ArraySlice<String>)
     }
 
-    /// Follows a path as far as it leads to one value or row.
+    /// Follows a path to a value or row, or to its first to-many relationship.
     mutating func target(of path: ArraySlice<String>, from start: Int) throws -> Target {
         var place = start
         var rest = path
@@ -46,7 +46,7 @@ extension ConditionRenderer {
         return .row(place)
     }
 
-    /// The place that a to-one relationship leads to.
+    /// The place at the other end of a to-one relationship.
     private mutating func row(_ relationship: Relationship, of parent: Int) throws -> Int {
         if let place = places[parent].children[relationship.name] { return place }
         var place = Place(
@@ -77,7 +77,7 @@ extension ConditionRenderer {
         if let entity = schema[relationship.destination] { return entity }
         throw KindredError(
             .unknownEntity,
-            "\(relationship.source).\(relationship.name) leads to \(relationship.destination), which is no entity",
+            "\(relationship.source).\(relationship.name) leads to \(relationship.destination), which is not an entity",
             entity: relationship.destination.description
         )
     }
@@ -86,7 +86,7 @@ extension ConditionRenderer {
         places[place].label == "SELF" ? key : "\(places[place].label).\(key)"
     }
 
-    /// A column of a row, joined if need be.
+    /// A column of a row, joined if necessary.
     mutating func column(_ name: String, of place: Int, _ attribute: Attribute? = nil) throws -> Scalar {
         if !places[place].known.isEmpty, var known = places[place].known[name] {
             if let others = places[place].guards[name] {
@@ -98,7 +98,7 @@ extension ConditionRenderer {
         return try joinedColumn(name, of: place, attribute)
     }
 
-    /// A column of the key that objects are compared by: all of them are, so that none needs a guard.
+    /// A key column for comparisons with objects: all key columns are compared, so that none needs a guard.
     mutating func keyColumn(_ name: String, of place: Int) throws -> Scalar {
         try places[place].known[name] ?? joinedColumn(name, of: place, nil)
     }
@@ -128,7 +128,7 @@ extension ConditionRenderer {
         let table = try table(places[place].entity.name)
         let condition = try pairs(values, columns, alias)
         if link.relationship.mayRepeat && !isMember {
-            // Several rows may answer to the key for a while, and must not repeat the row that they are joined to.
+            // Several rows may have the key for a while, and must not repeat the joining row.
             let one = "(SELECT * FROM \(table) AS t\(alias) WHERE \(condition) LIMIT 1)"
             joins[places[place].scope] += " LEFT JOIN LATERAL \(one) AS t\(alias) ON TRUE"
         } else {
@@ -142,4 +142,36 @@ extension ConditionRenderer {
     func pairs(_ values: [String], _ columns: [String], _ alias: Int) throws -> String {
         try zip(values, columns).map { "t\(alias).\(try SQLIdentifier.quote($1)) = \($0)" }.joined(separator: " AND ")
     }
+}
+
+/// An entity's row in a statement: the request's own row, the row at a to-one path, or a member of a to-many
+/// relationship.
+///
+/// A row is joined only if a column is needed that its neighbour does not have as well.
+struct Place {
+    /// The link to a row: from a to-one relationship of another place, or from the helper table of a to-many one.
+    struct Link {
+        let parent: Int
+        let relationship: Relationship
+    }
+
+    let entity: Entity
+    /// The FROM clause to which joins are added.
+    let scope: Int
+    /// The number of the row's alias, once it is joined.
+    var alias: Int?
+    /// Columns that need no join: the foreign key's, under the names of the referenced columns.
+    var known: [String: Scalar] = [:]
+    /// The path from the scope's row, for error messages.
+    ///
+    /// For columns without a join: a further condition, because a composite key with a NULL references no row.
+    var guards: [String: String] = [:]
+    let label: String
+    /// nil for the first row of a FROM clause.
+    var link: Link?
+    /// The places at the next keys of paths.
+    var children: [String: Int] = [:]
+
+    /// Whether there may be no row, so that every column of it is NULL.
+    var isOptional: Bool { link.map { $0.relationship.helper == nil } ?? false }
 }

@@ -1,7 +1,7 @@
 import KindredPostgres
 
 extension ConditionRenderer {
-    /// Equality whatever the case of letters.
+    /// Equality that ignores case.
     mutating func equalIgnoringCase(
         _ left: Operand,
         _ operation: ConditionComparison.Operator,
@@ -16,7 +16,7 @@ extension ConditionRenderer {
         if left.isNull || right.isNull { return try equal(left, isNegated: operation == .notEqual, right) }
         let texts = (try lowered(left), try lowered(right))
         var (first, second) = try scalars(texts.0, texts.1, operation)
-        // What is no column is a parameter, which has been bound only now.
+        // An operand other than a column is a parameter, which is bound here.
         if !left.isScalar { first.sql = "lower(\(first.sql))" }
         if !right.isScalar { second.sql = "lower(\(second.sql))" }
         return try equal(.scalar(first), isNegated: operation == .notEqual, .scalar(second))
@@ -32,7 +32,7 @@ extension ConditionRenderer {
         if whole.isNull || part.isNull { return .never }
         let subject: String
         var isNullable = false
-        // A stored vector can use its index.
+        // A stored vector can use an index.
         var isVector = false
         switch whole {
         case .scalar(let scalar) where operation == .search && scalar.type.type == .tsvector:
@@ -75,7 +75,7 @@ extension ConditionRenderer {
         }
     }
 
-    /// A search for a text that only the server knows.
+    /// A search for a text from a column.
     private static func search(
         _ whole: String,
         _ operation: ConditionComparison.Operator,
@@ -97,7 +97,7 @@ extension ConditionRenderer {
 
     /// The SQL of a value as text.
     ///
-    /// Throws for what is no text.
+    /// Throws for a value that is not a text.
     private func text(_ scalar: Scalar, _ operation: ConditionComparison.Operator) throws -> String {
         switch scalar.type.family {
         case .text: return scalar.type.type == .char ? "\(scalar.sql)::text" : scalar.sql
@@ -112,7 +112,7 @@ extension ConditionRenderer {
     }
 }
 
-/// What a text is searched for, as PostgreSQL writes it.
+/// A search pattern in PostgreSQL's form.
 struct TextPattern {
     let text: String
 
@@ -132,16 +132,16 @@ struct TextPattern {
             guard Self.isBalanced(expression, isExpanded: isExpanded) else {
                 throw KindredError(.invalidCondition, "The regular expression's parentheses are not balanced")
             }
-            // With options `^` and `$` may stand for the ends of lines, and a comment may reach to the end of its line.
+            // Options may make `^` and `$` match at line ends, and a comment may extend to the end of its line.
             let end = isExpanded ? "\n" : ""
             text = options.isEmpty ? "^(?:\(expression))$" : "\(options)\\A(?:\(expression)\(end))\\Z"
         default: text = value
         }
     }
 
-    /// The options that a regular expression begins with, such as `(?i)`, and the rest.
+    /// A regular expression's leading options, such as `(?i)`, and the rest.
     ///
-    /// Throws for those that make it another kind of expression.
+    /// Throws for options that select another kind of expression.
     private static func options(_ pattern: String) throws -> (options: Substring, expression: Substring) {
         guard pattern.hasPrefix("(?"), let end = pattern.firstIndex(of: ")"),
             case let letters = pattern[..<end].dropFirst(2), letters.allSatisfy({ ("a"..."z").contains($0) })
@@ -155,7 +155,7 @@ struct TextPattern {
         return (pattern[...end], pattern[pattern.index(after: end)...])
     }
 
-    /// Whether each parenthesis of a regular expression has its partner, so that it cannot close the one around it.
+    /// Whether the parentheses of a regular expression are balanced, so that it cannot close the enclosing one.
     ///
     /// - Parameter isExpanded: whether `#` begins a comment.
     private static func isBalanced(_ pattern: Substring, isExpanded: Bool) -> Bool {
@@ -179,10 +179,10 @@ struct TextPattern {
         return depth == 0
     }
 
-    /// Passes over a bracket expression behind its `[`; false if it has no end.
+    /// Skips a bracket expression after its `[`; false if it is not terminated.
     private static func skipBrackets(_ rest: inout Substring.UnicodeScalarView) -> Bool {
         if rest.first == "^" { rest.removeFirst() }
-        // In the first place it stands for itself.
+        // In the first position it is literal.
         if rest.first == "]" { rest.removeFirst() }
         while let scalar = rest.popFirst() {
             switch scalar {
@@ -213,7 +213,7 @@ struct TextPattern {
         return String(escaped)
     }
 
-    /// `*` and `?` as `%` and `_`; after a backslash both stand for themselves.
+    /// `*` and `?` as `%` and `_`; after a backslash both are literal.
     private static func translated(_ value: String) -> String {
         var pattern = String.UnicodeScalarView()
         var isEscaped = false
@@ -226,7 +226,7 @@ struct TextPattern {
                 continue
             case "*", "?": pattern.append(scalar)
             default:
-                // A backslash before anything else is itself.
+                // A backslash before another character is literal.
                 if isEscaped && scalar != "\\" { pattern.append(contentsOf: "\\\\".unicodeScalars) }
                 if scalar == "%" || scalar == "_" || scalar == "\\" { pattern.append("\\") }
                 pattern.append(scalar)

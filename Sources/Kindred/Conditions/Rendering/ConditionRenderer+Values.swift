@@ -1,10 +1,10 @@
 import KindredPostgres
 
-// Binding values as the type of what they are compared with.
+// Binds values as the type of the other operand.
 extension ConditionRenderer {
     /// Appends a value as a parameter of the given type, and returns the parameter.
     ///
-    /// A number that the type cannot hold exactly keeps its own type: comparing it is still right.
+    /// A number that the type cannot represent exactly keeps its own type, so that the comparison stays correct.
     mutating func bind(_ value: PostgresValue?, as target: Scalar) throws -> String {
         guard let value else {
             try bindings.append(nil, as: target.type.type.isKnown ? target.type.type : nil)
@@ -35,7 +35,7 @@ extension ConditionRenderer {
                 } else if case .other(let raw) = value, raw.dataType == type.type {
                     try bindings.append(value, as: type.type)
                 } else if value.hasParts {
-                    // As text, which the server is told to read as the type of the other side.
+                    // Sent as text, and cast to the other operand's type.
                     try bindings.append(.string(value.description), as: nil)
                     return "\(lastParameter)::\(try castName(target, value))"
                 } else {
@@ -55,7 +55,7 @@ extension ConditionRenderer {
 
     private mutating func appendNumber(_ value: PostgresValue, as type: ValueType) throws {
         var value = value
-        // 5.0 is an integer as well, and so can use an index.
+        // 5.0 is bound as an integer, so that an index can be used.
         if type.isInteger, case .double(let double) = value, let exact = Int64(exactly: double) {
             value = .integer(exact)
         }
@@ -92,9 +92,9 @@ extension ConditionRenderer {
         let type = target.type
         if type.family == .number {
             for value in values where !value.isNumber { throw wrongType(value, for: target) }
-            // The first of these types that holds them all exactly.
+            // The first of these types that represents all of them exactly.
             if (try? bindings.appendArray(values, of: type.type)) != nil { return lastParameter }
-            // A number of the column's type stands for what the column would hold of it, as it does by itself.
+            // A number of the column's type is rounded to the column's precision, as a single value is.
             let held =
                 type.type == .float4
                 ? values.map { value in (try? Codec.float(value)).map { .double(Double($0)) } ?? value } : values
@@ -113,7 +113,7 @@ extension ConditionRenderer {
             }
             return lastParameter
         }
-        // A type that only the server knows: the array goes as text without a type, which it infers from the column.
+        // A type without a codec: the array is sent as untyped text, and the server infers its type from the column.
         var haveParts = false
         let texts = try values.map { value in
             if case .string(let label) = value, [.enumeration, .other, .text].contains(type.family) {
@@ -130,8 +130,7 @@ extension ConditionRenderer {
         return haveParts ? "\(lastParameter)::\(Attribute.castName(of: type.typeName))[]" : lastParameter
     }
 
-    /// The type that the server is told to read a value as; an error for elements of a domain, whose own type has no name
-    /// here.
+    /// The type to which a value is cast; throws for elements of a domain, whose own type has no name here.
     private func castName(_ target: Scalar, _ value: PostgresValue) throws -> String {
         guard target.type.typeName != target.type.type.description else { throw wrongType(value, for: target) }
         return Attribute.castName(of: target.type.typeName)
@@ -147,7 +146,7 @@ extension ConditionRenderer {
 }
 
 extension PostgresValue {
-    /// Whether the value is of a kind that types of the database's own have: composites, ranges, extensions' types.
+    /// Whether the value has a kind of user-defined types: composites, ranges, extension types.
     fileprivate var hasParts: Bool {
         switch self {
         case .composite, .range, .multirange, .hstore, .vector: true

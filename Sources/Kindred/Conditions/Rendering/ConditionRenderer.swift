@@ -1,17 +1,17 @@
 import KindredPostgres
 import KindredSchema
 
-/// Writes the conditions and sort keys of one statement as SQL, and collects its parameters.
+/// Renders the conditions and sort keys of one statement as SQL, and collects its parameters.
 ///
-/// A rendered condition is TRUE exactly where it holds, and FALSE or NULL elsewhere: WHERE, AND and OR treat both the
-/// same, and a negation is written so that it does too.
+/// A rendered condition is TRUE if the condition is true, and else FALSE or NULL: WHERE, AND and OR treat both alike,
+/// and a negation is rendered so that it does too.
 struct ConditionRenderer {
     /// A condition in SQL.
     struct Rendered {
         var sql: String
         /// Whether it is never NULL.
         var isTwoValued = false
-        /// Whether it can stand beside AND and OR as it is.
+        /// Whether it needs no parentheses beside AND and OR.
         var isClosed = true
 
         static let always = Rendered(sql: "TRUE", isTwoValued: true)
@@ -25,9 +25,9 @@ struct ConditionRenderer {
     let schema: DatabaseSchema
     var bindings = Bindings()
     var places: [Place]
-    /// The place that paths begin at: the object itself, or a member within a condition on members.
+    /// The place at which paths begin: the object itself, or a member in a condition on members.
     var root = 0
-    /// What follows the first table in each FROM clause; the statement's own comes first.
+    /// The joins after the first table of each FROM clause; the statement's own comes first.
     var joins: [String] = [""]
     private var aliases = 1
     private var depth = 0
@@ -42,7 +42,7 @@ struct ConditionRenderer {
         return aliases
     }
 
-    /// The number of the parameter that was appended last, as SQL writes it.
+    /// The last appended parameter, such as `$3`.
     var lastParameter: String { "$\(bindings.count)" }
 
     mutating func condition(_ node: ConditionNode) throws -> Rendered {
@@ -57,7 +57,7 @@ struct ConditionRenderer {
         case .any(let nodes): return try list(nodes, " OR ", empty: .never)
         case .not(.not(let inner)): return try condition(inner)
         case .not(let inner): return negation(of: try condition(inner))
-        // In a function of its own: what it holds would make every level of a deep condition larger.
+        // A separate function: its locals would enlarge the stack frame of every level of a deep condition.
         case .comparison, .members: return try leaf(node)
         }
     }

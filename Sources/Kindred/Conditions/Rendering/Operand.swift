@@ -1,9 +1,9 @@
 import KindredPostgres
 
-/// One side of a comparison, once its key path has been followed.
+/// One side of a comparison, after its key path has been followed.
 enum Operand {
     case scalar(Scalar)
-    /// A value that takes the type of the other side.
+    /// A value, bound as the type of the other side.
     case value(PostgresValue?)
     case values([PostgresValue?])
     case list([ConditionExpression])
@@ -23,10 +23,10 @@ enum Operand {
 extension ConditionRenderer {
     /// Follows the paths of an expression.
     ///
-    /// A path that leads to many objects is an error here.
+    /// Throws for a path to many objects.
     mutating func operand(_ expression: ConditionExpression) throws -> Operand {
         switch expression {
-        // In functions of their own: what they hold would make every level of a deep calculation larger.
+        // Separate functions: their locals would enlarge the stack frame of every level of a deep calculation.
         case .invalid, .countWhere, .json, .jsonNumber: return try rareOperand(expression)
         case .value(let value): return .value(value)
         case .values(let values): return .values(values)
@@ -59,7 +59,7 @@ extension ConditionRenderer {
         }
     }
 
-    /// What a path leads to, which must not be many objects.
+    /// The operand of a path; throws for many objects.
     func operand(_ target: Target) throws -> Operand {
         switch target {
         case .scalar(let scalar): return .scalar(scalar)
@@ -112,7 +112,7 @@ extension ConditionRenderer {
         )
     }
 
-    /// Whether a moment is to be moved by an interval.
+    /// Whether an interval is added to a timestamp, or subtracted from one.
     private static func isMoment(
         _ operation: ConditionExpression.Arithmetic,
         _ left: Operand,
@@ -127,7 +127,7 @@ extension ConditionRenderer {
         }
     }
 
-    /// The time between two moments; between two dates the number of days, as in PostgreSQL.
+    /// The time between two timestamps; between two dates the number of days, as in PostgreSQL.
     private mutating func span(
         _ operation: ConditionExpression.Arithmetic,
         _ left: Operand,
@@ -141,7 +141,7 @@ extension ConditionRenderer {
         }
         guard operation == .minus, !isNumber(left), !isNumber(right), let known = moment(left) ?? moment(right)
         else { return nil }
-        // A date as a value is bound as the other side's type.
+        // A date value is bound as the other side's type.
         let first = try scalar(left, as: known, .equal)
         let second = try scalar(right, as: known, .equal)
         let isDays = first.type.type == .date && second.type.type == .date
@@ -154,7 +154,7 @@ extension ConditionRenderer {
         )
     }
 
-    /// A moment some time later or earlier.
+    /// A timestamp plus or minus an interval.
     private mutating func moment(
         _ operation: ConditionExpression.Arithmetic,
         _ left: Operand,
@@ -178,7 +178,7 @@ extension ConditionRenderer {
         )
     }
 
-    /// What stands at some keys within a JSON value, as text; NULL where nothing does.
+    /// The value at a path of keys in a JSON value, as text; NULL if there is none.
     mutating func text(at keys: [String], of operand: Operand) throws -> Scalar {
         guard case .scalar(let document) = operand, document.type.type == .json || document.type.type == .jsonb else {
             throw KindredError(.wrongType, "Only json and jsonb have keys within", key: keys.first)
@@ -197,7 +197,7 @@ extension ConditionRenderer {
 
     /// An operand of a calculation.
     ///
-    /// A value is bound so that nothing of it is lost: whole numbers as bigint.
+    /// A value is bound without loss: whole numbers as bigint.
     private mutating func number(_ operand: Operand, beside other: ValueType?) throws -> Scalar {
         switch operand {
         case .scalar(let scalar) where scalar.type.family == .number: return scalar
@@ -205,7 +205,7 @@ extension ConditionRenderer {
         case .scalar(let scalar):
             throw KindredError(
                 .wrongType,
-                "\(scalar.label) cannot be calculated with: it is of the type \(scalar.type.typeName)",
+                "\(scalar.label) cannot be used in a calculation: it is of the type \(scalar.type.typeName)",
                 key: scalar.label
             )
         case .value(let value?) where value.isNumber:
@@ -219,7 +219,7 @@ extension ConditionRenderer {
             do {
                 try bindings.append(value, as: type)
             } catch {
-                // A decimal number that no float is written like: beside floats the server rounds it.
+                // A decimal number without an exact float: beside floats the server rounds it.
                 type = .numeric
                 try bindings.append(value, as: type)
             }

@@ -1,31 +1,31 @@
 import KindredPostgres
 import KindredSchema
 
-/// A piece of SQL that stands for one value, and what is known of it.
+/// A piece of SQL for one value, with its type.
 struct Scalar {
     var sql: String
     var type: ValueType
     /// Whether it can be NULL.
     var mayBeNull: Bool
-    /// What error messages call it: a key path, or "a calculation".
+    /// Its name in error messages: a key path, or "a calculation".
     var label: String
-    /// For what stands in a JSON document: the same as a number, NULL where it is none.
+    /// For a value in a JSON document: the value as a number, NULL for other types.
     var number: String?
 
     func asNumber(_ sql: String) -> Scalar {
         Scalar(sql: sql, type: ValueType(.numeric), mayBeNull: true, label: label)
     }
 
-    /// Whether the value is missing, or is there.
+    /// A test for NULL, or for a value.
     ///
-    /// `IS NULL` of a composite asks for its fields; this asks for the value itself and plans as that does.
+    /// `IS NULL` of a composite tests its fields; this tests the value itself, and plans as well as `IS NULL`.
     func nullTest(isNegated: Bool = false) -> String {
         type.mayBeRow
             ? "\(sql) IS \(isNegated ? "" : "NOT ")DISTINCT FROM NULL" : "\(sql) IS \(isNegated ? "NOT " : "")NULL"
     }
 }
 
-/// What a value is, as far as comparing it goes.
+/// The type of a value, for comparisons.
 struct ValueType {
     enum Family {
         case number, text, enumeration, boolean, moment, array, document, other
@@ -38,7 +38,7 @@ struct ValueType {
     let elementType: PostgresDataType?
     /// Whether its values are selected as text.
     let isReadAsText: Bool
-    /// What values of a type that is not built in are made of; also for an array of them.
+    /// The structure of a user-defined type's values; also for an array of them.
     private let structure: Attribute.Structure?
 
     /// The type of a column.
@@ -58,7 +58,7 @@ struct ValueType {
             }
     }
 
-    /// A type that the library knows.
+    /// A type known to the library.
     init(_ type: PostgresDataType) {
         structure = nil
         self.type = type
@@ -94,7 +94,7 @@ struct ValueType {
         }
     }
 
-    /// Whether values can be sorted and told apart, as far as is known: of types that are not built in the server knows.
+    /// Whether values can be sorted and compared for equality, if known; of user-defined types only the server knows.
     var hasOrder: Bool {
         if family == .document { return false }
         return switch elementType ?? type {
@@ -103,7 +103,7 @@ struct ValueType {
         }
     }
 
-    /// Whether values may be rows of a composite type: those of types that nothing is known of may.
+    /// Whether values may be rows of a composite type; true for unknown types.
     var mayBeRow: Bool {
         if case .composite = structure { return family != .array }
         return structure == nil && isReadAsText && family == .other
@@ -115,9 +115,9 @@ struct ValueType {
         return ValueType(elementOf: self, elementType).mayBeRow
     }
 
-    /// The operator that tells whether two values are the same; nil where there is none.
+    /// The equality operator; nil if there is none.
     ///
-    /// Of boxes and circles `=` compares the areas, of paths the number of points; points and polygons have none.
+    /// For boxes and circles `=` compares areas, for paths the number of points; points and polygons have no `=`.
     var equality: String? {
         switch type {
         case .point, .box, .polygon, .circle: "~="
