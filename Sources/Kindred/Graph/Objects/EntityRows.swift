@@ -46,7 +46,7 @@ struct EntityRows {
 
     /// The row at a position: its first columns, which are the entity's attributes.
     ///
-    /// Throws `KindredError` `.classMismatch` for a value that its property cannot show.
+    /// Throws `KindredError` `.classMismatch` for a value that its property cannot represent.
     subscript(position: Int) -> Row {
         get throws {
             let row = result.row(at: position, prefix: entity.entity.attributes.count)

@@ -1,17 +1,18 @@
 import KindredSchema
 
-/// The classes of entities in one database: those that follow the search path stand for what it leads to.
+/// The typed classes bound to one database's entities; classes that follow the search path are bound to the entity it
+/// finds.
 struct BoundClasses: Sendable {
     private let schema: DatabaseSchema
-    /// The classes by the entities that they were made for.
+    /// The classes by the entities that they were generated from.
     private let following: [QualifiedName: any TypedObject.Type]
     private let qualified: [QualifiedName: any TypedObject.Type]
-    /// The classes by the entities that they stand for.
+    /// The classes by the entities that they are bound to.
     private var bound: [QualifiedName: any TypedObject.Type] = [:]
-    /// What has nothing to do with columns: classes of no entity, two classes of one.
+    /// Problems other than columns: classes without an entity, two classes for one.
     private(set) var problems: [String]
-    /// Whether any class stands for another entity than it was made for.
-    private var isAnyMoved = false
+    /// Whether a class is bound to another entity than it was generated from.
+    private var isAnyRebound = false
 
     init(
         following: [QualifiedName: any TypedObject.Type],
@@ -24,7 +25,7 @@ struct BoundClasses: Sendable {
         self.problems = problems
         for (name, type) in (Array(qualified) + Array(following)).sorted(by: { $0.key < $1.key }) {
             let entity = entity(of: type)
-            if entity != name { isAnyMoved = true }
+            if entity != name { isAnyRebound = true }
             if let other = bound[entity] {
                 self.problems.append(
                     "\(other) and \(type) are both for \(entity): the search path leads from \(name) to it")
@@ -39,23 +40,23 @@ struct BoundClasses: Sendable {
 
     subscript(entity: QualifiedName) -> (any TypedObject.Type)? { bound[entity] }
 
-    /// The entity that a class stands for, whether it is registered or not.
+    /// The entity that a class is bound to, whether it is registered or not.
     func entity(of type: any TypedObject.Type) -> QualifiedName {
         let name = type.mapping.entity
         if type.mapping.isQualified { return name }
         let meant = schema.following(name)
-        // Where there are classes for both, each stands for its own.
+        // With classes for both entities, each is bound to its own.
         return following[meant] == nil && qualified[meant] == nil ? meant : name
     }
 
-    /// The relationship of a property, by the key that it had in the database that its class was made from.
+    /// The relationship of a property, by its key in the database from which the class was generated.
     ///
-    /// A key that lasts is made of the schema, table and name of the constraint behind it, of which the schema may be another
-    /// one here: that of the entity that the constraint's table stands for.
+    /// A stable key consists of the schema, table and name of the constraint behind it. The schema may differ here: it
+    /// is that of the entity to which the constraint's table is bound.
     func relationship(
         _ key: String, of entity: Entity, _ type: any TypedObject.Type
     ) -> Relationship? {
-        guard isAnyMoved else { return entity.relationship(named: key) }
+        guard isAnyRebound else { return entity.relationship(named: key) }
         let followed = entity.relationships.first { relationship in
             let holder =
                 relationship.helper?.entity ?? (relationship.holdsForeignKey ? entity.name : relationship.destination)
@@ -70,7 +71,8 @@ struct BoundClasses: Sendable {
         return followed ?? entity.relationship(named: key)
     }
 
-    /// Where a constraint's table is now: a helper without a class of its own goes with the class whose relationship it makes.
+    /// The bound name of a constraint's table: a helper without a class moves with the class whose relationship it
+    /// stores.
     private func place(_ table: QualifiedName, _ entity: Entity, _ type: any TypedObject.Type) -> QualifiedName {
         if let type = following[table] ?? qualified[table] { return self.entity(of: type) }
         guard table.schema == type.mapping.entity.schema else { return table }

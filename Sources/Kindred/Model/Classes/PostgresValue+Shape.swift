@@ -1,9 +1,10 @@
 import KindredPostgres
 
 extension PostgresValue {
-    /// The value with its arrays in the shape that they have in another one, wherever they have as many elements.
+    /// The value with its arrays in the shape of another value's, where they have the same number of elements.
     ///
-    /// Typed properties show arrays row by row: what is read and written back keeps its dimensions and lower bounds.
+    /// Typed properties return arrays row by row: a value that is read and written back keeps its dimensions and lower
+    /// bounds.
     func shaped(like other: PostgresValue?) -> PostgresValue {
         switch (self, other) {
         case (.array(let array), .array(let known)?):
@@ -23,7 +24,7 @@ extension PostgresValue {
         }
     }
 
-    /// Whether the value may hold arrays that have a shape.
+    /// Whether the value may contain arrays with a shape.
     var mayHaveShape: Bool {
         switch self {
         case .array, .composite: true

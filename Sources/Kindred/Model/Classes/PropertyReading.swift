@@ -6,13 +6,13 @@ import KindredPostgres
     import Foundation
 #endif
 
-/// How a property's type reads the values of its column.
+/// Reads a column's values as its property's type.
 struct PropertyReading: Sendable {
     /// Reads a row's value as the property would.
     ///
-    /// Throws what keeps the property from it.
+    /// Throws if the property cannot represent the value.
     let check: @Sendable (Row, Int) throws -> Void
-    /// Whether the type has every value that the column's kind has, so that none has to be read to know that it can be.
+    /// Whether the type can represent every value of the column's kind, so that rows need no check.
     let isExact: Bool
 
     init<Value>(_ type: Value.Type, of valueKind: String, isEnum: Bool) {
@@ -26,7 +26,7 @@ struct PropertyReading: Sendable {
         return exactKinds[ObjectIdentifier(type)]?.contains(valueKind) ?? false
     }
 
-    /// The kinds of values of which each type has all, as the server sends them.
+    /// The kinds of which each type can represent every value that the server sends.
     private static let exactKinds: [ObjectIdentifier: Set<String>] = [
         ObjectIdentifier(Bool.self): ["boolean"],
         ObjectIdentifier(Int.self): ["integer", "oid"],
@@ -54,4 +54,38 @@ struct PropertyReading: Sendable {
         ObjectIdentifier([PostgresDate?].self): ["date[]"],
         ObjectIdentifier([PostgresTimestamp?].self): ["timestamp without time zone[]", "timestamp with time zone[]"],
     ]
+}
+
+/// A value as the type of a property: optional, an array whose elements may be NULL, or a plain value.
+///
+/// Throws `PostgresError` `.decodingFailed` for a value that the type cannot represent, such as NULL.
+func property<Value>(_ value: PostgresValue?, as type: Value.Type) throws -> Value {
+    let read: Any?
+    if let type = type as? any PropertyShape.Type, Value.self != [UInt8].self {
+        read = try type.make(value)
+    } else {
+        read = try value.flatMap { try (type as? any PostgresDecodable.Type)?.init(postgresValue: $0) }
+    }
+    guard let result = read as? Value else {
+        throw PostgresError(.decodingFailed, "A value cannot be read as \(type), the type of its property")
+    }
+    return result
+}
+
+private protocol PropertyShape {
+    static func make(_ value: PostgresValue?) throws -> Any?
+}
+
+extension Optional: PropertyShape {
+    fileprivate static func make(_ value: PostgresValue?) throws -> Any? {
+        let result: Self = try value.map { try property($0, as: Wrapped.self) }
+        return .some(result as Any)
+    }
+}
+
+extension Array: PropertyShape {
+    fileprivate static func make(_ value: PostgresValue?) throws -> Any? {
+        guard case .array(let array) = value else { return nil }
+        return try array.elements.map { try property($0, as: Element.self) }
+    }
 }

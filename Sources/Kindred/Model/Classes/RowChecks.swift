@@ -1,22 +1,22 @@
 import KindredPostgres
 import KindredSchema
 
-/// What there is to check of the rows of a result, so that each property can show its column's values.
+/// The checks of a result's rows, which ensure that each property can return its column's values.
 struct RowChecks: Sendable {
     private var requirements: [RowRequirement] = []
     private var readings: [Reading] = []
 
-    /// A column whose values have to be read to know that they can be.
+    /// A column whose values must be read to know whether the property can represent them.
     private struct Reading {
         let position: Int
         let read: @Sendable (Row, Int) throws -> Void
     }
 
-    private static let unreadable = "has a value that its property cannot show"
+    private static let unreadable = "has a value that its property cannot represent"
 
-    /// Checks the columns themselves, which come first in the result.
+    /// Checks the columns, which are first in the result.
     ///
-    /// Throws for a column of another type than its property has.
+    /// Throws if a column's type differs from its property's.
     init(_ columns: [TypedLayout.Column], of result: RowColumns, _ entity: EntityRuntime) throws {
         for column in columns {
             guard column.position < result.count else { throw entity.changedColumn(at: column.position, "is missing") }
@@ -30,20 +30,20 @@ struct RowChecks: Sendable {
             requirements.append(
                 RowRequirement(column: column.position, form: form ?? .any, mayBeNull: column.mayBeNull))
             if !isExpected || !column.reading.isExact {
-                // Of a type of the database's own, such as an enum that was made again, the values decide too.
+                // For a user-defined type, such as an enum that was created again, the values decide.
                 readings.append(Reading(position: column.position, read: column.reading.check))
             } else if form == nil {
-                // What can be read at all is a value that the property's type has.
+                // The property's type can represent every value that can be decoded.
                 readings.append(Reading(position: column.position) { row, position in _ = try row[position] })
             }
         }
     }
 
-    /// Throws `KindredError` `.classMismatch` for a value that its property cannot show.
+    /// Throws `KindredError` `.classMismatch` for a value that its property cannot represent.
     func check(_ row: Row, of entity: EntityRuntime) throws {
         if let column = row.firstMisfit(among: requirements) {
             let what = row.isNull(at: column) ? "is NULL, where the class has no optional" : Self.unreadable
-            // Reading it says what is wrong with it.
+            // Decoding it gives the reason.
             throw entity.changedColumn(at: column, what, because: error { _ = try row[column] })
         }
         for reading in readings {
@@ -62,7 +62,7 @@ struct RowChecks: Sendable {
 }
 
 extension EntityRuntime {
-    /// The error for a column that does not fit its property.
+    /// The error for a column that does not match its property.
     func changedColumn(at position: Int, _ what: String, because reason: (any Error)? = nil) -> KindredError {
         let column = entity.attributes[position].name
         return KindredError(

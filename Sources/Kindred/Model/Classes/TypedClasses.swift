@@ -1,8 +1,8 @@
 import KindredSchema
 
-/// The classes that are registered, by the entities that they were made for.
+/// The registered classes, by the entities that they were generated from.
 package struct TypedClasses: Sendable {
-    /// Those that follow the search path, and those that do not.
+    /// The classes that follow the search path, and the qualified ones.
     private var types: [Bool: [QualifiedName: any TypedObject.Type]] = [:]
     private var problems: [String] = []
 
@@ -10,7 +10,7 @@ package struct TypedClasses: Sendable {
         for type in types { insert(type) }
     }
 
-    /// Adds a class; a second one for the same entity is noted as a problem.
+    /// Adds a class; a second one for the same entity is recorded as a problem.
     mutating func insert(_ type: any TypedObject.Type) {
         let mapping = type.mapping
         if let other = types[mapping.isQualified]?[mapping.entity], other != type {
@@ -20,14 +20,14 @@ package struct TypedClasses: Sendable {
         }
     }
 
-    /// The classes, by the entities that each stands for in a database.
+    /// The classes bound to a database's entities.
     func bound(to schema: DatabaseSchema) -> BoundClasses {
         BoundClasses(following: types[false] ?? [:], qualified: types[true] ?? [:], problems, schema)
     }
 }
 
 extension SchemaRuntime {
-    /// The same, if every class fits.
+    /// Returns the schema unchanged; throws if a class does not match it.
     func checked() throws -> SchemaRuntime {
         guard !mismatches.isEmpty else { return self }
         throw KindredError(
@@ -39,10 +39,10 @@ extension SchemaRuntime {
 }
 
 extension EntityRuntime {
-    /// Objects of the entity as the class that was asked for.
+    /// The entity's objects as the requested class.
     func typed<Object: DatabaseObject>(_ objects: [DatabaseObject]) throws -> [Object] {
-        // A class has the same representation as its superclass, and contexts make every object of an entity as the
-        // class registered for it.
+        // The cast is safe: a class has its superclass's representation, and contexts create every object of an entity
+        // as the class registered for it.
         if Object.self == DatabaseObject.self || layout?.type is Object.Type {
             return unsafeBitCast(objects, to: [Object].self)
         }

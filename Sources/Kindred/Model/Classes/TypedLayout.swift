@@ -5,15 +5,15 @@ import Synchronization
 /// A class's properties resolved against its entity: positions instead of names, once per schema.
 package final class TypedLayout: Sendable {
     package let type: any TypedObject.Type
-    /// Whether objects have to be told before they are deleted.
+    /// Whether objects' `prepareForDeletion()` must be called before they are deleted.
     let preparesForDeletion: Bool
     /// The attribute's position of each property; -1 for relationships.
     let positions: [Int]
     /// The relationship of each property; nil for attributes.
     let relationships: [RelationshipRuntime?]
-    /// What stands behind the properties that are attributes.
+    /// The columns of the properties that are attributes.
     let columns: [Column]
-    /// The columns of results that were found to fit, the latest last, and what there is to check of their rows.
+    /// The columns of results that matched, the latest last, and the checks of their rows.
     let checkedResults = Mutex<[(result: RowColumns, checks: RowChecks)]>([])
 
     /// A property's column.
@@ -21,7 +21,7 @@ package final class TypedLayout: Sendable {
         let position: Int
         let name: String
         let mayBeNull: Bool
-        /// The type in which results have it.
+        /// The column's type in results.
         let type: PostgresDataType
         let valueKind: String
         let reading: PropertyReading
@@ -62,7 +62,7 @@ package final class TypedLayout: Sendable {
         self.columns = columns
     }
 
-    /// Resolves a class, or adds all that does not fit to `problems`.
+    /// Resolves a class, or adds all mismatches to `problems`.
     static func resolve(
         _ type: any TypedObject.Type,
         _ entity: Entity,

@@ -1,18 +1,20 @@
+public import KindredSchema
+
 /// A class for the objects of one entity, as `kindred generate` writes it.
 ///
 /// A class is registered with a database, by `Database.connect(_:classes:overrides:logger:)` or
-/// ``Database/register(_:)``; every object of its entity is then made as that class, however it is reached.
+/// ``Database/register(_:)``; contexts then create every object of its entity as that class.
 ///
 /// ```swift
 /// let database = try await Database.connect(uri, classes: KindredModels.all)
 /// let smith = try await database.makeContext().fetch(Person.self).where { $0.surname == "Smith" }.one()
 /// ```
 public protocol TypedObject: DatabaseObject {
-    /// The entity that the class stands for, and which property is which column or relationship.
+    /// The class's entity, and the column or relationship of each property.
     static var mapping: EntityMapping { get }
 
-    /// What the class's ``DatabaseObject/prepareForDeletion()`` results in, by which an override is found; the compiler
-    /// fills it in.
+    /// The result type of the class's ``DatabaseObject/prepareForDeletion()``, which reveals an override; the compiler
+    /// infers it.
     associatedtype DeletionPreparation
 
     /// The method of the class, or the one that it inherits.
@@ -23,11 +25,83 @@ extension TypedObject {
     /// The names of columns and relationships by key path, such as `"surname"` for `\Person.surname`.
     public static var keys: [AnyKeyPath: String] { mapping.keys }
 
-    /// Whether ``DatabaseObject/prepareForDeletion()`` is overridden, and so has to be called before objects are deleted.
+    /// Whether ``DatabaseObject/prepareForDeletion()`` is overridden, so that it must be called before objects are
+    /// deleted.
     ///
-    /// The compiler infers the method's result where a class is declared to be typed: an override has none, the inherited
-    /// method has one. A class further down may override it afterwards, so those count as if they did.
+    /// The compiler infers the method's result type in the class that declares the conformance: an override returns
+    /// nothing, the inherited method returns a marker. A class with another superclass may inherit an override, and so
+    /// counts as overriding.
     static var preparesItsDeletion: Bool {
         DeletionPreparation.self == Void.self || _getSuperclass(Self.self) != DatabaseObject.self
     }
+}
+
+/// The mapping of a typed class: its entity's name, and the column or relationship behind each property.
+///
+/// Made by generated code only.
+public final class EntityMapping: Sendable {
+    /// The entity's name when the class was generated.
+    ///
+    /// The class follows the search path of its database, as a name without a schema does: with `tenant_a, public` a
+    /// class generated from `public.person` is bound to `tenant_a.person` if there is one. A class for exactly that
+    /// entity has precedence, and a qualified one stays with its schema.
+    public let entity: QualifiedName
+    /// Whether the class is bound to the entity of this schema, for any search path.
+    public let isQualified: Bool
+    /// The properties, in the order in which generated code numbers them.
+    public let properties: [PropertyMapping]
+
+    // Safe: key paths are immutable, and key paths of properties are declared Sendable.
+    nonisolated(unsafe) private let table: [AnyKeyPath: String]
+    nonisolated(unsafe) private let paths: [AnyKeyPath: String]
+
+    /// Creates the mapping of a class to an entity.
+    ///
+    /// - Parameters:
+    ///   - schema: the schema that the class was generated from.
+    ///   - name: the entity's name.
+    ///   - isQualified: whether the search path is ignored; generated if it did not lead to the entity.
+    ///   - properties: the properties, in the order in which generated code numbers them.
+    public init(schema: String, name: String, isQualified: Bool = false, _ properties: [PropertyMapping]) {
+        entity = QualifiedName(schema: schema, name: name)
+        self.isQualified = isQualified
+        self.properties = properties
+        table = Dictionary(properties.map { ($0.keyPath, $0.key) }, uniquingKeysWith: { first, _ in first })
+        paths = Dictionary(
+            properties.map { ($0.keyPath, $0.isAttribute ? $0.key : $0.key.asPropertyKey) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The names of columns and relationships by key path.
+    public var keys: [AnyKeyPath: String] { table }
+
+    /// The key of a property in a path or among values; for a relationship, one that identifies the property.
+    func key(_ keyPath: AnyKeyPath) -> String? { paths[keyPath] }
+}
+
+/// One property of a typed class, with its column or relationship.
+public struct PropertyMapping: Sendable {
+    enum Kind: Sendable {
+        /// A column with a kind of values, as ``Attribute/valueKind`` names it.
+        case attribute(valueKind: String, isOptional: Bool, reading: PropertyReading)
+        case toOne(DatabaseObject.Type, isOptional: Bool)
+        case toMany(DatabaseObject.Type)
+    }
+
+    let keyPath: any AnyKeyPath & Sendable
+    /// The column's name, or the stable name of the relationship.
+    let key: String
+    let kind: Kind
+
+    var isAttribute: Bool {
+        if case .attribute = kind { true } else { false }
+    }
+}
+
+protocol OptionalType {
+    static var wrapped: Any.Type { get }
+}
+
+extension Optional: OptionalType {
+    static var wrapped: Any.Type { Wrapped.self }
 }

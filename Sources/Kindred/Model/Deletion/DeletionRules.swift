@@ -1,22 +1,22 @@
 import KindredSchema
 import Synchronization
 
-/// What has to be looked at when rows of certain entities are deleted: pure, from the model alone.
+/// The rows to examine when rows of certain entities are deleted: a pure function of the model.
 ///
-/// Entities whose rules the database carries out by itself are left to it, as long as nothing else in the deletion asks
-/// which of their rows go.
+/// Entities whose rules the database carries out are left to it, unless another part of the deletion needs to know
+/// which of their rows are deleted.
 struct DeletionRules: Sendable {
     private let runtime: SchemaRuntime
     private let hasHook: @Sendable (Int) -> Bool
-    /// Entities whose rows the database may delete without being told; nil where everything is to be looked at.
+    /// Entities whose rows the database may delete by itself; nil if everything is examined.
     private let leftToDatabase: Set<Int>?
-    /// Whether the database does everything by itself once the rows are deleted.
+    /// Whether the database does everything once the rows are deleted.
     let isLeftToDatabase: Bool
 
     /// The rules for deleting rows of `roots`.
     ///
-    /// - Parameter complete: whether everything is looked at, also what the database does by itself, as a plan or a
-    ///   deletion with hooks has to.
+    /// - Parameter complete: whether everything is examined, including the database's own actions, as a plan or a
+    ///   deletion with hooks requires.
     init(
         _ runtime: SchemaRuntime,
         roots: Set<Int>,
@@ -27,11 +27,11 @@ struct DeletionRules: Sendable {
         self.hasHook = hasHook
         let closures = roots.map { runtime.deletionClosure(of: $0) }
         isLeftToDatabase = !complete && closures.allSatisfy { $0.isSimple && !$0.entities.contains(where: hasHook) }
-        leftToDatabase = complete ? nil : Self.prunable(runtime, roots, hasHook)
+        leftToDatabase = complete ? nil : Self.leftToDatabase(runtime, roots, hasHook)
     }
 
-    /// Finds what everything that is looked at asks for, and leaves out the entities that nobody asks about.
-    private static func prunable(
+    /// The reached entities whose deleted rows no other rule needs to know; nil if a hook exists.
+    private static func leftToDatabase(
         _ runtime: SchemaRuntime,
         _ roots: Set<Int>,
         _ hasHook: (Int) -> Bool
@@ -40,7 +40,7 @@ struct DeletionRules: Sendable {
         var pending = Array(roots)
         var asked: Set<Int> = []
         while let entity = pending.popLast() {
-            // A hook may delete whatever it likes.
+            // A hook may delete any objects.
             if hasHook(entity) { return nil }
             for relationship in runtime.entities[entity].relationships {
                 for step in runtime.deletionSteps(relationship) {
@@ -59,7 +59,7 @@ struct DeletionRules: Sendable {
             })
     }
 
-    /// What deleting rows of an entity asks for.
+    /// The steps of deleting an entity's rows.
     func steps(of entity: Int) -> [DeletionStep] {
         runtime.entities[entity].relationships.flatMap { relationship -> [DeletionStep] in
             let steps = runtime.deletionSteps(relationship)
@@ -72,7 +72,7 @@ struct DeletionRules: Sendable {
         }
     }
 
-    /// Whether the rows at the other end of a relationship are changed by statements, not left to the database.
+    /// Whether statements change the rows at the other end of a relationship, instead of the database's own actions.
     func isExplicit(_ relationship: RelationshipRuntime) -> Bool {
         steps(of: relationship.source).contains { step in
             guard step.relationship.slot == relationship.slot else { return false }
@@ -84,13 +84,13 @@ struct DeletionRules: Sendable {
         }
     }
 
-    /// The columns of an entity's rows that have to be known: all of them, in order, where a hook gets an object.
+    /// The columns of an entity's rows that must be read: all of them, in order, if a hook gets an object.
     func columns(of entity: Int) -> [Int] {
         let entity = runtime.entities[entity]
         if hasHook(entity.index) { return Array(entity.attributeColumns) }
         var columns = Set(entity.versionedKey)
         for step in steps(of: entity.index) { columns.formUnion(step.sourceColumns) }
-        // By these the database finds the rows that it changes by itself.
+        // The database's own actions find rows by these columns.
         for relationship in entity.relationships {
             guard case .referenced(let referenced, _) = relationship.link,
                 relationship.model.databaseAction != .noAction
@@ -103,22 +103,22 @@ struct DeletionRules: Sendable {
     }
 }
 
-/// The entities whose rows the database deletes by itself with those of one entity, that one included.
+/// The entities whose rows the database deletes by its own actions with those of one entity, itself included.
 package struct DeletionClosure: Sendable {
     let entities: Set<Int>
-    /// Whether the database does for all of them everything that their rules ask for.
+    /// Whether the database's actions do everything that the rules of all these entities require.
     let isSimple: Bool
 }
 
 extension SchemaRuntime {
-    /// What the database does by itself when rows of an entity go; found once per entity.
+    /// The database's own actions when an entity's rows are deleted; computed once per entity.
     func deletionClosure(of entity: Int) -> DeletionClosure {
         if let known = deletionClosures.withLock({ $0[entity] }) { return known }
         var found: Set<Int> = [entity]
         var pending = [entity]
         var isSimple = true
         while let next = pending.popLast() {
-            // Whose rows go has to be known where owners need them.
+            // The deleted rows must be known if owners have limits.
             if countLimits?.requiredLinks(of: next).isEmpty == false { isSimple = false }
             for relationship in entities[next].relationships {
                 if !isDoneByDatabase(relationship) { isSimple = false }

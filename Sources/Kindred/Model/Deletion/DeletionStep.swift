@@ -1,19 +1,20 @@
 import KindredSchema
 
-/// What deleting rows of an entity asks for on account of one relationship, beyond what the database does by itself.
+/// A step of deleting an entity's rows, required by one relationship beyond the database's own actions.
 struct DeletionStep: Sendable {
     enum Action: Sendable, Equatable {
-        /// The rows at the other end go too.
+        /// The rows at the other end are deleted too.
         case cascade
-        /// They go too, found by the relationship alone, because they have no key.
+        /// They are deleted too, found by the relationship alone, because they have no key.
         case cascadeWithoutKey
-        /// They forbid the deletion unless they go themselves.
+        /// They forbid the deletion unless they are deleted themselves.
         case deny
-        /// These columns of theirs become NULL, unless they go themselves; none where the database sets their defaults.
+        /// Their given columns become NULL, unless they are deleted themselves; no columns if the database sets
+        /// defaults.
         case nullify([Int])
-        /// Their key to the deleted row may not become NULL: they forbid the deletion unless they go themselves.
+        /// Their foreign key may not become NULL: they forbid the deletion unless they are deleted themselves.
         case refuse
-        /// Nothing is done; only listed by a plan.
+        /// Does nothing; only listed by a plan.
         case noAction
     }
 
@@ -25,7 +26,7 @@ struct DeletionStep: Sendable {
     /// The entity at the other end, and its columns that are compared with the source's; the helper's if there is one.
     let destination: Int
     let destinationColumns: [Int]
-    /// The helper that leads to the other end; nil where the other end itself is compared.
+    /// The helper that leads to the other end; nil if the other end itself is compared.
     var helper: RelationshipRuntime.HelperLink?
 
     /// Whether the step forbids the deletion if any row is left at the other end.
@@ -33,7 +34,7 @@ struct DeletionStep: Sendable {
 }
 
 extension SchemaRuntime {
-    /// Whether the rule of a relationship asks for nothing that the database does not do by itself.
+    /// Whether the database's own actions do everything that a relationship's rule requires.
     func isDoneByDatabase(_ relationship: RelationshipRuntime) -> Bool {
         let rule = relationship.model.deleteRule
         if rule == .noAction { return true }
@@ -49,7 +50,7 @@ extension SchemaRuntime {
         }
     }
 
-    /// The entity whose rows the database deletes by itself on account of a relationship's rule.
+    /// The entity whose rows the database's own action deletes for a relationship's rule.
     func databaseCascade(_ relationship: RelationshipRuntime) -> Int? {
         guard isDoneByDatabase(relationship) else { return nil }
         switch (relationship.link, relationship.model.deleteRule) {
@@ -59,16 +60,16 @@ extension SchemaRuntime {
         }
     }
 
-    /// What the database does to helper rows when their source goes.
+    /// The database's action on helper rows when their source is deleted.
     private func actionOnHelper(_ link: RelationshipRuntime.HelperLink, _ source: Int) -> DatabaseAction {
         entities[link.entity].foreignKeys
             .first { $0.destination == source && $0.ownColumns == link.sourceColumns }?.model.databaseAction
             ?? .noAction
     }
 
-    /// What a relationship's rule asks for, whether the database would do it or not.
+    /// The steps of a relationship's rule, including those that the database would do.
     func deletionSteps(_ relationship: RelationshipRuntime) -> [DeletionStep] {
-        // The tables' own relationships say it all: what a view shows are their rows.
+        // The tables' own relationships cover it: a view shows the tables' rows.
         if relationship.model.isByView { return [] }
         let rule = relationship.model.deleteRule
         let destination = entities[relationship.destination]
@@ -83,7 +84,7 @@ extension SchemaRuntime {
             switch rule {
             case .cascade: return [step(cascade, columns, referenced)]
             case .deny: return [step(.deny, columns, referenced)]
-            // The row goes, and its key with it.
+            // The row is deleted, and its foreign key with it.
             case .nullify, .noAction: return []
             }
         case .referenced(let referenced, let columns):
@@ -95,7 +96,7 @@ extension SchemaRuntime {
                 if relationship.model.databaseAction == .setDefault { return [step(.nullify([]), referenced, columns)] }
                 var cleared = relationship.model.clearedColumns.compactMap { destination.attributeIndex(of: $0) }
                 if relationship.model.databaseAction != .setNull {
-                    // As when a member leaves: what other keys share is theirs too.
+                    // As when a member leaves: columns shared with other keys stay.
                     let own = destination.ownColumns(of: columns)
                     cleared.removeAll { !own.contains($0) }
                 }
@@ -113,7 +114,7 @@ extension SchemaRuntime {
             switch rule {
             case .nullify: return [rows]
             case .cascade: return [partners(.cascade), rows]
-            // Rows that say something of their own go only where a rule says so.
+            // Helper rows with a payload are deleted only if a rule says so.
             case .deny:
                 return relationship.model.helper?.payload.isEmpty ?? true ? [partners(.deny), rows] : [partners(.deny)]
             case .noAction: return []

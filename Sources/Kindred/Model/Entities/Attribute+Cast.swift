@@ -4,7 +4,7 @@ extension Attribute {
     /// Whether the column holds arrays.
     var isArray: Bool { elementType != nil }
 
-    /// A type's name without a length: a cast to a type with one would cut the value off instead of refusing it.
+    /// A type's name without a length: a cast to a type with a length would truncate the value instead of refusing it.
     static func castName(of typeName: String) -> String {
         var result = ""
         var depth = 0
@@ -15,7 +15,7 @@ extension Attribute {
             if depth == 0 { result.append(character) }
             if !isQuoted && character == ")" { depth -= 1 }
         }
-        // Without a length these two mean a length of one.
+        // Without a length these two types have a length of one.
         for (name, unlimited) in [("character", "bpchar"), ("bit", "\"bit\"")] {
             if result == name || result == "\(name)[]" { return unlimited + result.dropFirst(name.count) }
         }

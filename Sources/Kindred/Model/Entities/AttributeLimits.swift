@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// What a value must keep to, besides its type: length, precision, labels.
+/// The limits of an attribute's values besides their type: length, precision, labels.
 struct AttributeLimits {
     let column: Int
     private let attribute: Attribute
@@ -18,7 +18,7 @@ struct AttributeLimits {
         labels = attribute.enumLabels.map(Set.init)
     }
 
-    /// What is wrong with a value, if anything.
+    /// The problem of a value, if any.
     func problem(_ value: PostgresValue) -> (code: KindredError.Code, reason: String)? {
         switch value {
         case .array(let array):
@@ -28,7 +28,7 @@ struct AttributeLimits {
                 let known = (attribute.enumLabels ?? []).map { "\"\($0)\"" }.joined(separator: ", ")
                 return labels.contains(text) ? nil : (.unknownLabel, "it takes one of \(known)")
             }
-            // Spaces past the end are cut off by the server, everything else is refused.
+            // The server truncates trailing spaces and refuses everything else.
             guard let maximum = attribute.maximumLength, isText, text.unicodeScalars.count > maximum,
                 text.unicodeScalars.dropFirst(maximum).contains(where: { $0 != " " })
             else { return nil }
@@ -36,7 +36,7 @@ struct AttributeLimits {
         case .numeric(let numeric):
             guard let precision = attribute.numericPrecision else { return nil }
             let scale = attribute.numericScale ?? 0
-            // With a scale beyond the precision zeros have to follow the point; the server knows.
+            // With a scale greater than the precision, zeros must follow the point; the server checks that.
             guard scale <= precision else { return nil }
             guard Self.wholeDigits(numeric.description, roundedTo: scale) > precision - scale else { return nil }
             return (.valueTooLarge, "it takes \(precision) digits, \(scale) of them after the point")
@@ -49,7 +49,7 @@ struct AttributeLimits {
         [.varchar, .bpchar].contains(attribute.elementType ?? attribute.baseType)
     }
 
-    /// How many digits before the point a decimal number has when it is rounded to a number of digits after it.
+    /// The number of digits before the point of a decimal number, rounded to a number of digits after it.
     ///
     /// NaN has none; infinity is larger than everything.
     static func wholeDigits(_ text: String, roundedTo scale: Int) -> Int {
@@ -72,6 +72,6 @@ struct AttributeLimits {
 }
 
 extension EntityRuntime {
-    /// Whether the database may give values to columns that a new row was given none for.
+    /// Whether the database may fill columns of a new row that have no value.
     var mayFillNewRows: Bool { entity.kind == .view || entity.hasInsertTrigger }
 }

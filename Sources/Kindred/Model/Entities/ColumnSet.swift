@@ -1,14 +1,14 @@
-/// A set of columns by position, as bits: such sets are made, joined and compared for each object of a save.
+/// A set of columns by position, as bits: a save makes, joins and compares such sets for each object.
 ///
-/// With `Set<Int>` or an array of words each of them is an allocation, and a save of 10,000 changed objects makes 5.1 of those
-/// for each object in all (the counts of the benchmarks).
+/// With `Set<Int>` or an array of words each set is an allocation, and a save of 10,000 changed objects makes 5.1 of
+/// them for each object (the benchmarks' counts).
 struct ColumnSet: Hashable, Sendable {
-    /// The first 64 columns, which are all that most tables have.
+    /// The first 64 columns, which are all columns of most tables.
     private var first: UInt64 = 0
-    /// The columns after those, 64 to a word; the last word is never zero, so that equal sets look alike.
+    /// The columns after those, 64 to a word; the last word is never zero, so that equal sets have equal words.
     private var rest: [UInt64] = []
 
-    /// The number of members below a column, which is its place among the members in their order.
+    /// The number of members below a column, which is its rank among the members.
     func rank(of column: Int) -> Int {
         let below = (UInt64(1) << UInt64(column % 64)) &- 1
         if column < 64 { return (first & below).nonzeroBitCount }
@@ -16,7 +16,7 @@ struct ColumnSet: Hashable, Sendable {
         return count + (word(column / 64) & below).nonzeroBitCount
     }
 
-    /// The members of a kind.
+    /// The members that fulfil a condition.
     func filter(_ isIncluded: (Int) throws -> Bool) rethrows -> ColumnSet {
         var result = ColumnSet()
         for column in self where try isIncluded(column) { result.insert(column) }
@@ -92,7 +92,7 @@ extension ColumnSet: Sequence {
     struct Iterator: IteratorProtocol {
         private let set: ColumnSet
         private var number = 0
-        /// What is left of the current word.
+        /// The remaining bits of the current word.
         private var left: UInt64
 
         init(_ set: ColumnSet) {

@@ -1,6 +1,6 @@
-/// The sets with a smallest or largest number of members, by the rows whose writing may change that number.
+/// The sets with limits on their number of members, by the rows whose writing may change that number.
 struct CountLimits: Sendable {
-    /// Columns of an entity's rows that lead to an owner: a foreign key of its members, or one of a helper's rows.
+    /// Columns of an entity's rows that reference an owner: a foreign key of its members, or one of a helper's rows.
     struct Link: Sendable {
         /// The owner's set.
         let relationship: RelationshipRuntime
@@ -19,7 +19,7 @@ struct CountLimits: Sendable {
         }
         for relationship in limited {
             guard case .referenced(_, let columns) = relationship.link else { continue }
-            // A helper's key gives its limits to both of its sets, which are counted by the same rows.
+            // Both sets of a helper take limits from its key, and the same rows count for both.
             let isKnown = links(of: relationship.destination).contains {
                 $0.columns == columns && $0.relationship.source == relationship.source
             }
@@ -33,10 +33,10 @@ struct CountLimits: Sendable {
         if relationship.minimum != nil { required[relationship.source, default: []].append(relationship) }
     }
 
-    /// What leads from an entity's rows to owners.
+    /// The references from an entity's rows to owners.
     func links(of entity: Int) -> [Link] { links[entity] ?? [] }
 
-    /// What leads from an entity's rows to owners that may not lose them, as far as columns are part of it.
+    /// The references from an entity's rows to owners that require them, if they include any of the columns.
     func requiredLinks(of entity: Int, among columns: [Int]? = nil) -> [Link] {
         links(of: entity).filter { link in
             link.relationship.minimum != nil && columns.map { link.columns.contains(where: $0.contains) } ?? true

@@ -1,27 +1,27 @@
 import KindredPostgres
 import KindredSchema
 
-// Which columns of an entity a write may or must set.
+// The columns of an entity that a write may or must set.
 extension EntityRuntime {
     func attributes(_ columns: [Int]) -> [Attribute] {
         columns.map { entity.attributes[$0] }
     }
 
-    /// The columns of a foreign key that a row writes when it joins: all that can be written for a new row, else the key's
-    /// own, since a shared or generated column has to agree already.
+    /// The columns of a foreign key that a row writes when it joins: all writable ones for a new row, else the key's
+    /// own, since a shared or generated column must already agree.
     func writtenColumns(of columns: [Int], isNew: Bool) -> [Int] {
         isNew ? writableColumns(of: columns) : ownColumns(of: columns)
     }
 
-    /// The columns of a foreign key but for those that the database generates; all of them if it generates all.
+    /// The columns of a foreign key except generated ones; all of them if all are generated.
     private func writableColumns(of columns: [Int]) -> [Int] {
         if generatedColumns.isEmpty { return columns }
         let writable = columns.filter { !generatedColumns.contains($0) }
         return writable.isEmpty ? columns : writable
     }
 
-    /// The writable columns of a foreign key that neither the entity's key nor another foreign key shares; all of them if
-    /// none is its own.
+    /// The writable columns of a foreign key that it shares with neither the entity's key nor another foreign key; all
+    /// of them if it shares all.
     func ownColumns(of key: [Int]) -> [Int] {
         let columns = writableColumns(of: key)
         let own = columns.filter { column in
@@ -35,7 +35,7 @@ extension EntityRuntime {
 
     /// The columns that become NULL when a row leaves a relationship: its own nullable ones.
     ///
-    /// nil where there is none, because the relationship is required.
+    /// nil if there is none, because the relationship is required.
     func leavingColumns(of columns: [Int]) -> [Int]? {
         let nullable = ownColumns(of: columns).filter {
             !entity.attributes[$0].isNotNull && !entity.attributes[$0].isGenerated
@@ -72,7 +72,7 @@ extension EntityRuntime {
         )
     }
 
-    /// Refuses columns whose values the database alone decides.
+    /// Throws for a column whose values the database computes.
     func requireWritable(_ attribute: Attribute, key: String) throws {
         guard attribute.isGenerated || attribute.identity == .always else { return }
         throw KindredError(

@@ -2,57 +2,57 @@ import KindredPostgres
 package import KindredSchema
 import Synchronization
 
-/// An entity prepared for use: positions instead of names, and the SQL texts that never change.
+/// An entity prepared for use: positions instead of names, and constant SQL texts.
 ///
 /// Made once per schema and shared by all contexts.
 package final class EntityRuntime: Sendable {
     package let entity: Entity
     /// Position in `SchemaRuntime.entities`.
     package let index: Int
-    /// Positions of the identity key's attributes; empty where the entity has no key.
+    /// Positions of the identity key's attributes; empty if the entity has no key.
     package let key: [Int]
-    /// Whether the key is one integer column, the common case that has a fast path.
+    /// Whether the key is one integer column, which has a fast path.
     package let hasIntegerKey: Bool
     package let relationships: [RelationshipRuntime]
     /// The relationships whose foreign key this entity's rows hold.
     package let foreignKeys: [RelationshipRuntime]
-    /// For each column the slots of the to-one relationships that a change of it may move the row in: those whose foreign
-    /// key it belongs to, and those whose inverse it orders.
+    /// For each column the slots of the to-one relationships in which a change of it may move the row: relationships
+    /// whose foreign key includes it, and those whose inverse it orders.
     let movedSlots: [[Int]]
     /// The columns by which the inverses of to-one relationships are ordered, by slot.
     let orderSlots: [Int: Int]
-    /// The entities whose rows have relationships that follow from this entity's rows, by position.
+    /// The entities with relationships stored in this entity's rows, by position.
     let linkedEntities: [Int]
-    /// The tables that a view shows, by position: what is written through it changes their rows.
+    /// The tables below a view, by position: writes through it change their rows.
     let shownEntities: [Int]
-    /// Whether the same rows are those of other entities too: of a view, or of a table that one shows.
+    /// Whether other entities share the rows: for a view, or a table below one.
     let sharesRows: Bool
-    /// Many-to-many relationships of other entities that go through this entity's rows: the two ends of each.
+    /// Many-to-many relationships of other entities stored in this entity's rows: the two ends of each.
     package let helperEnds: [(entity: Int, slot: Int, columns: [Int])]
-    /// The class of the entity's objects and its properties; nil for plain objects.
+    /// The class of the entity's objects and its properties; nil for untyped objects.
     package let layout: TypedLayout?
-    /// Positions of the attributes that a stored row must have, but for those that the database always fills.
+    /// Positions of the attributes that a stored row requires, except those that the database always fills.
     let requiredColumns: [Int]
-    /// The columns that others find a row by: its key, and what foreign keys lead to.
+    /// The columns by which a row is looked up: its key, and columns that foreign keys reference.
     let findingColumns: [Int]
     /// Positions of the attributes that a new row may leave out.
     let columnsWithDefault: ColumnSet
-    /// The columns whose values the database computes from others.
+    /// The generated columns.
     let generatedColumns: ColumnSet
-    /// What the server keeps unique row by row: the key, other constraints and indexes, foreign keys of one-to-one
+    /// The server's uniqueness checks: the key, other constraints and indexes, foreign keys of one-to-one
     /// relationships.
     let uniqueChecks: [UniqueCheckRuntime]
-    /// The columns that belong to any of them.
+    /// The columns of all these checks.
     let uniqueColumns: ColumnSet
-    /// What tells the versions of a row apart; nil without optimistic locking.
+    /// The version column; nil without optimistic locking.
     let version: VersionColumn?
-    /// What values must keep to besides their types.
+    /// The limits of values besides their types.
     let limits: [AttributeLimits]
     private let texts = Mutex<[String: StatementText]>([:])
     private let empty = Mutex<Row?>(nil)
-    /// `SELECT … WHERE key`, the statement that is sent most, so that nothing has to be looked up for it.
+    /// `SELECT … WHERE key`, the most frequent statement, kept here so that it needs no look-up.
     let selectionByKey = Mutex<StatementText?>(nil)
-    /// What look-ups by key share; nil where they cannot.
+    /// The sharing of look-ups by key; nil if they cannot share.
     let lookups: KeyLookups?
 
     /// - Parameter positions: the columns by which the inverses of to-one relationships are ordered, by slot.
@@ -78,10 +78,10 @@ package final class EntityRuntime: Sendable {
         self.key = key
         hasIntegerKey = key.count == 1 && entity.attributes[key[0]].baseType.isInteger
         let isTable = entity.kind == .table || entity.kind == .partitionedTable
-        // Keys that are equal here exactly where they are to the server.
+        // Only keys for which equality here is the server's equality.
         let hasExactKey = key.count == 1 && (hasIntegerKey || entity.attributes[key[0]].baseType == .uuid)
         lookups = isTable && hasExactKey ? KeyLookups() : nil
-        // Those of the table itself come first: errors name them.
+        // The table's own relationships come first: errors name them.
         let held = relationships.filter(\.holdsForeignKey)
         foreignKeys = held.filter { !$0.model.isByView } + held.filter(\.model.isByView)
         var finding = key
@@ -116,7 +116,7 @@ package final class EntityRuntime: Sendable {
 
     package var name: QualifiedName { entity.name }
 
-    /// The to-one relationships that a row which becomes another one moves in.
+    /// The to-one relationships in which a change from one row to another moves it.
     func moves(from old: Row, to new: Row) -> ColumnSet {
         var slots = ColumnSet()
         if foreignKeys.isEmpty { return slots }
@@ -126,32 +126,32 @@ package final class EntityRuntime: Sendable {
         return slots
     }
 
-    /// Whether columns may be NULL as far as the entity's class knows.
+    /// Whether columns may be NULL according to the entity's class.
     func mayBeNull(_ columns: [Int]) -> Bool {
         guard let layout else { return true }
         return !layout.columns.contains { !$0.mayBeNull && columns.contains($0.position) }
     }
 
-    /// Where an object's row stands among a result's columns.
+    /// The range of an object's row among a result's columns.
     var attributeColumns: Range<Int> { 0..<entity.attributes.count }
 
-    /// The columns by which a write finds a row that it knows: the key, and the version if there is one.
+    /// The columns by which a write identifies a row: the key, and the version if there is one.
     var versionedKey: [Int] { version.map { key + [$0.position] } ?? key }
 
-    /// The statement text for one shape of statement, made at first use.
+    /// The statement text of one shape, made on first use.
     package func text(_ shape: String, _ make: () throws -> String) rethrows -> StatementText {
         if let known = texts.withLock({ $0[shape] }) { return known }
         let made = StatementText(try make())
         return texts.withLock { texts in
             if let known = texts[shape] { return known }
-            // Shapes are few, unless a program's users choose which columns are written; then the memory starts anew.
+            // Shapes are few, unless users choose the written columns; the limit bounds memory.
             if texts.count >= 4_096 { texts = [:] }
             texts[shape] = made
             return made
         }
     }
 
-    /// A row with NULL for every attribute, as new objects have it.
+    /// A row with NULL for every attribute, for new objects.
     func emptyRow(_ types: TypeRegistry) -> Row {
         empty.withLock { empty in
             if let empty { return empty }
@@ -179,7 +179,7 @@ package final class EntityRuntime: Sendable {
         return entity.relationshipIndex(of: name).map { relationships[$0] }
     }
 
-    /// Where in `attributes` each key attribute stands, in key order; nil unless they are the key.
+    /// The index in `attributes` of each key attribute, in key order; nil unless they are the key.
     package func keyOrder(of attributes: [Int]) -> [Int]? {
         if attributes == key { return Array(key.indices) }
         guard attributes.count == key.count else { return nil }
@@ -187,7 +187,7 @@ package final class EntityRuntime: Sendable {
         return order.count == key.count ? order : nil
     }
 
-    /// The error for a write of an entity whose rows cannot be told apart, or may only be read.
+    /// The error for a write of an entity without a key, or that may only be read.
     var notWritable: KindredError {
         KindredError(
             .readOnly,

@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// A foreign key of single partitions with its names resolved to positions.
+/// A foreign key of single partitions, with names resolved to positions.
 struct PartitionKeyRuntime: Sendable {
     let model: PartitionKey
     /// The entity whose rows hold the key, and its columns.
@@ -9,13 +9,13 @@ struct PartitionKeyRuntime: Sendable {
     let columns: [Int]
     /// The columns of the other entity, one for each of `columns`.
     let referenced: [Int]
-    /// Whether the server alone can tell which rows refer to which.
+    /// Whether only the server can compare the keys.
     let isComparedByServer: Bool
 
-    /// Whether the database may change or delete the rows by itself when rows that they refer to go.
+    /// Whether the database may change or delete the rows when the rows that they reference are deleted.
     var hasAction: Bool { model.constraints.contains { $0.action != .noAction } }
 
-    /// The keys of single partitions by the entity that they refer to, as far as the role may read both ends.
+    /// The foreign keys of single partitions by the entity that they reference, if the role may read both ends.
     static func resolve(
         _ schema: DatabaseSchema, _ positions: [QualifiedName: Int]
     ) -> [Int: [PartitionKeyRuntime]] {
@@ -26,13 +26,14 @@ struct PartitionKeyRuntime: Sendable {
                 let referenced = schema.entities[destination].attributeIndexes(of: model.destinationColumns),
                 columns.count == referenced.count
             else { continue }
-            let isLoose = zip(columns, referenced).contains { column, other in
+            let needsServer = zip(columns, referenced).contains { column, other in
                 schema.entities[source].attributes[column].isComparedByServer(
                     with: schema.entities[destination].attributes[other])
             }
             keys[destination, default: []].append(
                 PartitionKeyRuntime(
-                    model: model, source: source, columns: columns, referenced: referenced, isComparedByServer: isLoose)
+                    model: model, source: source, columns: columns, referenced: referenced,
+                    isComparedByServer: needsServer)
             )
         }
         return keys

@@ -1,9 +1,9 @@
 import KindredPostgres
 package import KindredSchema
 
-/// A relationship with its names resolved to positions, so that following it costs no look-up by name.
+/// A relationship with names resolved to positions, so that following it needs no look-up by name.
 package final class RelationshipRuntime: Sendable {
-    /// How the two ends find each other.
+    /// The keys that connect the two ends.
     package enum Link: Sendable {
         /// The source row holds the foreign key: `columns` of the source reference `referenced` of the destination.
         case foreignKey(columns: [Int], referenced: [Int])
@@ -24,12 +24,13 @@ package final class RelationshipRuntime: Sendable {
         package let destination: [Int]
         /// The helper columns that make a pair unique, in helper order, without repetition.
         package let pairColumns: [Int]
-        /// Helper columns that hold positions, for either end that is ordered, and the columns of whose members they order.
+        /// Helper columns that hold positions, for each ordered end, with the columns of the owner whose members they
+        /// order.
         package let positions: [(column: Int, ownerColumns: [Int])]
     }
 
     package let model: Relationship
-    /// Position among the source entity's relationships: where a loaded value is kept.
+    /// Position among the source entity's relationships, under which a loaded value is kept.
     package let slot: Int
     package let source: Int
     package let destination: Int
@@ -39,12 +40,12 @@ package final class RelationshipRuntime: Sendable {
     package let isToMany: Bool
     /// Whether the source's rows hold the foreign key.
     let holdsForeignKey: Bool
-    /// The column that orders the members: of the destination, or of the helper; nil where they have no order.
+    /// The column that orders the members, of the destination or the helper; nil without an order.
     package let position: Int?
-    /// The source's columns that the other end is found by.
+    /// The source's columns by which the other end is found.
     let ownColumns: [Int]
-    /// Whether the server alone can tell whose rows are whose: texts that ignore case or trailing spaces, intervals, keys
-    /// of another type.
+    /// Whether only the server can compare the keys: texts that ignore case or trailing spaces, intervals, keys of
+    /// different types.
     let isComparedByServer: Bool
 
     init(

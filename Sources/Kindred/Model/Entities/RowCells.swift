@@ -1,25 +1,25 @@
 import KindredPostgres
 import KindredSchema
 
-/// New values for some columns of a row, encoded one behind the other in one buffer.
+/// New values for some columns of a row, encoded one after the other in one buffer.
 struct RowCells: Sendable {
-    /// The columns that have a new value, NULL included.
+    /// The columns with a new value, including NULL.
     private(set) var columns = ColumnSet()
     private var bytes: [UInt8] = []
-    /// Where the values stand, in the order of the columns; nil for NULL.
+    /// The values' ranges in the buffer, in column order; nil for NULL.
     private var places: [Range<Int>?] = []
 
-    /// How many bytes the values have together.
+    /// The total number of bytes of the values.
     var size: Int { bytes.count }
 
-    /// Makes room for the values of some columns.
+    /// Reserves room for the values of some columns.
     mutating func reserveCapacity(_ count: Int) {
         places.reserveCapacity(count)
         // Most values are short.
         bytes.reserveCapacity(16 * count)
     }
 
-    /// A row of the columns that have a new value, and NULL for all others.
+    /// A row with the new values, and NULL in all other columns.
     func row(_ columns: RowColumns) -> Row {
         bytes.withUnsafeBytes { bytes in
             let size = places.reduce(0) { $0 + ($1?.count ?? 0) }
@@ -32,7 +32,7 @@ struct RowCells: Sendable {
         }
     }
 
-    /// Gives a column an encoded value that `write` appends, or NULL where it says so; replaces what was given before.
+    /// Sets the encoded value that `write` appends, or NULL if it returns false; replaces an earlier value.
     mutating func set(_ column: Int, _ write: (inout [UInt8]) throws -> Bool) rethrows {
         let start = bytes.count
         let place = try write(&bytes) ? start..<bytes.count : nil
@@ -49,10 +49,10 @@ struct RowCells: Sendable {
         }
     }
 
-    /// Gives a column a value, encoded as the rows of an entity hold it; nil for NULL.
+    /// Sets a value, encoded as in the entity's rows; nil for NULL.
     ///
-    /// Throws `.wrongType` for a value that does not fit the attribute's type exactly, `.valueTooLarge` where the values
-    /// together are larger than a row can be.
+    /// Throws `.wrongType` for a value that does not fit the attribute's type exactly, `.valueTooLarge` if the values
+    /// together exceed a row's size.
     mutating func set(_ value: PostgresValue?, at column: Int, of entity: EntityRuntime, _ types: TypeRegistry?) throws
     {
         try set(column) { bytes in
@@ -67,18 +67,18 @@ struct RowCells: Sendable {
         }
     }
 
-    /// Gives a column NULL.
+    /// Sets a column to NULL.
     mutating func setNull(_ column: Int) {
         set(column) { _ in false }
     }
 
-    /// Lends the new value of a column; nil for NULL, and for a column without a new value.
+    /// Passes a column's new value to `body`; nil for NULL, and for a column without a new value.
     func withBytes<T>(at column: Int, _ body: (UnsafeRawBufferPointer) -> T) -> T? {
         guard columns.contains(column), let place = places[columns.rank(of: column)] else { return nil }
         return bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[place])) }
     }
 
-    /// Whether both give a column the same value.
+    /// Whether both have the same value for a column.
     func hasSameBytes(as other: RowCells, at column: Int) -> Bool {
         func copy(_ cells: RowCells) -> [UInt8]? { cells.withBytes(at: column) { Array($0) } }
         return copy(self) == copy(other)
@@ -86,7 +86,7 @@ struct RowCells: Sendable {
 }
 
 extension EntityRuntime {
-    /// Appends a value in the form in which rows hold it.
+    /// Appends a value in the rows' encoding.
     ///
     /// Throws `.wrongType` for a value that does not fit the attribute's type exactly.
     func appendCell(_ value: PostgresValue, at position: Int, _ types: TypeRegistry?, to bytes: inout [UInt8]) throws {
@@ -97,12 +97,12 @@ extension EntityRuntime {
         } catch let error as PostgresError {
             throw wrongType(attribute, error.message)
         }
-        // A column that is read as text holds the text that the server would be sent.
+        // A column read as text holds the text that is sent to the server.
         guard (format == .text) == attribute.isReadAsText else {
             let advice =
                 attribute.isReadAsText
-                ? "give it as a string, in the form in which the server prints it"
-                : "the text is none that the server would print for a value of the type"
+                ? "give it as a string in the server's text form"
+                : "the text is not the server's text form of a value of the type"
             throw wrongType(attribute, advice)
         }
     }
@@ -120,7 +120,7 @@ extension Row {
         }
     }
 
-    /// The row with the values that another one has in some columns.
+    /// The row with another row's values in some columns.
     func replacing(_ columns: ColumnSet, from other: Row) -> Row {
         Row(columns: self.columns, count: count) { column, write in
             if columns.contains(column) {
@@ -131,7 +131,7 @@ extension Row {
         }
     }
 
-    /// The value of a column, or its bytes where they are no value of the column's type.
+    /// The value of a column, or its bytes if they are not a valid value of the column's type.
     func valueOrRaw(at column: Int) -> PostgresValue? {
         do {
             return try self[column]

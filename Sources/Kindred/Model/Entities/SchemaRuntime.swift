@@ -1,24 +1,24 @@
 package import KindredSchema
 import Synchronization
 
-/// A schema prepared for use by contexts: immutable, shared, replaced whole by a refresh.
+/// A schema prepared for use by contexts: immutable and shared; a refresh replaces it.
 package final class SchemaRuntime: Sendable {
     package let schema: DatabaseSchema
     package let entities: [EntityRuntime]
     /// Whether views take part in any relationship.
     let hasViewRelationships: Bool
-    /// The sets with a smallest or largest number of members; nil if there are none.
+    /// The sets with limits on their number of members; nil if there are none.
     let countLimits: CountLimits?
-    /// The foreign keys of single partitions, by the entity that they refer to.
+    /// The foreign keys of single partitions, by the entity that they reference.
     let partitionKeys: [Int: [PartitionKeyRuntime]]
     private let positions: [QualifiedName: Int]
-    /// What the database does by itself when rows of an entity are deleted, by entity; filled as it is asked for.
+    /// The database's own actions when an entity's rows are deleted, by entity; filled on demand.
     let deletionClosures = Mutex<[Int: DeletionClosure]>([:])
 
-    /// The classes that entities were given, and what they stand for here.
+    /// The entities' classes, bound to this schema.
     let classes: BoundClasses
     let registered: TypedClasses
-    /// Where classes do not fit the schema.
+    /// The mismatches of classes and schema.
     let mismatches: [String]
 
     package init(_ schema: DatabaseSchema, classes: TypedClasses = TypedClasses()) {
@@ -107,18 +107,18 @@ package final class SchemaRuntime: Sendable {
     private static func isComparedByServer(
         _ link: RelationshipRuntime.Link, _ source: Entity, _ destination: Entity, _ schema: DatabaseSchema
     ) -> Bool {
-        func areLoose(_ columns: [Int], _ entity: Entity, _ others: [Int], _ other: Entity) -> Bool {
+        func needServer(_ columns: [Int], _ entity: Entity, _ others: [Int], _ other: Entity) -> Bool {
             zip(columns, others).contains { column, otherColumn in
                 entity.attributes[column].isComparedByServer(with: other.attributes[otherColumn])
             }
         }
         switch link {
-        case .foreignKey(let columns, let referenced): return areLoose(columns, source, referenced, destination)
-        case .referenced(let referenced, let columns): return areLoose(columns, destination, referenced, source)
+        case .foreignKey(let columns, let referenced): return needServer(columns, source, referenced, destination)
+        case .referenced(let referenced, let columns): return needServer(columns, destination, referenced, source)
         case .helper(let link):
             let helper = schema.entities[link.entity]
-            return areLoose(link.sourceColumns, helper, link.source, source)
-                || areLoose(link.destinationColumns, helper, link.destination, destination)
+            return needServer(link.sourceColumns, helper, link.source, source)
+                || needServer(link.destinationColumns, helper, link.destination, destination)
         }
     }
 
@@ -178,18 +178,18 @@ package final class SchemaRuntime: Sendable {
 }
 
 extension SchemaRuntime {
-    /// The same relationship as its destination has it.
+    /// The same relationship from its other end.
     func inverse(_ relationship: RelationshipRuntime) -> RelationshipRuntime? {
         entities[relationship.destination].relationships.first { $0.slot == relationship.inverseSlot }
     }
 
-    /// The rows that a change of a relationship writes, members' or the helper's, and which of their columns.
+    /// The rows that a change of a relationship writes, members' or the helper's, and the columns written.
     func writtenColumns(_ relationship: RelationshipRuntime) -> (entity: EntityRuntime, columns: [Int]) {
         guard case .helper(let link) = relationship.link else { return linkColumns(relationship) }
         return (entities[link.entity], link.pairColumns)
     }
 
-    /// The rows that make a relationship, members' or the helper's, and the columns that lead to their owner.
+    /// The rows that store a relationship, members' or the helper's, and the columns that reference their owner.
     func linkColumns(_ relationship: RelationshipRuntime) -> (entity: EntityRuntime, columns: [Int]) {
         switch relationship.link {
         case .helper(let link): (entities[link.entity], link.sourceColumns)

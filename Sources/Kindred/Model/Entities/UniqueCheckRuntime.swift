@@ -1,15 +1,15 @@
 import KindredPostgres
 import KindredSchema
 
-/// A unique constraint or index with its columns as positions: which rows it holds, and what it compares in them.
+/// A unique constraint or index with columns as positions: which rows it indexes, and what it compares.
 struct UniqueCheckRuntime: Sendable {
     let columns: [Int]
-    /// The columns that decide whether, and as what, a row stands in the index.
+    /// The columns that determine whether a row is indexed, and under which value.
     let concerned: ColumnSet
     let areNullsDistinct: Bool
-    /// What the rows of a partial index fulfil, as far as that can be told from a row.
+    /// The predicate of a partial index, as far as it can be evaluated here.
     private let terms: [(column: Int, test: RowPredicate.Test)]
-    /// Whether the index holds some rows only, and nothing but the server knows which.
+    /// Whether the index is partial, with a predicate that only the server can evaluate.
     let hasUnknownPredicate: Bool
     let isPartial: Bool
 
@@ -37,7 +37,7 @@ struct UniqueCheckRuntime: Sendable {
     /// Whether it keeps the columns unique in all rows.
     func covers(_ columns: [Int]) -> Bool { !isPartial && Set(self.columns) == Set(columns) }
 
-    /// What no other row of the index may have; nil for a row that the index does not hold, or that collides with none.
+    /// The value that no other indexed row may have; nil for a row that is not indexed, or that cannot collide.
     func value(in row: Row) throws -> [ObjectKey?]? {
         for (column, test) in terms {
             let value = try row[column]

@@ -1,13 +1,13 @@
 import KindredPostgres
 import KindredSchema
 
-/// The attribute that tells the versions of an entity's rows apart, and how a write makes the next one.
+/// The version column of an entity's rows, and how a write computes the next version.
 struct VersionColumn: Sendable {
-    /// Its place among the entity's attributes.
+    /// Its position among the entity's attributes.
     let position: Int
-    /// What a new row gets where the database has no default; nil where it has, or makes the version itself.
+    /// A new row's version if the database has no default; nil if it has, or assigns the version itself.
     let initialValue: PostgresValue?
-    /// The SQL of the next version from the old one, `old` standing for it; nil where the server counts by itself.
+    /// The SQL of the next version, with `old` for the current one; nil if the server assigns it.
     private let next: String?
 
     init?(_ entity: Entity) {
@@ -26,7 +26,7 @@ struct VersionColumn: Sendable {
             case .timestamp, .timestamptz:
                 initialValue = nil
                 let type = attribute.baseType == .timestamp ? "timestamp" : "timestamptz"
-                // Later than before in any case, also where the column keeps few digits or the clock was set back.
+                // Always later than before, even if the column stores few digits or the clock was set back.
                 let step = Self.step(attribute.typeName)
                 next = "greatest(clock_timestamp()::\(type), old + interval '\(step) seconds')"
             default:
@@ -36,12 +36,12 @@ struct VersionColumn: Sendable {
         }
     }
 
-    /// `"version" = "version" + 1`, to be appended to a SET list; nil where the server counts by itself.
+    /// `"version" = "version" + 1`, to be appended to a SET list; nil if the server assigns the version.
     func assignment(_ name: String, alias: String? = nil) -> String? {
         next.map { "\(name) = \($0.replacing("old", with: alias.map { "\($0)." + name } ?? name))" }
     }
 
-    /// The least difference of two values of a timestamp type, in seconds: `timestamp(3)` has 0.001.
+    /// The smallest difference of two values of a timestamp type, in seconds: `timestamp(3)` has 0.001.
     private static func step(_ typeName: String) -> String {
         guard let open = typeName.firstIndex(of: "("),
             let digits = typeName[typeName.index(after: open)...].first?.wholeNumberValue
@@ -51,12 +51,12 @@ struct VersionColumn: Sendable {
 }
 
 extension EntityRuntime {
-    /// Refuses a value for the version of a row that is stored: writes count it.
+    /// Throws for a value of a stored row's version, which only writes increment.
     func requireNoVersion(_ column: Int, key: String) throws {
         guard column == version?.position else { return }
         throw KindredError(
             .readOnly,
-            "\(name).\(entity.attributes[column].name) is the version of its row: every write counts it, nobody sets it",
+            "\(name).\(entity.attributes[column].name) is the row's version: writes increment it, and it cannot be set",
             entity: name.description,
             key: key
         )

@@ -4,9 +4,9 @@ public import KindredPostgres
 /// A failure of the object layer: a wrong key, a wrong type, a row that is gone, a constraint that refused a change.
 ///
 /// `description` names entities, keys and constraints but never a row's values, so it is safe to log.
-/// `debugDescription` adds what the server said.
+/// `debugDescription` adds the server's message.
 public struct KindredError: Error, Sendable {
-    /// What went wrong, stable across releases; match it with `==`.
+    /// The kind of failure, stable across releases; match it with `==`.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The code's stable name, such as `unknownKey`.
         public let description: String
@@ -23,29 +23,29 @@ public struct KindredError: Error, Sendable {
         public static let wrongType = Code("wrongType")
         /// The condition cannot be parsed or does not fit the entity.
         public static let invalidCondition = Code("invalidCondition")
-        /// The request asks for something that cannot be, such as a negative limit.
+        /// The request is impossible, such as a negative limit.
         public static let invalidRequest = Code("invalidRequest")
-        /// The place is outside an ordered set.
+        /// The index is outside an ordered set.
         public static let indexOutOfRange = Code("indexOutOfRange")
-        /// Exactly one object was asked for and none matches.
+        /// Exactly one object was requested, and none matches.
         public static let notFound = Code("notFound")
-        /// Exactly one object was asked for and several match.
+        /// Exactly one object was requested, and several match.
         public static let notUnique = Code("notUnique")
-        /// The row was deleted, by this context or by someone else.
+        /// The row was deleted, by this context or in another transaction.
         public static let objectDeleted = Code("objectDeleted")
-        /// Somebody else has changed the row since it was read; `conflicts` has the object and both versions.
+        /// Another transaction has changed the row since it was read; `conflicts` has the object and both versions.
         public static let staleObject = Code("staleObject")
-        /// Several problems keep objects from being saved; `problems` has them all.
+        /// Several problems prevent objects from being saved; `problems` has all of them.
         public static let validationFailed = Code("validationFailed")
-        /// The value is longer or larger than the attribute takes.
+        /// The value exceeds the attribute's length or precision.
         public static let valueTooLarge = Code("valueTooLarge")
         /// The value is no label of the attribute's enum.
         public static let unknownLabel = Code("unknownLabel")
-        /// A to-many relationship would have fewer or more objects than its annotation allows when the transaction ends.
+        /// A to-many relationship would have too few or too many objects at the end of the transaction.
         public static let countOutOfRange = Code("countOutOfRange")
-        /// A validation of the program itself refused the object.
+        /// The program's own validation refused the object.
         public static let refused = Code("refused")
-        /// The object is new and has to be saved first.
+        /// The object is new and must be saved first.
         public static let notStored = Code("notStored")
         /// The object belongs to another context or another database.
         public static let foreignContext = Code("foreignContext")
@@ -57,25 +57,25 @@ public struct KindredError: Error, Sendable {
         public static let missingValue = Code("missingValue")
         /// A constraint of the database refused the change.
         public static let constraintViolation = Code("constraintViolation")
-        /// Objects that are not deleted themselves, or the database on their behalf, forbid the deletion.
+        /// Remaining objects, or the database on their behalf, forbid the deletion.
         public static let deletionDenied = Code("deletionDenied")
-        /// The database no longer has a table or column of the model; `underlying` has the server's words.
+        /// The database no longer has a table or column of the model; `underlying` has the server's error.
         public static let schemaChanged = Code("schemaChanged")
         /// The role lacks a privilege, or a row-level security policy refused a row.
         public static let accessDenied = Code("accessDenied")
-        /// A class does not fit the database: columns are missing or have other types, or it is not registered.
+        /// A class does not match the database: columns are missing or have other types, or it is not registered.
         public static let classMismatch = Code("classMismatch")
-        /// Another task's transaction has had the context for longer than the pool's acquire timeout.
+        /// Another task's transaction has held the context for longer than the pool's acquire timeout.
         public static let contextBusy = Code("contextBusy")
-        /// The relationship is not loaded, and the context loads none by itself.
+        /// The relationship is not loaded, and the context's faulting mode forbids loading.
         public static let faultingForbidden = Code("faultingForbidden")
         /// The text is not the URI of an object in this database.
         public static let invalidObjectID = Code("invalidObjectID")
     }
 
-    /// What went wrong.
+    /// The kind of failure.
     public let code: Code
-    /// One sentence that says what happened and what to do; without row values.
+    /// One sentence with the failure and the remedy; without row values.
     public let message: String
     /// The entity concerned, such as `public.person`.
     public let entity: String?
@@ -83,12 +83,12 @@ public struct KindredError: Error, Sendable {
     public let key: String?
     /// The constraint that refused a change.
     public let constraint: String?
-    /// The server's own error, where there was one.
+    /// The server's error, if there was one.
     public let underlying: PostgresError?
 
-    /// Everything that keeps the objects concerned from being saved, by object and key; empty for errors of another kind.
+    /// All problems that prevent the objects from being saved, by object and key; empty for other errors.
     public let problems: [ValidationProblem]
-    /// The objects that others have changed since they were read; empty for errors of another kind.
+    /// The objects that other transactions have changed since they were read; empty for other errors.
     public let conflicts: [VersionConflict]
 
     package init(
@@ -104,7 +104,7 @@ public struct KindredError: Error, Sendable {
         self.conflicts = conflicts
         self.problems = problems
         self.code = code
-        // Names of the database are in it, and of callers.
+        // It contains names from the database and from callers.
         self.message = message.harmless
         self.entity = entity
         self.key = key
@@ -114,13 +114,13 @@ public struct KindredError: Error, Sendable {
 }
 
 extension KindredError: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The sentence and the code on one line without control characters; safe to log.
+    /// The message and the code on one line without control characters; safe to log.
     public var description: String {
         "\(message) [\(code)]"
     }
 
-    /// Everything but the values of parameters: all problems and conflicts, with what the program's own validation threw, and
-    /// the server's error.
+    /// Everything except parameters' values: all problems and conflicts, errors thrown by the program's own validation,
+    /// and the server's error.
     public var debugDescription: String {
         var facts = [description]
         for problem in problems where problems.count > 1 || problem.error != nil {
@@ -134,4 +134,18 @@ extension KindredError: CustomStringConvertible, CustomDebugStringConvertible {
         if let underlying { facts.append(String(reflecting: underlying)) }
         return facts.joined(separator: "; ")
     }
+}
+
+/// An object that was not written because another transaction has changed its row since it was read.
+///
+/// `DatabaseObject.refresh()` reads the database's values and keeps staged changes; the next save has no conflict.
+public struct VersionConflict: Sendable {
+    /// The object whose write was refused.
+    public let object: DatabaseObject
+    /// The version with which the object was read.
+    public let version: PostgresValue?
+    /// The row's version in the database.
+    public let databaseVersion: PostgresValue?
+    /// The attributes whose values in the database differ from those read, except the version.
+    public let changedKeys: [String]
 }

@@ -2,9 +2,9 @@ import KindredPostgres
 import Logging
 import Synchronization
 
-/// Mistakes of the program that are found where nothing can be thrown: said in the log, each once.
+/// Logs programming errors that cannot be thrown, each once.
 ///
-/// In the logger that the program has given, else in one of the library's own, so that they are heard in any case.
+/// Uses the program's logger, or else one of the library's own, so that they are never lost.
 final class MistakeLog: Sendable {
     private struct Mistake: Hashable {
         let entity: String
@@ -15,14 +15,14 @@ final class MistakeLog: Sendable {
     private let logger: Logger
     private let known = Mutex<Set<Mistake>>([])
 
-    /// Keys may come from a program's users, without end.
+    /// Bounds memory: keys may come from the program's users.
     private static let maximumCount = 1_000
 
     init(_ logger: Logger?) {
         self.logger = logger ?? Logger(label: "kindred")
     }
 
-    /// Says that a key of no attribute was read.
+    /// Logs the reading of an unknown key.
     func add(_ error: KindredError, at place: SourcePlace) {
         let mistake = Mistake(entity: error.entity ?? "", key: error.key ?? "", place: place)
         let isNew = known.withLock { $0.count < Self.maximumCount && $0.insert(mistake).inserted }
@@ -30,7 +30,7 @@ final class MistakeLog: Sendable {
         logger.error("\(error.message)", metadata: ["place": "\(place)", "code": "\(error.code)"])
     }
 
-    /// Says what may be a mistake, and may be the end of a request that failed.
+    /// Logs a possible mistake, which may also be the end of a failed request.
     func warn(_ text: String) {
         logger.warning("\(text)")
     }

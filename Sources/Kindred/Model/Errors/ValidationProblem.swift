@@ -1,20 +1,20 @@
 import HarmlessText
 
-/// One reason for which an object cannot be saved.
+/// One reason that an object cannot be saved.
 public struct ValidationProblem: Sendable {
-    /// What is wrong.
+    /// The kind of problem.
     public let code: KindredError.Code
-    /// One sentence that says what is wrong and what to do; without row values.
+    /// One sentence with the problem and the remedy; without row values.
     public let message: String
-    /// The object concerned; nil where the server's answer does not tell which of several it was.
+    /// The object concerned; nil if the server's error does not identify it among several.
     public let object: DatabaseObject?
     /// The entity concerned, such as `public.person`.
     public let entity: String
     /// The attribute or relationship concerned; nil for the object as a whole.
     public let key: String?
-    /// The constraint that refused the object, if it was the server.
+    /// The violated constraint, if the server refused the object.
     public let constraint: String?
-    /// What a validation of the program itself threw.
+    /// The error thrown by the program's own validation.
     public let error: (any Error)?
 
     init(
@@ -37,20 +37,20 @@ public struct ValidationProblem: Sendable {
 }
 
 extension ValidationProblem {
-    /// Whether something is missing that the entity requires.
+    /// Whether a required value is missing.
     var isMissing: Bool { code == .missingValue || code == .requiredRelationship }
 }
 
 extension ValidationProblem: CustomStringConvertible {
-    /// The sentence; safe to log.
+    /// The message; safe to log.
     public var description: String { message }
 }
 
 extension KindredError {
-    /// The object that cannot be saved; the first one where there are several.
+    /// The object that cannot be saved; the first of several.
     public var object: DatabaseObject? { problems.lazy.compactMap(\.object).first }
 
-    /// The error that reports problems: the one as it is, or several together.
+    /// The error for problems: a single one unchanged, or several combined.
     init?(_ problems: [ValidationProblem]) {
         guard let first = problems.first else { return nil }
         if problems.count == 1 {

@@ -1,15 +1,15 @@
 package import KindredPostgres
 
-/// The values of an identity key or of a foreign key, in a form that compares as the server compares.
+/// The values of an identity key or a foreign key, in a form that compares as the server does.
 ///
 /// Integers of any width are one case, so that an `integer` key finds the `bigint` that references it.
 package enum ObjectKey: Hashable, Sendable {
     case integer(Int64)
     case values([PostgresValue])
-    /// An object that has no row yet; the number is unique in the process.
+    /// An object without a row; the number is unique in the process.
     case temporary(Int64)
 
-    /// The key made of the given values; one integer takes the short form.
+    /// The key of the given values; one integer takes the short form.
     init(_ values: [PostgresValue]) {
         if values.count == 1 {
             self.init(values[0])
@@ -18,7 +18,7 @@ package enum ObjectKey: Hashable, Sendable {
         }
     }
 
-    /// The key made of one value.
+    /// The key of one value.
     private init(_ value: PostgresValue) {
         if case .integer(let integer) = value {
             self = .integer(integer)
@@ -27,8 +27,8 @@ package enum ObjectKey: Hashable, Sendable {
         }
     }
 
-    // Shared: what an initializer owns is retained for it.
-    /// The key in the given columns of a row; nil where one of them is NULL.
+    // `__shared`, because an initializer retains arguments that it owns.
+    /// The key in the given columns of a row; nil if one of them is NULL.
     init?(_ row: __shared Row, _ columns: __shared [Int]) throws {
         if columns.count == 1 {
             if let integer = row.integer(at: columns[0]) {
@@ -48,7 +48,7 @@ package enum ObjectKey: Hashable, Sendable {
         self.init(values)
     }
 
-    /// The key in the given columns of a result's row, without copying the row; nil where one of them is NULL.
+    /// The key in the given columns of a result's row, without copying the row; nil if one of them is NULL.
     init?(_ result: __shared QueryResult, _ row: Int, _ columns: __shared [Int]) throws {
         if columns.count == 1 {
             if result.columns.isInteger(at: columns[0]), let integer = try result.integer(row: row, column: columns[0])
@@ -69,7 +69,7 @@ package enum ObjectKey: Hashable, Sendable {
         self.init(values)
     }
 
-    /// The value of a key that is one integer.
+    /// The value of a single-integer key.
     var integer: Int64? {
         if case .integer(let integer) = self { integer } else { nil }
     }
@@ -83,7 +83,7 @@ package enum ObjectKey: Hashable, Sendable {
         }
     }
 
-    /// Hashes the values; the kind need not go with them, since keys of one entity are of one kind.
+    /// Hashes the values only, since keys of one entity have the same case.
     package func hash(into hasher: inout Hasher) {
         switch self {
         case .integer(let integer): hasher.combine(integer)
@@ -98,7 +98,7 @@ package enum ObjectKey: Hashable, Sendable {
 }
 
 extension PostgresValue {
-    /// The value in the one form that stands for all values the server holds equal: 1.0 for 1.00, 0 for -0.
+    /// The canonical form of all values that the server holds equal: 1.0 for 1.00, 0 for -0.
     fileprivate var canonicalKey: PostgresValue {
         switch self {
         case .numeric(let numeric): .numeric(numeric.normalized)

@@ -29,7 +29,7 @@ extension PostgresClient {
         do {
             return try await execute(statement)
         } catch let error as PostgresError {
-            throw KindredError(misfit: error, entity: entity) ?? error
+            throw KindredError(rejectedStatement: error, entity: entity) ?? error
         }
     }
 }

@@ -1,4 +1,5 @@
 import KindredPostgres
+import KindredSchema
 
 extension KindredError {
     /// Translates the server's refusal of a write: entity, key and constraint.
@@ -27,7 +28,7 @@ extension KindredError {
             code = .wrongType
             reason = "the server cannot use a value, or a calculation over it has failed (SQLSTATE \(state))"
         default:
-            self.init(misfit: error, entity: entity.name)
+            self.init(rejectedStatement: error, entity: entity.name)
             return
         }
         let constraint = error.server?.constraint
@@ -135,5 +136,32 @@ struct RefusedRow {
     static func unquoted(_ name: Substring) -> String {
         guard name.hasPrefix("\""), name.hasSuffix("\""), name.count > 1 else { return String(name) }
         return String(name.dropFirst().dropLast()).replacing("\"\"", with: "\"")
+    }
+}
+
+extension KindredError {
+    /// Translates the server's refusal of a generated statement: the database has changed since the model was read, the
+    /// role lacks a privilege, or a value or calculation of a condition fails.
+    ///
+    /// nil for all other failures, which are passed on unchanged.
+    init?(rejectedStatement error: PostgresError, entity: QualifiedName) {
+        let code: Code
+        let advice: String
+        switch error.sqlState {
+        case .undefinedTable?, .undefinedColumn?, .undefinedObject?, .invalidSchemaName?:
+            code = .schemaChanged
+            advice =
+                "the database has changed since the model was read: call refreshSchema(), and generate typed classes again"
+        case .insufficientPrivilege?:
+            code = .accessDenied
+            advice = "grant the role the privilege, or see the table's row-level security policies"
+        case let state? where state.class == .dataException:
+            code = .invalidCondition
+            advice = "check the values and calculations of its conditions"
+        default: return nil
+        }
+        self.init(
+            code, "A statement for \(entity) was refused: \(error.message); \(advice)", entity: entity.description,
+            underlying: error)
     }
 }

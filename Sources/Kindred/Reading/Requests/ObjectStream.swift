@@ -52,7 +52,7 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
                     do {
                         result = try await cursor?.next()
                     } catch let error as PostgresError {
-                        throw KindredError(misfit: error, entity: request.entity.name) ?? error
+                        throw KindredError(rejectedStatement: error, entity: request.entity.name) ?? error
                     }
                     guard let result else { return [DatabaseObject]?.none }
                     let gone = context.withMap { $0.deletedKeys(request.entity.index, since: askedAt) }
