@@ -47,7 +47,7 @@ struct IdentityMap {
     }
 
     private struct Table {
-        /// New objects by the numbers of their temporary keys, until they are saved or given up.
+        /// New objects by the numbers of their temporary keys, until they are saved or discarded.
         var temporaries: [Int64: DatabaseObject] = [:]
         /// The rows of released objects, where newer than those that loaded relationships hold.
         var latestRows: [ObjectKey: LatestRow] = [:]

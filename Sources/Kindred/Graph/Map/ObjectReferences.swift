@@ -26,7 +26,7 @@ final class ObjectReferences: Sendable {
     private let entities = Mutex(EntityTables<Entity>())
     private let hasIndexes = Atomic(false)
 
-    /// Whether there are secondary indexes, so that each change of a row has to be noted.
+    /// Whether there are secondary indexes, so that each change of a row must be noted.
     var isIndexed: Bool { hasIndexes.load(ordering: .relaxed) }
 
     /// Turns secondary indexes on; called before rows are read, so that a concurrent change is noted.

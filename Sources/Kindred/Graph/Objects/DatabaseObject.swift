@@ -103,7 +103,7 @@ open class DatabaseObject: @unchecked Sendable {
     /// The entity that the object's row belongs to.
     public var entity: Entity { runtime.entity }
 
-    /// The row's identity, equal across contexts; nil if the entity has no key, and for a new object that was given up.
+    /// The row's identity, equal across contexts; nil if the entity has no key, and for a new object that was discarded.
     public var objectID: ObjectID? {
         key.map { ObjectID(runtime, $0) }
     }

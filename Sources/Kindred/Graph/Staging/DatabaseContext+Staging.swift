@@ -9,7 +9,7 @@ extension DatabaseContext {
 
     /// Takes back all unsaved changes; the objects show the database's values, as last seen.
     ///
-    /// New objects are given up: from then on they refuse use, as deleted ones do. Sends nothing.
+    /// New objects are discarded: from then on they refuse use, as deleted ones do. Sends nothing.
     public func rollback() {
         core.misreads.withLock { $0 = [] }
         for (pair, _) in core.staged.withLock({ $0.pairs }) { unstage(pair) }
@@ -19,7 +19,7 @@ extension DatabaseContext {
     /// Stages the deletion of an object: `save()` deletes it after everything else, with its delete rules.
     ///
     /// Until then the object and its sets stay unchanged; `isDeletionStaged` tells, and `rollback()` takes it back. A
-    /// new object is given up at once. Sends nothing; `delete(_:)` deletes at once. Throws `KindredError`
+    /// new object is discarded at once. Sends nothing; `delete(_:)` deletes at once. Throws `KindredError`
     /// `.objectDeleted`, `.readOnly`, `.foreignContext`.
     public func stageDeletion(of object: DatabaseObject) throws {
         try requireOwn(object)
@@ -35,7 +35,7 @@ extension DatabaseContext {
     func rollback(_ objects: Set<DatabaseObject>) {
         for pair in core.staged.withLock({ $0.pairs(of: objects) }) { unstage(pair) }
         let new = objects.filter(\.isInserted)
-        // Links to objects that are given up go, too.
+        // Links to objects that are discarded go, too.
         for other in new.isEmpty ? [] : core.staged.withLock({ $0.objects }) where !objects.contains(other) {
             let links = other.withState { $0.staging?.destinations ?? [:] }
             for (slot, destination) in links where new.contains(destination) {

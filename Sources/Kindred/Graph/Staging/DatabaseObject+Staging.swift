@@ -25,7 +25,7 @@ extension DatabaseObject {
 
     /// Takes back what is staged on this object; it shows the database's values, as last seen.
     ///
-    /// A new object is given up: from then on it refuses use, as a deleted one does. Sends nothing.
+    /// A new object is discarded: from then on it refuses use, as a deleted one does. Sends nothing.
     public func rollback() {
         context.rollback([self])
     }

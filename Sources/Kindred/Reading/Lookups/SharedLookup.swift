@@ -20,7 +20,7 @@ final class SharedLookup: Sendable {
         /// The keys found, with the position of each row by the key's number.
         case rows(QueryResult, KeyNumbers, positions: [Int])
         case failure(any Error)
-        /// Each look-up has to be sent alone.
+        /// Each look-up must be sent alone.
         case none
 
         func found(_ key: ObjectKey) throws -> Found? {

@@ -51,7 +51,7 @@ extension FetchRequest {
     ///     .having(.count, .greater, 3).all()
     /// ```
     ///
-    /// The request's sort keys have to be among the paths; its limit and offset count groups. Throws `KindredError`
+    /// The request's sort keys must be among the paths; its limit and offset count groups. Throws `KindredError`
     /// `.unknownKey` or `.invalidRequest`. Sends nothing.
     public func group(by keyPaths: String..., aggregates: Aggregate...) throws -> GroupRequest {
         let request = GroupRequest(context: context, query: query, keyPaths: keyPaths, aggregates: aggregates)

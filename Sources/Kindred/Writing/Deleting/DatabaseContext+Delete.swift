@@ -58,7 +58,7 @@ extension DatabaseContext {
         _ = try requireKey(object)
     }
 
-    /// Opens a transaction only if objects may have to be read again after the DELETE, since that can fail.
+    /// Opens a transaction only if objects may need to be read again after the DELETE, since that can fail.
     func atOnce<T>(_ entity: EntityRuntime, _ body: () async throws -> T) async throws -> T {
         try await mayLeaveDoubt(entity) ? transaction(body) : body()
     }

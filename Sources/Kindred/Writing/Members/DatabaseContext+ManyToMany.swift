@@ -32,7 +32,7 @@ extension DatabaseContext {
         let results = try await sendToHelper([statement], owner, statements)
         try applyWrittenPairs(results[0], statements.helper, payload: assignments)
         for member in members { join(member, owner, statements) }
-        // The pairs came with positions: the order has to be read again.
+        // The pairs came with positions: the order must be read again.
         if statements.relationship.position != nil { noteStale(statements.relationship, of: owner) }
     }
 

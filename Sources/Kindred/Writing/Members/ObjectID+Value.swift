@@ -22,7 +22,7 @@ enum IdentifiedObject {
     case object(DatabaseObject)
     /// The foreign key's values, all of which the ID has; the object is not in memory.
     case values([PostgresValue])
-    /// The object is not in memory, and has to be read.
+    /// The object is not in memory, and must be read.
     case unread
 }
 
@@ -30,7 +30,7 @@ extension DatabaseContext {
     /// Resolves an ID assigned to a to-one relationship.
     ///
     /// Throws `.wrongType` for the ID of another entity's object, `.invalidObjectID` for the ID of a new object that
-    /// has been saved or given up.
+    /// has been saved or discarded.
     func identified(_ id: ObjectID, for relationship: RelationshipRuntime) throws -> IdentifiedObject {
         let destination = runtime.entities[relationship.destination]
         guard id.entity == destination.name else {

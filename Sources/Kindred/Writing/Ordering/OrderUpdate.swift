@@ -66,7 +66,7 @@ struct OrderUpdate {
         }
     }
 
-    /// There is no room after the last position: the whole order has to be read.
+    /// There is no room after the last position: the whole order must be read.
     struct EndIsFull: Error {}
 
     /// The pairs that are inserted, or whose payload changes.
@@ -117,7 +117,7 @@ extension EntityRuntime {
 
 /// A change of an ordered relationship, based on the database's order when the owner is locked.
 enum OrderChange {
-    /// New members are appended; only the end of the order has to be read, unless it is full.
+    /// New members are appended; only the end of the order must be read, unless it is full.
     case append(needsAll: Bool)
     /// The objects are inserted before a member, or at an index if that member has left.
     case insert(before: ObjectKey?, at: Int)
@@ -126,7 +126,7 @@ enum OrderChange {
     /// The objects become the only members.
     case set
 
-    /// Whether only the end of the order has to be read.
+    /// Whether only the end of the order must be read.
     var needsEndOnly: Bool {
         if case .append(let needsAll) = self { !needsAll } else { false }
     }

@@ -21,7 +21,7 @@ struct SaveOrder {
 
     /// The objects in groups that can be stored one after the other; those of one group do not reference each other.
     private(set) var levels: [[Int]] = []
-    /// Positions of the edges that have to be set afterwards.
+    /// Positions of the edges that must be set afterwards.
     private(set) var deferred: Set<Int> = []
     /// Objects that cannot be stored because they require each other; empty if all can.
     private(set) var unsolved: [Int] = []
@@ -33,7 +33,7 @@ struct SaveOrder {
     /// For each object the number of the group in which it was ordered; 0 before that.
     private var groups: [Int]
     private var groupCount = 0
-    /// For each object the number of references that still have to be stored.
+    /// For each object the number of references that must still be stored.
     private var waits: [Int]
     private var isDone: [Bool]
     /// More levels than these within one entity are merged into one, with the references set afterwards.
@@ -137,7 +137,7 @@ struct SaveOrder {
         edges[position].isOptional && (isLastResort || !edges[position].isLastResort)
     }
 
-    /// Whether one object still has to wait for another because of a reference.
+    /// Whether one object must still wait for another because of a reference.
     private func isOpen(_ position: Int) -> Bool {
         !deferred.contains(position) && !isDone[edges[position].from] && !isDone[edges[position].to]
     }

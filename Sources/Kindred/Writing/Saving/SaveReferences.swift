@@ -121,7 +121,7 @@ struct SaveReferences {
         return columns.allSatisfy { own.contains($0) || !row.isNull(at: $0) }
     }
 
-    /// The positions of the new objects that have to be stored before each object.
+    /// The positions of the new objects that must be stored before each object.
     func needed(without deferred: [Int: Set<Int>]) -> [Int: [Int]] {
         var needed: [Int: [Int]] = [:]
         for (edge, slot) in zip(edges, slots) where deferred[edge.from]?.contains(slot) != true {

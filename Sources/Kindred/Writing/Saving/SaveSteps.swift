@@ -52,7 +52,7 @@ struct SaveSteps {
 
     /// - Parameters:
     ///   - levels: the new objects, in groups that can be stored one after the other.
-    ///   - references: the new objects that have to be stored before an object.
+    ///   - references: the new objects that must be stored before an object.
     ///   - exchanges: the values that go from one object to another; holders are changed objects.
     init(levels: [[Int]], references: [Int: [Int]], exchanges: [Exchange]) {
         self.levels = levels

@@ -82,7 +82,7 @@ struct UniqueClaims {
         return steps.steps
     }
 
-    /// The deferrable constraints whose values are given up, by a change or a deletion, in tables written by more than
+    /// The deferrable constraints whose values are released, by a change or a deletion, in tables written by more than
     /// one statement.
     static func constraintsToDefer(_ kept: [DatabaseObject], _ deleted: [DatabaseObject]) -> [QualifiedName] {
         struct Written {
