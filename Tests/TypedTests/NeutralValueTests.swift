@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import TypeModels
 
-/// Properties of objects that have no value for them: none traps, whatever the object went through and whoever reads.
+/// Properties of objects without values never trap, in any state of the object and for any reader.
 @Suite struct NeutralValueTests {
     @Test(.database(.file("../../sql/demo.sql"))) func everyPropertyOfTheDemoClassesCanBeReadAndSet() async throws {
         try await check(DemoModels.KindredModels.all)

@@ -42,7 +42,7 @@ private let schema = """
 
     @Test(.database(.sql(schema))) func aKeyThatWasNeverValidatedIsLookedUp() async throws {
         try await withDatabase { database, context, other in
-            // The row 2 refers to nobody: it has no owner, whichever way that is asked.
+            // Row 2 references no row: it has no owner in any form of the question.
             for condition in ["owner = nil", "owner.id = nil", "owner.name = nil", "NOT owner != nil"] {
                 let found = try await context.fetch("pet").where(condition).sorted("id").all().map { $0["id"] }
                 #expect(found == [2, 3], "\(condition)")

@@ -3,7 +3,7 @@ import KindredTesting
 import TestSupport
 import Testing
 
-/// Deletions by condition beside others who change the same rows.
+/// Deletions by condition beside transactions that change the same rows.
 @Suite struct ConcurrentDeletionTests {
     private static let schema = """
         CREATE TABLE visitor (id integer PRIMARY KEY, name text);

@@ -178,7 +178,7 @@ private struct Graph {
 
     private static func links(_ object: DatabaseObject) async throws -> [String: Set<ObjectID?>] {
         var links: [String: Set<ObjectID?>] = [:]
-        // Rows that others put into these in the meantime are for nobody to know.
+        // Rows that other transactions insert meanwhile cannot be predicted.
         let others = ["guard", "audit", "last"]
         for relationship in object.entity.relationships where !others.contains(relationship.destination.name) {
             links[relationship.name] =

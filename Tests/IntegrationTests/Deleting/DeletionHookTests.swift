@@ -105,7 +105,7 @@ private final class CallLog: Sendable {
             #expect(cities[0]["country_id"] == 1)
             #expect(try await country.set(forKey: "citySet").count == 2)
             #expect(try await other.value("SELECT count(*) FROM city WHERE country_id = 1") == 2)
-            // And a city that nobody held is not left on its way out.
+            // A city without a reference is not left marked as being deleted.
             let again = try await context.fetch("city").all()
             #expect(again.filter(\.isDeleted).isEmpty)
         }

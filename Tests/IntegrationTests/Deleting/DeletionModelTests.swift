@@ -41,7 +41,7 @@ import Testing
         _ random: inout SeededGenerator
     ) async throws -> String? {
         let context = database.makeContext()
-        // Some of the graph is in memory, some of it is not, some sets have rows that nobody holds.
+        // A part of the graph is in memory, and some sets have rows without objects.
         var held = random.some(try await world.fetchAll(context), atMost: 40)
         for object in random.some(held, atMost: 8) {
             for relationship in object.entity.relationships where random.chance(50) {

@@ -67,7 +67,7 @@ private let schema = """
         }
     }
 
-    @Test(.database(.sql(schema))) func whatIsReachedOverRowsThatNobodyHoldsIsReadAgain() async throws {
+    @Test(.database(.sql(schema))) func objectsReachedThroughRowsWithoutObjectsAreReadAgain() async throws {
         try await withDatabase { database, context, other in
             let root = try await context.fetch("node").where("id = 1").one()
             let second = try await context.fetch("node").where("id = 2").one()
@@ -109,7 +109,7 @@ private let schema = """
         }
     }
 
-    @Test(.database(.sql(schema))) func aChildThatComesDuringADeletionIsKeptOut() async throws {
+    @Test(.database(.sql(schema))) func aChildInsertedDuringADeletionIsRefused() async throws {
         try await withDatabase { database, context, other in
             let parent = try await context.fetch("parent").where("id = 1").one()
             try database.prepareForDeletion(of: "parent") { _ in

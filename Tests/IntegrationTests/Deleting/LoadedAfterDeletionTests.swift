@@ -2,8 +2,8 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// What is loaded when rows go that nobody names: it is read again when it is next used, once for all that were read
-/// together, and not at all where the deletion was undone.
+/// Loaded relationships after the deletion of rows without objects: they are read again on their next use, once for all
+/// owners read together, and not at all if the deletion was rolled back.
 @Suite struct LoadedAfterDeletionTests {
     private static let schema = """
         CREATE TABLE author (id int PRIMARY KEY);
@@ -64,7 +64,7 @@ import Testing
     @Test(.database(.sql(schema))) func setsThatHoldRowsWhichMayHaveGoneAreReadAgain() async throws {
         try await withDatabase { database, context, other in
             let shelves = try await context.fetch("shelf").all()
-            // Nobody holds the books.
+            // The books have no objects.
             #expect(try await counts(shelves, "books") == [6, 6, 6, 6])
             try await context.delete(try #require(await context.find("author", 1)))
             let (found, recording) = try await recordingStatements { try await counts(shelves, "books") }

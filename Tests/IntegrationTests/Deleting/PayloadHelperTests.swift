@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// Northwind's order lines, AdventureWorks' inventory, and helpers that say nothing but who belongs to whom.
+/// Northwind's order lines, AdventureWorks' inventory, and helpers without a payload.
 private let schema = """
     CREATE TABLE products (product_id smallint PRIMARY KEY, product_name varchar(40) NOT NULL);
     CREATE TABLE orders (order_id smallint PRIMARY KEY);
@@ -67,7 +67,7 @@ private let schema = """
         }
     }
 
-    @Test(.database(.sql(schema))) func inventoryGoesOnlyWhereItsOwnKeySaysSo() async throws {
+    @Test(.database(.sql(schema))) func inventoryIsDeletedOnlyByItsOwnKeysRule() async throws {
         try await withDatabase { database, context, other in
             let locations = try await context.fetch("location").sorted("locationid").all()
             let products = try await context.fetch("product").sorted("productid").all()

@@ -62,7 +62,7 @@ private let notes = """
         }
     }
 
-    @Test(.database(.sql(notes))) func whoIsCancelledGoesAtOnceAndTheOthersStay() async throws {
+    @Test(.database(.sql(notes))) func aCancelledWaiterLeavesAtOnceAndTheOthersStay() async throws {
         try await withDatabase { database, _, _ in
             let busy = try Busy(database)
             let tasks = try busy.wait(for: [1, 2, 3])
@@ -71,7 +71,7 @@ private let notes = """
             busy.lookups.leave(busy.client)
             #expect(try await tasks[0].value?.result.count == 2)
             #expect(try await tasks[2].value?.position != nil)
-            // Nobody is left of the next: nothing is sent.
+            // The next statement has no waiters left: nothing is sent.
             #expect(busy.enter() == nil)
             let gone = try busy.wait(for: [4])
             gone[0].cancel()
@@ -81,7 +81,7 @@ private let notes = """
         }
     }
 
-    @Test(.database(.sql(notes))) func nobodyWaitsWhereNoAnswerComes() async throws {
+    @Test(.database(.sql(notes))) func noLookupWaitsWithoutAnAnswerUnderWay() async throws {
         try await withDatabase { database, _, _ in
             let busy = try Busy(database, patience: .zero)
             #expect(busy.enter() == nil)
@@ -104,7 +104,7 @@ private let notes = """
         }
     }
 
-    /// Who waits for the table of this database: tables of others may have the same number.
+    /// The waiters for this database's table: other databases' tables may have the same number.
     private let blocked = """
         FROM pg_locks JOIN pg_database AS d ON d.oid = database
         WHERE datname = current_database() AND NOT granted AND relation = 'note'::regclass

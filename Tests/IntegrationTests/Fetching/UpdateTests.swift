@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test(.database(.sql(librarySchema))) func nothingComesBackWhereNobodyHoldsARow() async throws {
+    @Test(.database(.sql(librarySchema))) func noRowIsReturnedWithoutObjectsInMemory() async throws {
         try await withDatabase { database, context, other in
             let (count, recorder) = try await recordingStatements {
                 try await context.fetch("book").update(["pages": 7])
@@ -35,11 +35,11 @@ import Testing
         }
     }
 
-    @Test(.database(.sql(librarySchema))) func membersLoadedTogetherAreReadAgainWhereRowsThatNobodyHoldsChange()
+    @Test(.database(.sql(librarySchema))) func membersLoadedTogetherAreReadAgainWhenRowsWithoutObjectsChange()
         async throws
     {
         try await withDatabase { database, context, other in
-            // The first set is loaded for both authors; of the second nobody has asked for it yet.
+            // The first set is loaded for both authors; the second has not been requested yet.
             let authors = try await context.fetch("author").where("id IN %@", [2, 3]).sorted("id").all()
             _ = try await authors[0].set(forKey: "books").objects
             try await context.fetch("book").where("author.id == 3").update(["author_id": 2])
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test(.database(.sql(librarySchema))) func membersLoadedTogetherLoseRowsThatNobodyHolds() async throws {
+    @Test(.database(.sql(librarySchema))) func membersLoadedTogetherLoseRowsWithoutObjects() async throws {
         try await withDatabase { database, context, other in
             let authors = try await context.fetch("author").where("id IN %@", [2, 3]).sorted("id").all()
             _ = try await authors[0].set(forKey: "books").objects
@@ -117,7 +117,7 @@ import Testing
             for author in authors { sets.append(try await author.set(forKey: "books")) }
             var held: [DatabaseObject] = []
             for set in sets.dropLast() { held += try await set.objects }
-            // Of the third author's books nobody holds any.
+            // No book of the third author has an object.
             let before = try await sets[2].count
             let count = try await context.fetch("book").where("author.id IN %@", [2, 3]).update(["author": authors[0]])
             #expect(try await sets[1].count == 0)

@@ -13,7 +13,7 @@ final class GraphRun {
     var expected = GraphPicture()
     /// Whether the step's effect is known beforehand; if not, what is shown is compared with SQL only.
     var isPredicted = true
-    /// Objects that somebody holds, and those that must not be let go of.
+    /// Referenced objects, and objects that must stay referenced.
     var held: [DatabaseObject] = [] { didSet { index = nil } }
     var pinned: [DatabaseObject] = [] { didSet { index = nil } }
     /// Objects on which something is staged, which the context holds too.

@@ -40,7 +40,7 @@ struct GraphTaskStep: Sendable {
 
 /// A task at work on objects that other tasks work on at the same time.
 ///
-/// One object is its own: nobody else changes the name of that, so that it is known what it has to show in the end.
+/// One object is its own: no other task changes its name, so that its final value is known.
 struct GraphTask: Sendable {
     let number: Int
     let context: DatabaseContext

@@ -114,7 +114,7 @@ struct GroupedOwnerTests {
     }
 
     @Test(arguments: [false, true])
-    func aOneToOnePartnerComesBackWhenTheStagedOneIsGivenUp(isNew: Bool) async throws {
+    func aOneToOnePartnerReturnsWhenTheStagedOneIsDiscarded(isNew: Bool) async throws {
         try await withDatabase { _, context, _ in
             let unit = try #require(try await context.find("unit", 1))
             if isNew {

@@ -18,7 +18,9 @@ import Testing
         return sizes
     }
 
-    @Test(.database(.sql(BatchFaultingTests.library))) func whoGotMembersIsCountedTogetherAgain() async throws {
+    @Test(.database(.sql(BatchFaultingTests.library))) func ownersWithNewMembersAreCountedTogetherAgain()
+        async throws
+    {
         try await withDatabase { database, context, other in
             let authors = try await context.fetch("author").sorted("id").limit(200).all()
             #expect(try await counts(authors, "bookSet") == [5])
@@ -85,7 +87,7 @@ import Testing
         }
     }
 
-    @Test(.database(.sql(BatchFaultingTests.library))) func whoAloneWasChangedIsAskedForAlone() async throws {
+    @Test(.database(.sql(BatchFaultingTests.library))) func aSingleChangedOwnerIsCountedAlone() async throws {
         try await withDatabase { database, context, other in
             let authors = try await context.fetch("author").sorted("id").limit(300).all()
             #expect(try await counts(authors, "bookSet") == [5])

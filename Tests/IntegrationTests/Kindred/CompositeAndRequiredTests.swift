@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test(.database(.sql(oneToOneSchema))) func aRequiredOneToOnePartnerIsNotRobbed() async throws {
+    @Test(.database(.sql(oneToOneSchema))) func aRequiredOneToOnePartnerIsNotDisplaced() async throws {
         try await withDatabase { database, context, other in
             let smith = try await context.fetch("person").where("id = 1").one()
             let passport = try await context.fetch("passport").where("number = 'B'").one()

@@ -32,7 +32,7 @@ import Testing
             second["shirt"] = 1
             try await context.save()
             #expect(try await other.values("SELECT shirt FROM player") == [1] && second["shirt"] == 1)
-            // Nobody takes anything, so that the deletion comes last.
+            // No object takes a value, so that the deletion comes last.
             try context.stageDeletion(of: second)
             teams[1]["name"] = "black"
             let (_, recorder) = try await recordingStatements { try await context.save() }
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test(.database(.sql(schema))) func whoLeavesADeletedObjectIsNotTakenAlong() async throws {
+    @Test(.database(.sql(schema))) func anObjectThatLeavesADeletedOneIsNotDeletedWithIt() async throws {
         try await withDatabase { database, context, other in
             let teams = try await context.fetch("team").sorted("id").all()
             let players = try await teams[0].set(forKey: "playerSet").objects

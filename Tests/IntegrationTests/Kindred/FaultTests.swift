@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test(.database(.sql(referenceSchema))) func aRowThatSomebodyElseDeletedIsOneClearError() async throws {
+    @Test(.database(.sql(referenceSchema))) func aRowDeletedElsewhereIsOneClearError() async throws {
         try await withDatabase { database, context, other in
             let ann = try await context.fetch("person").where("id = 1").one()
             let emails = try await context.fetch("email").sorted("id").all()

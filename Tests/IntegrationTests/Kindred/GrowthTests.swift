@@ -32,7 +32,7 @@ import Testing
         let keys = first..<first + 10
         let rows = try context.fetch(entity).where("id >= %@ AND id < %@", first, first + 10)
         return [
-            // Nobody holds what is found.
+            // The found objects are not kept.
             try await count { for key in keys { _ = try await context.find(entity, key) } },
             try await count { _ = try await rows.all() },
             try await count {
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test(.database(.sql(schema))) func relationshipsThatNobodyFollowsCostNothing() async throws {
+    @Test(.database(.sql(schema))) func unusedRelationshipsCostNothing() async throws {
         try await withDatabase { database, context, other in
             let few = try await statements("hub1", from: 1, context)
             #expect(try await statements("hub100", from: 1, context) == few)

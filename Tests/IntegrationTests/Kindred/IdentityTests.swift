@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test(.database(.sql(referenceSchema))) func objectsAndContextGoWhenNobodyHoldsThem() async throws {
+    @Test(.database(.sql(referenceSchema))) func objectsAndContextAreReleasedWithTheirLastReference() async throws {
         try await withDatabase { database, _, other in
             weak var context: DatabaseContext?
             weak var person: DatabaseObject?
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test(.database(.sql(referenceSchema))) func aChangedObjectThatWentAwayComesBackAsItWasLeft() async throws {
+    @Test(.database(.sql(referenceSchema))) func aReleasedObjectReturnsWithItsWrittenValues() async throws {
         try await withDatabase { database, context, other in
             let ann = try await context.fetch("person").where("id = 1").one()
             let emails = try await ann.set(forKey: "emailSet")

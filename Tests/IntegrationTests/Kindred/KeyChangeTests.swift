@@ -3,7 +3,7 @@ import KindredTesting
 import TestSupport
 import Testing
 
-/// A row that gets another key stays who it is: in the sets that hold it, and for the rows that refer to it.
+/// A row whose key changes keeps its identity: in the sets that hold it, and for the rows that reference it.
 @Suite struct KeyChangeTests {
     private static let schema = """
         CREATE TABLE country (code text PRIMARY KEY, name text NOT NULL, number integer UNIQUE);

@@ -146,7 +146,7 @@ import Testing
                 }
             }
             do {
-                // Whoever holds a row as it is now leaves nothing when it goes.
+                // An object with the current row leaves nothing when it is released.
                 let held = try await context.fetch("email").all()
                 #expect(try await Self.addresses(of: ann).count < held.count)
             }

@@ -125,7 +125,7 @@ import Testing
                 try await context.create("email", ["address": "new", "person": people[1]])
                 try await context.delete(emails[1])
                 try await Task.detached {
-                    // As they are for all who do not see the transaction.
+                    // The values that tasks outside the transaction see.
                     let counts = [2, 1, 0]
                     for (person, count) in zip(people, counts) {
                         #expect(try await self.count(person, "emailSet", isCount) == count)
@@ -197,7 +197,7 @@ import Testing
     }
 
     @Test(.database(.sql(referenceSchema)))
-    func whoIsLinkedToANewObjectWhileItIsSavedKeepsTheLinkStaged() async throws {
+    func aLinkToANewObjectMadeWhileItIsSavedStaysStaged() async throws {
         try await withDatabase { database, context, other in
             let email = try #require(try await context.find("email", 3))
             email["address"] = "changed"

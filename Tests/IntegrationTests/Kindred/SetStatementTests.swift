@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    /// Owner 2 has members of whom the statistics do not know yet, as after a bulk load.
+    /// Owner 2 has members that the statistics do not know yet, as after a bulk load.
     private static let crowd = """
         CREATE TABLE owner (id int PRIMARY KEY);
         CREATE TABLE member (id int PRIMARY KEY, owner_id int REFERENCES owner);

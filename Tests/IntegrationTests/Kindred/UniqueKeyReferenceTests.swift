@@ -50,7 +50,7 @@ import Testing
                 case 2: owners.append(try await context.create("owner", ["id": next, "code": "x\(next)"]))
                 case 3: parts.append(try await context.create("part", ["id": next, "owner": owner]))
                 case 4:
-                    // A code that nobody refers to may change, and lead somewhere else.
+                    // A code that no row references may change, and lead to another row.
                     let free = try await context.create("owner", ["id": next, "code": "y\(next)"])
                     try await free.setValue("z\(next)", forKey: "code")
                     owners.append(free)

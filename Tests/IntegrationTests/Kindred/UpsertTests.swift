@@ -86,7 +86,7 @@ private let stockSchema = """
         }
     }
 
-    @Test(.database(.sql(stockSchema))) func neitherOfTwoWhoStoreTheSameFails() async throws {
+    @Test(.database(.sql(stockSchema))) func twoConcurrentUpsertsOfOneKeyBothSucceed() async throws {
         try await withDatabase { database, context, other in
             let ids = try await withThrowingTaskGroup(of: PostgresValue?.self) { group in
                 for turn in 0..<20 {

@@ -51,7 +51,7 @@ import Testing
             }
             #expect(recorder.statements.isEmpty && error?.message.contains("WrongKeyTests.swift") == true)
             #expect(error?.key == "surnme" && error?.entity == "public.person" && ann["surname"] == "Nobody")
-            // It is reported once: who saves again has been told.
+            // It is reported once: the next save succeeds.
             try await context.save()
             #expect(!context.hasChanges)
             // With other problems all are reported; what is taken back took it along.

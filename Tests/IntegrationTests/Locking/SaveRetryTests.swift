@@ -62,7 +62,7 @@ import Testing
             var attempts = 0
             try await context.save(isolation: .repeatableRead, retry: .attempts(3)) {
                 attempts += 1
-                // The snapshot is taken, and then somebody else writes.
+                // The snapshot is taken, and then another session writes.
                 _ = try await context.fetch("owner").count()
                 if attempts == 1 { _ = try await other.query("UPDATE owner SET name = 'theirs' WHERE id = 1") }
                 mine["name"] = .string("\(try mine.value(forKey: "name", as: String.self) ?? "") and mine")

@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// A foreign key is part of its row: whoever changes it makes a new version.
+/// A foreign key is part of its row: a change of it makes a new version.
 @Suite struct VersionedRelationshipTests {
     @Test(.database(.sql(lockingSchema)), arguments: Versioned.allCases)
     func setsCountTheirMembersAndRefuseStaleOnes(table: Versioned) async throws {
@@ -70,7 +70,7 @@ import Testing
             let error = await expectError(.staleObject) { try await theirs[0].context.save() }
             #expect(error?.conflicts.count == 2)
             #expect(try await other.values("SELECT owner_id FROM passport ORDER BY id") == [nil, nil])
-            // Whoever gets a partner that somebody else had takes it from him.
+            // An object that gets another object's partner displaces that object.
             let owner = try await context.fetch("owner").where("id = 1").one()
             try await owner.setValue(passports[0], forKey: "passport")
             try await owner.setValue(passports[1], forKey: "passport")

@@ -107,7 +107,7 @@ struct ContextLifeTests {
         }
     }
 
-    @Test func aContextWithoutChangesGoesWithoutAWord() async throws {
+    @Test func aContextWithoutChangesIsReleasedWithoutAWarning() async throws {
         try await withLog { database, log in
             var remains = Remains()
             do {
@@ -149,7 +149,7 @@ struct ContextLifeTests {
         }
     }
 
-    /// Each value would otherwise take up and let go of all that are staged.
+    /// Staging one value must not stage all others again and release them.
     @Test func valuesThatAreStagedWithoutAContextAreSavedTogether() async throws {
         try await withLog { database, log in
             let items = try await database.makeContext().fetch("item").sorted("id").all()
@@ -168,7 +168,8 @@ struct ContextLifeTests {
                 let id = try #require(item["id"])
                 #expect(item["name"] == .string("name \(id)"))
                 let stored = try await database.client.query(
-                    "SELECT 1 FROM item WHERE id = \(id) AND name = \(item["name"]) AND NOT unit_id IS DISTINCT FROM \(item["unit_id"])")
+                    "SELECT 1 FROM item WHERE id = \(id) AND name = \(item["name"]) AND NOT unit_id IS DISTINCT FROM \(item["unit_id"])"
+                )
                 #expect(stored.count == 1)
             }
             #expect(items[2]["unit_id"] == 2 && items[3]["unit_id"] == 2)

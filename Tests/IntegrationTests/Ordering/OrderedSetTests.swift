@@ -38,7 +38,7 @@ import Testing
             #expect(try await kind.positions(1, other) == [1, 2, 3, 4, 5, 6])
             try await expectOrderStatements([]) { () async throws in try await set.insert(items[0]) }
             try await expectOrder([1, 2, 3, 4, 5, 9])
-            // No gap: who follows is shifted.
+            // No gap: the following members are shifted.
             try await expectOrderStatements(shift + (kind.isHelper ? ["INSERT"] : [])) { () async throws in
                 try await set.insert(items[9], at: 1)
             }
@@ -62,7 +62,7 @@ import Testing
             try await expectOrder([9, 2, 10, 3, 4, 5, 1])
             try await expectStatements([]) { () async throws in try await set.move(from: 2, to: 2) }
 
-            // The order given is the order there is; who is missing leaves.
+            // The given order becomes the order; missing members leave.
             let wanted = [4, 1, 7, 8].map { items[$0 - 1] }
             let leaving = kind.isHelper ? "DELETE" : "WITH"
             try await expectOrderStatements([leaving, joining]) { () async throws in try await set.set(wanted) }

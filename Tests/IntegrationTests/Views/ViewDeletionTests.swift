@@ -26,7 +26,7 @@ import Testing
         CREATE VIEW person_title_v AS SELECT * FROM person_title;
         """
 
-    @Test(.database(.sql(tables))) func plansAndStatementsAreThoseOfTheTables() async throws {
+    @Test(.database(.sql(tables))) func plansAndStatementsEqualTheTables() async throws {
         try await withDatabase { database, context, other in
             func deletion(_ id: Int) async throws -> (plan: [String], statements: [String]) {
                 let context = database.makeContext()

@@ -37,7 +37,7 @@ import Testing
         var builder = LoadedBatch.Builder(owners: KeyNumbers(owners), count: 0)
         var expected: [ObjectKey: [ObjectKey]] = [:]
         for member in 0..<300 {
-            // One owner that nobody asked for too.
+            // One owner that was not requested too.
             let owner = ObjectKey.integer(Int64(random.next(51)))
             builder.append(.integer(Int64(member)), row, to: owner)
             expected[owner, default: []].append(.integer(Int64(member)))

@@ -88,7 +88,7 @@ import Testing
         let batch = try await load(group, 10, changedAt: 5, changed: [10, 12, 40]) { queries.answer($0, askedAt: 6) }
         #expect(queries.all.last == [.integer(10), .integer(12), .integer(40)] && batch.askedAt == 6)
         #expect(group.found(0, .integer(12))?.askedAt == 6 && group.found(0, .integer(11))?.askedAt == 1)
-        // Far behind the touched one nobody looks.
+        // Owners far behind the touched one are not examined.
         try await load(group, 100, changedAt: 7, changed: [100, 900]) { queries.answer($0, askedAt: 8) }
         #expect(queries.all.last == [.integer(100)])
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Kindred
 
-/// Objects are found by their keys as long as somebody holds them, and not a moment longer.
+/// Objects are found by their keys until their last reference is released.
 @Suite struct ObjectTableTests {
     /// Takes its entry out when it goes, as objects of a context do.
     private final class Thing: TableObject, Sendable {
@@ -93,7 +93,7 @@ import Testing
         #expect(held.values.allSatisfy { known.contains(ObjectIdentifier($0)) })
     }
 
-    @Test func isEmptyWhenNobodyHoldsAnything() {
+    @Test func isEmptyOnceAllObjectsAreReleased() {
         let things = Things()
         var held = (0..<1_000).map { Thing(things, $0) }
         for thing in held { _ = things.table.withLock { $0.insert(thing, ifAbsent: Int64(thing.number)) } }

@@ -3,7 +3,7 @@ import KindredSchema
 @testable import Kindred
 @testable import KindredPostgres
 
-/// A context whose database nobody asks: what changes in memory can be tried without a server.
+/// A context whose database is never queried: changes in memory can be tested without a server.
 struct OfflineContext {
     let context: DatabaseContext
     /// `title`, with an `id` and a `name`.

@@ -25,7 +25,7 @@ import Testing
         #expect(limits.problem("e\u{301}e\u{301}")?.code == .valueTooLarge)
     }
 
-    @Test func labelsAreThoseOfTheEnum() throws {
+    @Test func labelsMustBelongToTheEnum() throws {
         let attribute = Attribute(
             name: "mood", number: 1, typeName: "mood", type: PostgresDataType(rawValue: 99_999), enumLabels: ["happy"])
         let limits = try #require(AttributeLimits(attribute, column: 0))

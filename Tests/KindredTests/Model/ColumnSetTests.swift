@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [4, 70, 200]) func newValuesReplaceThoseOfTheirColumnsOnly(width: Int) {
+    @Test(arguments: [4, 70, 200]) func newValuesReplaceOnlyTheirColumns(width: Int) {
         var random = Generator(state: UInt64(width))
         let columns = RowColumns((0..<width).map { .init(name: "c\($0)", dataType: .text) }, types: nil)
         let row = Row(columns: columns, count: width) { column, write in

@@ -27,7 +27,7 @@ import Testing
         #expect(shouldWait(traffic(alone: 7), after: .zero))
     }
 
-    @Test func nobodyWaitsLongerThanPatienceForAnAnswer() {
+    @Test func noLookupWaitsLongerThanPatience() {
         #expect(shouldWait(traffic(alone: 4), after: .microseconds(19_999)))
         #expect(!shouldWait(traffic(alone: 4), after: .milliseconds(20)))
         #expect(!shouldWait(traffic(alone: 4, patience: .zero), after: .zero))
@@ -35,7 +35,7 @@ import Testing
     }
 
     /// Traffic with as many look-ups as make half of the connections enough, and answers that came some time apart.
-    private func crowd(
+    private func manyLookups(
         answersEvery pause: Duration, count: Int = 40, processorCount: Int = 8
     ) -> (traffic: LookupTraffic, end: Duration) {
         var traffic = traffic(alone: 4, waiting: 6, processorCount: processorCount)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func manyLookupsUseHalfOfTheConnectionsWhileAnswersComeFast() {
-        var (many, end) = crowd(answersEvery: .microseconds(150))
+        var (many, end) = manyLookups(answersEvery: .microseconds(150))
         for left in [3, 2] {
             many.end(lookupCount: 1, isFollowed: false, connectionCount: 4, now: start + end)
             #expect(many.statementCount == left)
@@ -68,7 +68,7 @@ import Testing
     /// The statements that are left under way when a crowd of nine waits for the next answer each time.
     @Test(arguments: [(1, 1), (2, 1), (3, 1), (4, 2), (6, 2), (64, 2)])
     func noMoreStatementsThanProcessorsCanServe(processorCount: Int, statementCount: Int) {
-        var (many, end) = crowd(answersEvery: .microseconds(150), processorCount: processorCount)
+        var (many, end) = manyLookups(answersEvery: .microseconds(150), processorCount: processorCount)
         while shouldWait(many, after: end) {
             many.wait()
             many.end(lookupCount: 1, isFollowed: false, connectionCount: 4, now: start + end)
@@ -79,13 +79,13 @@ import Testing
     @Test func whereAnswersTakeTheirTimeAllConnectionsAreUsed() {
         // A single fast answer is not enough; those that come 250 us apart are not fast.
         for (pause, count) in [(Duration.microseconds(150), 1), (.microseconds(250), 40), (.seconds(1), 40)] {
-            var (many, end) = crowd(answersEvery: pause, count: count)
+            var (many, end) = manyLookups(answersEvery: pause, count: count)
             #expect(shouldWait(many, after: end))
             many.end(lookupCount: 1, isFollowed: false, connectionCount: 4, now: start + end)
             #expect(many.statementCount == 3 && !shouldWait(many, after: end))
         }
         // After a long time without many look-ups some fast answers are enough.
-        var (many, end) = crowd(answersEvery: .seconds(1))
+        var (many, end) = manyLookups(answersEvery: .seconds(1))
         var needed = 0
         while many.statementCount == 4 || !shouldWait(many, after: end) {
             many.wait()
@@ -96,7 +96,7 @@ import Testing
         #expect(needed == 9)
     }
 
-    @Test func eachAnswerGivesThoseThatWaitMoreTime() {
+    @Test func eachAnswerExtendsTheWait() {
         var many = traffic(alone: 4, waiting: 20)
         many.end(lookupCount: 1, isFollowed: true, connectionCount: 4, now: start + .milliseconds(15))
         #expect(many.statementCount == 4)

@@ -11,11 +11,11 @@ import Testing
             ([], []),
             ([nil], [1]),
             ([nil, nil, nil], [1, 2, 3]),
-            // Whoever can stay stays.
+            // Elements that can keep their positions keep them.
             ([1, 2, 3], [1, 2, 3]),
             ([0, 5, 9], [0, 5, 9]),
             ([-7, 5], [-7, 5]),
-            // Behind the last, and in a gap: nobody else changes.
+            // After the last, and in a gap: no other element changes.
             ([1, 2, nil], [1, 2, 3]),
             ([10, nil, 20], [10, 15, 20]),
             ([10, nil, nil, 13], [10, 11, 12, 13]),
@@ -74,7 +74,7 @@ import Testing
         #expect(Self.plan.end([Int64(Int32.max), nil]) == nil)
     }
 
-    @Test func parkingIsWhereNobodyIs() {
+    @Test func parkingPositionsAreUnused() {
         #expect(Self.plan.parking(2, outside: [1, 5]) == [6, 7])
         #expect(Self.plan.parking(2, outside: [Int64(Int32.max), -3]) == [-4, -5])
         #expect(PositionPlan(range: 0...3).parking(2, outside: [0, 3]) == nil)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Kindred
 
-/// Whoever is referenced is stored first; what goes round in a circle is set afterwards.
+/// Referenced objects are stored first; references in a cycle are set afterwards.
 @Suite struct SaveOrderTests {
     private func edge(_ from: Int, _ to: Int, kind: Int = 0, isOptional: Bool = true) -> SaveOrder.Edge {
         SaveOrder.Edge(from: from, to: to, kind: kind, isOptional: isOptional)
