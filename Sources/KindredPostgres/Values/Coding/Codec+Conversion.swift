@@ -123,7 +123,7 @@ extension Codec {
     static func spelled(_ value: PostgresValue, _ type: PostgresDataType) throws -> PostgresValue {
         guard case .string(let text) = value else { return value }
         guard let spelled = TextDecoder.value(text, type) else {
-            throw PostgresError(.invalidParameter, "the string is not a valid value of the type \(type)")
+            throw PostgresError(.invalidParameter, "a string was given that is not a valid value of the type \(type)")
         }
         return spelled
     }
