@@ -68,7 +68,16 @@ import Testing
 
     @Test func nothingEndsTheProcessOnPurpose() {
         let words = ["fatalError(", "precondition(", "preconditionFailure(", "assert(", "assertionFailure("]
-        #expect(places(of: words) == [:])
+        // Locks taken out of order, in debug builds.
+        #expect(places(of: words) == ["KindredPostgres/Internal/RankedMutex.swift": 1])
+    }
+
+    @Test func everyLockHasARank() {
+        let words = [" Mutex(", " Mutex<", "NSLock", "pthread_mutex", "os_unfair_lock"]
+        let known = ["KindredPostgres/Internal/RankedMutex.swift": 3]
+        #expect(places(of: words, below: "KindredPostgres/") == known)
+        #expect(places(of: words, below: "KindredSchema/") == [:])
+        #expect(places(of: words, below: "Kindred/") == [:])
     }
 
     @Test func onlyTheConnectionLayerKnowsLibpq() {

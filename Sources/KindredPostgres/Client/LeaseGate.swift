@@ -36,7 +36,7 @@ final class LeaseGate: Sendable {
         }
     }
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State(), .leaseGate)
 
     static var over: PostgresError {
         PostgresError(

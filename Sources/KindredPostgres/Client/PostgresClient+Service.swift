@@ -24,7 +24,7 @@ final class ClosingSignal: Sendable {
         var lastID = 0
     }
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State(), .leaf)
 
     func send() {
         let waiters = state.withLock { state in

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The result formats of a client's raw statements.
 final class ResultFormats: Sendable {
-    private let formats = Mutex<[StatementText: PostgresFormat]>([:])
+    private let formats = RankedMutex<[StatementText: PostgresFormat]>([:], .leaf)
 
     /// The format for a statement, nil if its columns are not known yet.
     func format(of text: StatementText) -> PostgresFormat? {

@@ -15,7 +15,7 @@ final class ConnectionAttempt: PolledSource {
 
     let deadline: MonotonicTime
     let address: String
-    private let state = Mutex(State())
+    private let state = RankedMutex(State(), .leaf)
 
     init(deadline: MonotonicTime, address: String) {
         self.deadline = deadline

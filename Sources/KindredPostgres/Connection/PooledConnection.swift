@@ -17,10 +17,10 @@ final class PooledConnection: PolledSource {
     let processID: Int32
     let busyPollingLimit: UInt64
     private let socket: Int32
-    private let state: Mutex<ConnectionState>
+    private let state: RankedMutex<ConnectionState>
     /// Whether a thread holds the state: trying a locked mutex is a system call.
     private let isBusy = Atomic(false)
-    private let inbox = Mutex(Inbox())
+    private let inbox = RankedMutex(Inbox(), .connectionInbox)
     /// Whether the inbox has work.
     private let hasMail = Atomic(false)
     private let logger: Logger?
@@ -41,7 +41,7 @@ final class PooledConnection: PolledSource {
         logger = context.logger
         self.onEnd = onEnd
         self.onRetirement = onRetirement
-        state = Mutex(ConnectionState(opened, context: context))
+        state = RankedMutex(ConnectionState(opened, context: context), .connectionState)
         do {
             try Poller.shared.add(self, socket: socket)
         } catch {

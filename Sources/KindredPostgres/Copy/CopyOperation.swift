@@ -26,7 +26,7 @@ final class CopyOperation: Sendable {
     static let limit = 512 << 10
 
     let direction: Direction
-    private let state = Mutex(State())
+    private let state = RankedMutex(State(), .leaf)
 
     init(_ direction: Direction) {
         self.direction = direction

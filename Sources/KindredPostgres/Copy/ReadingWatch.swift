@@ -29,7 +29,7 @@ final class ReadingWatch: Sendable {
         var hasThread = false
     }
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State(), .leaf)
     /// The thread ends after this many idle checks.
     private static let patience = 200
 

@@ -36,7 +36,7 @@ final class Poller: Sendable {
         var isRunning = false
     }
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State(), .poller)
     private let waiter = SocketWaiter()
     /// When the thread checks the deadlines next.
     private let nextDeadline = Atomic<UInt64>(.max)

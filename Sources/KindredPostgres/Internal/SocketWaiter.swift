@@ -76,7 +76,7 @@ import Synchronization
 #else
     /// Waits for sockets with poll; a byte through a pipe interrupts the wait.
     struct SocketWaiter: ~Copyable, Sendable {
-        private let sockets = Mutex<[Int32: Int32]>([:])
+        private let sockets = RankedMutex<[Int32: Int32]>([:], .leaf)
         private let pipeEnds: (read: Int32, write: Int32)
 
         init() {

@@ -11,7 +11,7 @@ final class NotificationQueue: Sendable {
     }
 
     private let capacity: Int
-    private let state = Mutex(State())
+    private let state = RankedMutex(State(), .leaf)
 
     init(capacity: Int) {
         self.capacity = capacity

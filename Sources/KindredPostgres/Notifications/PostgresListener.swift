@@ -31,7 +31,7 @@ public final class PostgresListener: Sendable {
     let configuration: PostgresConfiguration
     let logger: Logger?
     let manner = Connector.Manner()
-    private let state = Mutex(State())
+    private let state = RankedMutex(State(), .leaf)
 
     /// Makes a listener, which connects with its first subscriber.
     ///

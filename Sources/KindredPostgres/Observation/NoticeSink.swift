@@ -16,7 +16,7 @@ import Synchronization
 /// Keeps the last fatal one: a server that ends an idle session says why in a notice.
 final class NoticeSink: Sendable {
     private let logger: Logger?
-    private let fatal = Mutex<PostgresError?>(nil)
+    private let fatal = RankedMutex<PostgresError?>(nil, .leaf)
     private let bytes = Atomic<Int>(0)
 
     private let onNotification: (@Sendable (PostgresNotification) -> Void)?

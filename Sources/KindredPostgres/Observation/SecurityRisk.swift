@@ -68,7 +68,7 @@ final class SecurityWarnings: Sendable {
     /// For risks of the whole process.
     static let process = SecurityWarnings()
 
-    private let known = Mutex<Set<SecurityRisk>>([])
+    private let known = RankedMutex<Set<SecurityRisk>>([], .leaf)
 
     func log(_ risk: SecurityRisk, _ logger: Logger?) {
         guard let logger, known.withLock({ $0.insert(risk).inserted }) else { return }

@@ -32,7 +32,7 @@ final class StatementObservers: Sendable {
         var lastID = 0
     }
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State(), .leaf)
     /// Kept beside the handlers: cheap to check when there are none.
     private let count = Atomic(0)
 

@@ -10,7 +10,7 @@ public final class StatementRecorder: Sendable {
     /// The task's recorder.
     static var current: StatementRecorder? { wasMade.load(ordering: .relaxed) ? ofTask : nil }
 
-    private let events = Mutex<[StatementEvent]>([])
+    private let events = RankedMutex<[StatementEvent]>([], .leaf)
     private let outer: StatementRecorder?
     /// A recorder for a limit keeps no events.
     private let limit: StatementLimit?

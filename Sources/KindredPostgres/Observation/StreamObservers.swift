@@ -8,7 +8,7 @@ final class StreamObservers<Element: Sendable>: Sendable {
         var isFinished = false
     }
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State(), .leaf)
     /// Kept beside the streams: cheap to check when there are none.
     private let count = Atomic(0)
 

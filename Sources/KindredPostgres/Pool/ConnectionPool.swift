@@ -35,12 +35,12 @@ final class ConnectionPool: PolledSource {
 
     let context: ConnectionContext
     private let options: PostgresConfiguration.PoolOptions
-    private let state: Mutex<State>
+    private let state: RankedMutex<State>
 
     init(_ context: ConnectionContext) throws(PostgresError) {
         self.context = context
         options = context.configuration.pool
-        state = Mutex(State(machine: Machine(options: context.configuration.pool)))
+        state = RankedMutex(State(machine: Machine(options: context.configuration.pool)), .leaf)
         try Poller.shared.addTimed(self)
     }
 

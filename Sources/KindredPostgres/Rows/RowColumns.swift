@@ -43,7 +43,7 @@ public final class RowColumns: Sendable {
     /// The kind of each column, so that common values are decoded without a look-up of their type.
     private let kinds: [Kind]
     /// First positions by the bytes of the name; built at the first search if there are many columns.
-    private let positions = Mutex<[[UInt8]: Int]?>(nil)
+    private let positions = RankedMutex<[[UInt8]: Int]?>(nil, .leaf)
 
     package init(_ columns: [Column], types: TypeRegistry?) {
         self.columns = columns

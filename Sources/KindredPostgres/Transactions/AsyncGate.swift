@@ -8,7 +8,7 @@ package final class AsyncGate: Sendable {
         var waiters: Deque<CheckedContinuation<Void, Never>> = []
     }
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State(), .leaf)
 
     package init() {}
 

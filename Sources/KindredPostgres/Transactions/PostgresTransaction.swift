@@ -16,7 +16,7 @@ public final class PostgresTransaction: Sendable, RequestScope {
     let depth: Int
     /// BEGIN or SAVEPOINT.
     private let opening: Statement
-    private let state = Mutex(TransactionState())
+    private let state = RankedMutex(TransactionState(), .transactionScope)
 
     init(
         client: PostgresClient,

@@ -32,7 +32,7 @@ extension PostgresTransactionID {
 
 /// The number of a transaction about to be committed, once it is known.
 final class TrackedID: Sendable {
-    private let value = Mutex<PostgresTransactionID?>(nil)
+    private let value = RankedMutex<PostgresTransactionID?>(nil, .leaf)
 
     var id: PostgresTransactionID? { value.withLock { $0 } }
 

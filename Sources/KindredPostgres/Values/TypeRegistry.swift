@@ -37,7 +37,7 @@ package final class TypeRegistry: Sendable {
         }
     }
 
-    private let kinds = Mutex<[PostgresDataType: Kind]>([:])
+    private let kinds = RankedMutex<[PostgresDataType: Kind]>([:], .leaf)
 
     package init() {}
 

@@ -4,25 +4,33 @@ import Synchronization
 // Staged changes are held strongly while the program holds the context, and weakly after that. A context made later for
 // one of the surviving objects takes them back.
 extension ContextCore {
-    /// The context that the program holds, and the changes staged while it held none.
+    /// The number of contexts, and the changes staged while there was none.
     struct Life: Sendable {
-        /// The number of contexts: a context in its `deinit` may still be counted beside its successor.
+        /// A context in its `deinit` may still be counted beside its successor.
         fileprivate var count = 0
-        fileprivate weak var context: DatabaseContext?
         fileprivate var unheld = WeakChanges()
     }
 
+    /// The context that the program holds.
+    struct Current: Sendable {
+        fileprivate weak var context: DatabaseContext?
+    }
+
     /// The context that the program holds, or a new one if it holds none.
+    ///
+    /// Must not be called under another lock if the program may hold no context: a new one is made under the lock of
+    /// the lowest rank.
     var context: DatabaseContext {
-        life.withLock { life in
-            if let context = life.context { return context }
+        if let context = current.withLock({ $0.context }) { return context }
+        return life.withLock { life in
+            if let context = current.withLock({ $0.context }) { return context }
             let context = DatabaseContext(self)
-            life.context = context
             life.count += 1
             if life.count == 1 {
                 stageAgain(life.unheld)
                 life.unheld = WeakChanges()
             }
+            current.withLock { $0.context = context }
             return context
         }
     }
@@ -32,7 +40,7 @@ extension ContextCore {
     /// If the program holds no context, this one lasts for the value and does not stage weakly held changes again:
     /// staging n values would take quadratic time otherwise.
     var contextForValue: DatabaseContext {
-        life.withLock { $0.context ?? DatabaseContext(self, stagesAgain: false) }
+        current.withLock { $0.context } ?? DatabaseContext(self, stagesAgain: false)
     }
 
     /// Called when a context is released: the last one releases what is staged.

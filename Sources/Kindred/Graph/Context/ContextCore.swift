@@ -10,7 +10,7 @@ package final class ContextCore: Sendable {
     let database: Database
     let runtime: SchemaRuntime
     let faulting: FaultingMode
-    let map: Mutex<IdentityMap>
+    let map: RankedMutex<IdentityMap>
     /// The objects in memory.
     let references: ObjectReferences
     /// Counts changes: an answer read before a change does not overwrite the change.
@@ -20,7 +20,7 @@ package final class ContextCore: Sendable {
     /// The number of undone transactions that had changed the context.
     let undone = Atomic<UInt64>(0)
     /// The times at which transactions changed the context.
-    let times = Mutex(TransactionTimes())
+    let times = RankedMutex(TransactionTimes(), .leaf)
     let hasTransactions = Atomic(false)
     /// The turn to change the context.
     let turn = ContextTurn()
@@ -29,19 +29,21 @@ package final class ContextCore: Sendable {
     /// The number of running saves.
     let saves = Atomic(0)
     /// Typed reads of keys that are no attribute; the next save reports them.
-    let misreads = Mutex<[ValidationProblem]>([])
+    let misreads = RankedMutex<[ValidationProblem]>([], .leaf)
     /// Unsaved changes.
     ///
     /// Lock order: this one before an object's, never the reverse.
-    let staged = Mutex(StagedChanges())
-    /// The context that the program holds, and the changes staged while it held none.
-    let life = Mutex(Life())
+    let staged = RankedMutex(StagedChanges(), .stagedChanges)
+    /// The number of contexts, and the changes staged while there was none.
+    let life = RankedMutex(Life(), .contextLife)
+    /// The context that the program holds.
+    let current = RankedMutex(Current(), .currentContext)
     /// Whether the loss of changes has been logged.
     let hasLoggedLoss = Atomic(false)
     /// Rows of changed objects that left memory, not yet moved to the map.
     ///
     /// A leaf lock: an object's `deinit` may run anywhere, also under the map's lock.
-    private let releasedRows = Mutex<[ReleasedRow]>([])
+    private let releasedRows = RankedMutex<[ReleasedRow]>([], .releasedRows)
     private let hasReleasedRows = Atomic(false)
 
     init(database: Database, runtime: SchemaRuntime, faulting: FaultingMode) {
@@ -49,7 +51,7 @@ package final class ContextCore: Sendable {
         self.faulting = faulting
         self.runtime = runtime
         references = ObjectReferences()
-        map = Mutex(IdentityMap(references))
+        map = RankedMutex(IdentityMap(references), .identityMap)
     }
 
     /// Keeps the row of an object that leaves memory.

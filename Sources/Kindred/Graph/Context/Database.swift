@@ -12,7 +12,7 @@ import Synchronization
 public final class Database: Sendable {
     /// The pool of connections, for everything below objects: raw SQL, exclusive connections, metrics.
     public let client: PostgresClient
-    let runtime: Mutex<SchemaRuntime>
+    let runtime: RankedMutex<SchemaRuntime>
     let overrides: [SchemaOverride]
     let deletionHooks = DeletionHooks()
     let registeredHooks = RegisteredHooks()
@@ -22,7 +22,7 @@ public final class Database: Sendable {
         mistakes = MistakeLog(logger)
         self.client = client
         self.overrides = overrides
-        self.runtime = Mutex(runtime)
+        self.runtime = RankedMutex(runtime, .leaf)
     }
 
     /// The model as last read: entities, attributes, relationships.

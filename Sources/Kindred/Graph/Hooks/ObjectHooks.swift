@@ -39,7 +39,7 @@ public struct ObjectHooks: Sendable {
 /// The hooks of plain entities, by entity: without any, a check costs one atomic load.
 final class RegisteredHooks: Sendable {
     private let isEmpty = Atomic(true)
-    private let hooks = Mutex<[QualifiedName: [ObjectHooks]]>([:])
+    private let hooks = RankedMutex<[QualifiedName: [ObjectHooks]]>([:], .leaf)
 
     func add(_ added: ObjectHooks, for entity: QualifiedName) {
         hooks.withLock { $0[entity, default: []].append(added) }
@@ -87,7 +87,7 @@ extension DatabaseContext {
 final class DeletionHooks: Sendable {
     typealias Hook = @Sendable (DatabaseObject) async throws -> Void
 
-    private let hooks = Mutex<[QualifiedName: [Hook]]>([:])
+    private let hooks = RankedMutex<[QualifiedName: [Hook]]>([:], .leaf)
 
     func add(_ hook: @escaping Hook, for entity: QualifiedName) {
         hooks.withLock { $0[entity, default: []].append(hook) }

@@ -1,3 +1,4 @@
+import KindredPostgres
 import Synchronization
 
 /// Weak references to a context's objects, by entity and key.
@@ -23,7 +24,7 @@ final class ObjectReferences: Sendable {
         }
     }
 
-    private let entities = Mutex(EntityTables<Entity>())
+    private let entities = RankedMutex(EntityTables<Entity>(), .objectReferences)
     private let hasIndexes = Atomic(false)
 
     /// Whether there are secondary indexes, so that each change of a row must be noted.

@@ -18,7 +18,7 @@ open class DatabaseObject: @unchecked Sendable {
     /// The state of the object's context, whether the program holds the context or not.
     let core: ContextCore
     package let runtime: EntityRuntime
-    private let state: Mutex<ObjectState>
+    private let state: RankedMutex<ObjectState>
     /// The object's place in the context's object table; changed under that table's lock only.
     private let place = Atomic<Int32>(-1)
 
@@ -27,15 +27,15 @@ open class DatabaseObject: @unchecked Sendable {
         // `__shared`: the initializer takes the seed apart, so that the caller need not give up ownership.
         core = seed.core
         runtime = seed.runtime
-        state = Mutex(
-            ObjectState(row: seed.row, group: seed.group, position: seed.position, staging: seed.staging))
+        state = RankedMutex(
+            ObjectState(row: seed.row, group: seed.group, position: seed.position, staging: seed.staging), .objectState)
     }
 
     /// Creates an object without a class of its own; separate arguments, because a seed would be copied.
     init(plain core: ContextCore, _ runtime: EntityRuntime, _ row: Row, _ group: LoadGroup?, _ position: Int32) {
         self.core = core
         self.runtime = runtime
-        state = Mutex(ObjectState(row: row, group: group, position: position))
+        state = RankedMutex(ObjectState(row: row, group: group, position: position), .objectState)
     }
 
     /// No longer needed: an override of ``prepareForDeletion()`` is found automatically.
@@ -86,7 +86,7 @@ open class DatabaseObject: @unchecked Sendable {
 
     deinit {
         // Relationships loaded earlier may hold older rows than this object does.
-        let (released, isStaged) = state.withLock { (ReleasedRow(runtime, $0), $0.stagingBox != nil) }
+        let (released, isStaged) = state.withLockInDeinit { (ReleasedRow(runtime, $0), $0.stagingBox != nil) }
         if let released { core.keep(released) }
         // A search after this finds the released row instead of the object.
         let place = tablePlace

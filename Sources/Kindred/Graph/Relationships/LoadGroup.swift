@@ -86,7 +86,7 @@ package final class LoadGroup: Sendable {
         let keys: KeyNumbers
         /// The transaction or savepoint that it is part of.
         let scope: ObjectIdentifier?
-        let waiters = Mutex<(isDone: Bool, continuations: [CheckedContinuation<Void, Never>])>((false, []))
+        let waiters = RankedMutex<(isDone: Bool, continuations: [CheckedContinuation<Void, Never>])>((false, []), .leaf)
 
         init(keys: KeyNumbers, scope: ObjectIdentifier?) {
             self.keys = keys
@@ -117,7 +117,7 @@ package final class LoadGroup: Sendable {
     /// The time at which the rows were read.
     let askedAt: UInt64
     /// The relationships with state: few, so that a list is faster than a dictionary.
-    private let slots = Mutex<[Slot]>([])
+    private let slots = RankedMutex<[Slot]>([], .loadGroup)
 
     init(_ elements: Elements, askedAt: UInt64) {
         self.elements = elements

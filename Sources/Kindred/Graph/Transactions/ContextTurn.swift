@@ -1,3 +1,4 @@
+import KindredPostgres
 import Synchronization
 
 /// A lock on changes of a context, held by one transaction or single write at a time.
@@ -25,7 +26,7 @@ final class ContextTurn: Sendable {
         case cancelled
     }
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State(), .leaf)
 
     /// Waits for the turn; returns true if this call took it, false if the holder had it already.
     ///
@@ -112,7 +113,7 @@ final class ContextTurn: Sendable {
 /// The contexts whose turn a transaction holds until its end.
 final class ContextTurns: Sendable {
     /// Nil after the end.
-    private let contexts = Mutex<[DatabaseContext]?>([])
+    private let contexts = RankedMutex<[DatabaseContext]?>([], .leaf)
 
     /// Waits for the turn to change a context, unless the transaction holds it.
     ///

@@ -6,7 +6,7 @@ import Synchronization
 /// A context runs one transaction at a time. A rollback does not undo what other tasks read and stage meanwhile.
 final class RunningJournals: Sendable {
     /// Outer scopes before inner ones.
-    private let journals = Mutex<[TransactionJournal]>([])
+    private let journals = RankedMutex<[TransactionJournal]>([], .runningJournals)
 
     func insert(_ journal: TransactionJournal) { journals.withLock { $0.append(journal) } }
 

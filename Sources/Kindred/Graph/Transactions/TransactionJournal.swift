@@ -102,7 +102,7 @@ final class TransactionJournal: Sendable {
         weak var object: DatabaseObject?
     }
 
-    private let entries = Mutex(Entries())
+    private let entries = RankedMutex(Entries(), .transactionJournal)
     /// Serializes the writes of the scope; an inner scope is one of them.
     let writeLock = AsyncGate()
 

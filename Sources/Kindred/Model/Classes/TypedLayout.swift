@@ -14,7 +14,7 @@ package final class TypedLayout: Sendable {
     /// The columns of the properties that are attributes.
     let columns: [Column]
     /// The columns of results that matched, the latest last, and the checks of their rows.
-    let checkedResults = Mutex<[(result: RowColumns, checks: RowChecks)]>([])
+    let checkedResults = RankedMutex<[(result: RowColumns, checks: RowChecks)]>([], .leaf)
 
     /// A property's column.
     struct Column: Sendable {

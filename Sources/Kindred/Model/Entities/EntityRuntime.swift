@@ -48,10 +48,10 @@ package final class EntityRuntime: Sendable {
     let version: VersionColumn?
     /// The limits of values besides their types.
     let limits: [AttributeLimits]
-    private let texts = Mutex<[String: StatementText]>([:])
-    private let empty = Mutex<Row?>(nil)
+    private let texts = RankedMutex<[String: StatementText]>([:], .leaf)
+    private let empty = RankedMutex<Row?>(nil, .leaf)
     /// `SELECT … WHERE key`, the most frequent statement, kept here so that it needs no look-up.
-    let selectionByKey = Mutex<StatementText?>(nil)
+    let selectionByKey = RankedMutex<StatementText?>(nil, .leaf)
     /// The sharing of look-ups by key; nil if they cannot share.
     let lookups: KeyLookups?
 

@@ -1,3 +1,4 @@
+import KindredPostgres
 package import KindredSchema
 import Synchronization
 
@@ -13,7 +14,7 @@ package final class SchemaRuntime: Sendable {
     let partitionKeys: [Int: [PartitionKeyRuntime]]
     private let positions: [QualifiedName: Int]
     /// The database's own actions when an entity's rows are deleted, by entity; filled on demand.
-    let deletionClosures = Mutex<[Int: DeletionClosure]>([:])
+    let deletionClosures = RankedMutex<[Int: DeletionClosure]>([:], .leaf)
 
     /// The entities' classes, bound to this schema.
     let classes: BoundClasses

@@ -13,7 +13,7 @@ final class MistakeLog: Sendable {
     }
 
     private let logger: Logger
-    private let known = Mutex<Set<Mistake>>([])
+    private let known = RankedMutex<Set<Mistake>>([], .mistakeLog)
 
     /// Bounds memory: keys may come from the program's users.
     private static let maximumCount = 1_000

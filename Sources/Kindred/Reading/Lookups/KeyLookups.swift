@@ -17,12 +17,13 @@ final class KeyLookups: Sendable {
         }
     }
 
-    private let state: Mutex<State>
+    private let state: RankedMutex<State>
     /// The limit of keys per statement.
     private static let maximumCount = 500
 
     init(patience: Duration = .milliseconds(20)) {
-        state = Mutex(State(traffic: LookupTraffic(patience: patience, processorCount: Processors.count)))
+        state = RankedMutex(
+            State(traffic: LookupTraffic(patience: patience, processorCount: Processors.count)), .keyLookups)
     }
 
     /// Registers a look-up that should wait; nil if it is sent alone, and counted until `leave`.

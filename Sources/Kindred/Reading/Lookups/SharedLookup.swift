@@ -49,7 +49,7 @@ final class SharedLookup: Sendable {
 
     private let entity: EntityRuntime
     private let begin = MonotonicTime.now
-    private let state = Mutex(State())
+    private let state = RankedMutex(State(), .sharedLookup)
 
     init(_ entity: EntityRuntime) {
         self.entity = entity

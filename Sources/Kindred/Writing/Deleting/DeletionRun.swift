@@ -8,7 +8,7 @@ final class DeletionRun: Sendable {
 
     let context: DatabaseContext
     private let outer: DeletionRun?
-    private let requested = Mutex<[DatabaseObject]>([])
+    private let requested = RankedMutex<[DatabaseObject]>([], .leaf)
 
     init(_ context: DatabaseContext) {
         self.context = context

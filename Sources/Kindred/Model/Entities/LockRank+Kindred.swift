@@ -1,0 +1,22 @@
+import KindredPostgres
+
+// In the order in which a thread takes them; those of the connection layer come behind.
+extension LockRank {
+    /// Under it the next context takes over what is staged.
+    static var contextLife: LockRank { LockRank(0, "ContextCore.life") }
+    static var loadGroup: LockRank { LockRank(1, "LoadGroup") }
+    static var stagedChanges: LockRank { LockRank(2, "ContextCore.staged") }
+    static var identityMap: LockRank { LockRank(3, "ContextCore.map") }
+    /// From a savepoint's journal to that of the scope around it.
+    static var transactionJournal: LockRank { LockRank(4, "TransactionJournal", isChained: true) }
+    static var runningJournals: LockRank { LockRank(5, "RunningJournals") }
+    static var objectState: LockRank { LockRank(6, "an object's state") }
+    static var keyLookups: LockRank { LockRank(7, "KeyLookups") }
+    static var sharedLookup: LockRank { LockRank(8, "SharedLookup") }
+
+    // Taken under any other: an object is asked for its context, and an object's `deinit` may run anywhere.
+    static var currentContext: LockRank { LockRank(25, "ContextCore.current") }
+    static var mistakeLog: LockRank { LockRank(26, "MistakeLog") }
+    static var objectReferences: LockRank { LockRank(27, "ObjectReferences") }
+    static var releasedRows: LockRank { LockRank(28, "ContextCore.releasedRows") }
+}

@@ -1,0 +1,85 @@
+#if DEBUG
+    import Synchronization
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #else
+        import Darwin
+    #endif
+
+    /// A mutex that ends the process if a thread takes it out of order, which a test would notice only if another thread
+    /// happened to take the same locks at the same moment.
+    ///
+    /// In release builds it is the standard library's `Mutex`.
+    package struct RankedMutex<Value: ~Copyable>: ~Copyable, Sendable {
+        private let mutex: Mutex<Value>
+        private let rank: LockRank
+
+        package init(_ value: consuming sending Value, _ rank: LockRank) {
+            mutex = Mutex(value)
+            self.rank = rank
+        }
+
+        package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+            _ body: (inout sending Value) throws(Failure) -> sending Result
+        ) throws(Failure) -> sending Result {
+            let held = HeldRanks.ofThread
+            assert(held.allow(rank), "\(rank.name) was locked while locks of the ranks \(held.orders) were held")
+            HeldRanks.setOfThread(held.adding(rank))
+            defer { HeldRanks.setOfThread(held) }
+            return try mutex.withLock(body)
+        }
+
+        /// Never waits, so that its place in the order does not matter; that of locks taken meanwhile does.
+        package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+            _ body: (inout sending Value) throws(Failure) -> sending Result
+        ) throws(Failure) -> sending Result? {
+            let held = HeldRanks.ofThread
+            HeldRanks.setOfThread(held.adding(rank))
+            defer { HeldRanks.setOfThread(held) }
+            return try mutex.withLockIfAvailable(body)
+        }
+
+        /// For the `deinit` of the mutex's owner, which may run under any lock: no other thread can hold this one.
+        package borrowing func withLockInDeinit<Result: ~Copyable, Failure: Error>(
+            _ body: (inout sending Value) throws(Failure) -> sending Result
+        ) throws(Failure) -> sending Result {
+            try mutex.withLock(body)
+        }
+    }
+
+    extension HeldRanks {
+        /// nil if the process has no key left; the order is not checked then.
+        private static let key: pthread_key_t? = {
+            var key = pthread_key_t()
+            return unsafe pthread_key_create(&key, nil) == 0 ? key : nil
+        }()
+
+        /// Those of the calling thread, kept as the bits of a pointer that nothing follows.
+        fileprivate static var ofThread: HeldRanks {
+            guard let key else { return HeldRanks() }
+            return unsafe HeldRanks(bits: UInt(bitPattern: pthread_getspecific(key)))
+        }
+
+        fileprivate static func setOfThread(_ ranks: HeldRanks) {
+            if let key { _ = unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: ranks.bits)) }
+        }
+    }
+#else
+    public import Synchronization
+
+    package typealias RankedMutex<Value: ~Copyable> = Mutex<Value>
+
+    extension Mutex where Value: ~Copyable {
+        @inlinable
+        package init(_ value: consuming sending Value, _ rank: LockRank) { self.init(value) }
+
+        @inlinable
+        package borrowing func withLockInDeinit<Result: ~Copyable, Failure: Error>(
+            _ body: (inout sending Value) throws(Failure) -> sending Result
+        ) throws(Failure) -> sending Result {
+            try withLock(body)
+        }
+    }
+#endif
