@@ -188,8 +188,14 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// Here each unsafe expression is marked. `KindredPostgres` hands libpq's pointers about in most of its lines.
+let memorySafe: Set = [
+    "HarmlessText", "KindredSchema", "Kindred", "KindredFoundation", "KindredObservability", "KindredService",
+    "EmbeddedPostgres", "KindredGenerator", "KindredTesting",
+]
+
 for target in package.targets where target.type != .system {
-    target.swiftSettings = features + strict
+    target.swiftSettings = features + strict + (memorySafe.contains(target.name) ? [.strictMemorySafety()] : [])
 }
 
 // `bin/docs` sets KINDRED_DOCS; users of the package never resolve the plugin.

@@ -33,7 +33,7 @@ enum ExitWatch {
         for supervisor in folders.keys { kill(supervisor, SIGTERM) }
         var remainingWaits = 600
         for folder in folders.values {
-            while access(folder, F_OK) == 0, remainingWaits > 0 {
+            while unsafe access(folder, F_OK) == 0, remainingWaits > 0 {
                 usleep(5_000)
                 remainingWaits -= 1
             }

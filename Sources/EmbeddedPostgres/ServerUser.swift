@@ -29,7 +29,7 @@ struct ServerUser: Sendable, Hashable {
 
     private static func isInstalled(_ program: String) -> Bool {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-        return path.split(separator: ":").contains { access("\($0)/\(program)", X_OK) == 0 }
+        return path.split(separator: ":").contains { unsafe access("\($0)/\(program)", X_OK) == 0 }
     }
 
     /// Returns the user to change to, or nil if the process does not run as root.
@@ -47,17 +47,17 @@ struct ServerUser: Sendable, Hashable {
     }
 
     private static func lookUp(_ name: String) -> ServerUser? {
-        var entry = passwd()
+        var entry = unsafe passwd()
         var found: UnsafeMutablePointer<passwd>?
         // Far more than a line of the user database needs; a longer one counts as not found.
-        return withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 16) { buffer in
-            let bytes = buffer.bindMemory(to: CChar.self)
+        return unsafe withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 16) { buffer in
+            let bytes = unsafe buffer.bindMemory(to: CChar.self)
             guard let start = bytes.baseAddress,
-                getpwnam_r(name, &entry, start, bytes.count, &found) == 0, found != nil
+                unsafe getpwnam_r(name, &entry, start, bytes.count, &found) == 0, unsafe found != nil
             else {
                 return nil
             }
-            return ServerUser(name: name, userID: entry.pw_uid, groupID: entry.pw_gid)
+            return unsafe ServerUser(name: name, userID: entry.pw_uid, groupID: entry.pw_gid)
         }
     }
 }

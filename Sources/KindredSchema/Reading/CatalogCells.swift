@@ -36,7 +36,8 @@ struct CatalogCells {
     /// False for NULL.
     mutating func flag(_ row: Int, _ column: Int) -> Bool {
         // Privilege functions return NULL for objects dropped concurrently.
-        guard let byte = result.withCell(row: row, column: column, { $0.count == 1 ? $0.first : nil }) else {
+        guard let byte = unsafe result.withCell(row: row, column: column, { unsafe $0.count == 1 ? $0.first : nil })
+        else {
             return false
         }
         if byte == nil { isMalformed = true }
@@ -52,20 +53,20 @@ struct CatalogCells {
     }
 
     func optionalString(_ row: Int, _ column: Int) -> String? {
-        result.withCell(row: row, column: column) { String(decoding: $0, as: UTF8.self) }
+        unsafe result.withCell(row: row, column: column) { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
     /// A one-dimensional array of int2 without NULLs; empty for NULL.
     mutating func int16s(_ row: Int, _ column: Int) -> [Int16] {
-        let numbers = result.withCell(row: row, column: column) { bytes -> [Int16]? in
+        let numbers = unsafe result.withCell(row: row, column: column) { bytes -> [Int16]? in
             // Number of dimensions, flags, element type; length and lower bound of the one dimension; then the elements.
             guard bytes.count >= 12 else { return nil }
-            let dimensions = bytes.bigEndian(at: 0, as: Int32.self)
+            let dimensions = unsafe bytes.bigEndian(at: 0, as: Int32.self)
             if dimensions == 0 { return [] }
             guard dimensions == 1, bytes.count >= 20 else { return nil }
-            let count = Int(bytes.bigEndian(at: 12, as: Int32.self))
+            let count = unsafe Int(bytes.bigEndian(at: 12, as: Int32.self))
             guard count >= 0, bytes.count == 20 + 6 * count else { return nil }
-            return (0..<count).map { bytes.bigEndian(at: 20 + 6 * $0 + 4, as: Int16.self) }
+            return (0..<count).map { unsafe bytes.bigEndian(at: 20 + 6 * $0 + 4, as: Int16.self) }
         }
         switch numbers {
         case .some(.some(let numbers)): return numbers
@@ -77,8 +78,8 @@ struct CatalogCells {
     }
 
     private mutating func integer<Integer: FixedWidthInteger>(_ row: Int, _ column: Int) -> Integer {
-        let value = result.withCell(row: row, column: column) { bytes -> Integer? in
-            bytes.count == MemoryLayout<Integer>.size ? bytes.bigEndian(at: 0, as: Integer.self) : nil
+        let value = unsafe result.withCell(row: row, column: column) { bytes -> Integer? in
+            unsafe bytes.count == MemoryLayout<Integer>.size ? bytes.bigEndian(at: 0, as: Integer.self) : nil
         }
         if let value, let value { return value }
         isMalformed = true
@@ -89,6 +90,6 @@ struct CatalogCells {
 extension UnsafeRawBufferPointer {
     /// The caller has checked the number of bytes.
     fileprivate func bigEndian<Integer: FixedWidthInteger>(at offset: Int, as type: Integer.Type) -> Integer {
-        Integer(bigEndian: loadUnaligned(fromByteOffset: offset, as: type))
+        unsafe Integer(bigEndian: loadUnaligned(fromByteOffset: offset, as: type))
     }
 }

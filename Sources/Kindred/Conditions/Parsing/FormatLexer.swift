@@ -77,8 +77,10 @@ struct FormatLexer {
             view.append(contentsOf: word)
             return String(view)
         }
-        return String(unsafeUninitializedCapacity: word.count) { buffer in
-            for (offset, scalar) in word.enumerated() { buffer[offset] = UInt8(truncatingIfNeeded: scalar.value) }
+        return unsafe String(unsafeUninitializedCapacity: word.count) { buffer in
+            for (offset, scalar) in word.enumerated() {
+                unsafe buffer[offset] = UInt8(truncatingIfNeeded: scalar.value)
+            }
             return word.count
         }
     }

@@ -138,7 +138,7 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
     }
 
     private mutating func makeEntry(_ object: Object, _ key: Key) -> Int {
-        let address = UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
+        let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
         let number: Int
         if let free = firstFree {
             number = free

@@ -44,7 +44,7 @@ extension EntityRuntime {
         // The cast is safe: a class has its superclass's representation, and contexts create every object of an entity
         // as the class registered for it.
         if Object.self == DatabaseObject.self || layout?.type is Object.Type {
-            return unsafeBitCast(objects, to: [Object].self)
+            return unsafe unsafeBitCast(objects, to: [Object].self)
         }
         if objects.isEmpty { return [] }
         throw unregistered(Object.self)

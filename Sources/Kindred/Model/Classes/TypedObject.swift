@@ -66,17 +66,17 @@ public final class EntityMapping: Sendable {
         entity = QualifiedName(schema: schema, name: name)
         self.isQualified = isQualified
         self.properties = properties
-        table = Dictionary(properties.map { ($0.keyPath, $0.key) }, uniquingKeysWith: { first, _ in first })
-        paths = Dictionary(
+        unsafe table = Dictionary(properties.map { ($0.keyPath, $0.key) }, uniquingKeysWith: { first, _ in first })
+        unsafe paths = Dictionary(
             properties.map { ($0.keyPath, $0.isAttribute ? $0.key : $0.key.asPropertyKey) },
             uniquingKeysWith: { first, _ in first })
     }
 
     /// The names of columns and relationships by key path.
-    public var keys: [AnyKeyPath: String] { table }
+    public var keys: [AnyKeyPath: String] { unsafe table }
 
     /// The key of a property in a path or among values; for a relationship, one that identifies the property.
-    func key(_ keyPath: AnyKeyPath) -> String? { paths[keyPath] }
+    func key(_ keyPath: AnyKeyPath) -> String? { unsafe paths[keyPath] }
 }
 
 /// One property of a typed class, with its column or relationship.

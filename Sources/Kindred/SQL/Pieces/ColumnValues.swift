@@ -67,13 +67,14 @@ struct ColumnArrays {
             let isText = isText(column)
             // A value that the rows do not hold as text must be printed.
             let isPrinted = isText && !attribute.isReadAsText && (attribute.isArray || attribute.enumLabels == nil)
-            try bindings.appendArray(count: rows.count, of: isText ? .text : attribute.baseType) { position, write in
+            let type = isText ? .text : attribute.baseType
+            try unsafe bindings.appendArray(count: rows.count, of: type) { position, write in
                 guard isPrinted else {
-                    rows[position].withBytes(at: column, write)
+                    unsafe rows[position].withBytes(at: column, write)
                     return
                 }
                 guard let value = try rows[position][column] else { return }
-                Array(value.description.utf8).withUnsafeBytes(write)
+                unsafe Array(value.description.utf8).withUnsafeBytes(write)
             }
         }
     }
