@@ -59,7 +59,7 @@ public final class DatabaseContext: Sendable {
     /// time.
     func note<T: Sendable>(_ body: (inout IdentityMap, UInt64) -> T) -> T {
         journal?.touch(self)
-        return withMap { map in
+        return core.withMap { map in
             let time = tick()
             defer { core.notedAt.store(time, ordering: .releasing) }
             return body(&map, time)

@@ -91,7 +91,7 @@ extension DatabaseContext {
 
     /// Whether an answer about an entity's relationships can be stale: not if no row of it was ever in memory and no
     /// relationship of it was read.
-    private func knows(_ entity: Int) -> Bool { withMap { $0.knows(entity) } }
+    private func knows(_ entity: Int) -> Bool { core.withMap { $0.knows(entity) } }
 
     /// Notes at both ends that a pair of a many-to-many relationship came (true), went (false), or must be checked
     /// (nil).

@@ -146,22 +146,22 @@ extension DatabaseContext {
 
     /// Runs a write and its changes to memory, in the task's turn, before the next write of the same scope.
     func write<T>(_ body: () async throws -> T) async throws -> T {
-        guard runtime.countLimits != nil else { return try await writeInTurn(body) }
-        return try await CountedWrite.$isRunning.withValue(true) { try await writeInTurn(body) }
-    }
-
-    private func writeInTurn<T>(_ body: () async throws -> T) async throws -> T {
-        func run() async throws -> T {
-            // Also after an error: the server may have carried out the statement.
-            defer { noteViewsOutdated() }
-            return try await body()
+        guard runtime.countLimits == nil || CountedWrite.isRunning else {
+            return try await CountedWrite.$isRunning.withValue(true) { try await write(body) }
         }
         if let journal {
             try await journal.turns.take(self)
-            return try await journal.writeLock.withLock(run)
+            return try await journal.writeLock.withLock {
+                defer { noteViewsOutdated() }
+                return try await body()
+            }
         }
         _ = try await core.turn.take(for: SingleWrite(), within: turnTimeout)
-        defer { core.turn.end() }
-        return try await run()
+        defer {
+            // Also after an error: the server may have carried out the statement.
+            noteViewsOutdated()
+            core.turn.end()
+        }
+        return try await body()
     }
 }

@@ -29,8 +29,10 @@ extension DatabaseContext {
         let rows = try members.map { try $0.versionedKey }
         try requireSharedColumns(members, statements)
         let key = statements.relationship.model.name
-        count(statements.relationship, of: owner)
-        try await countFormer(members, statements.members, writing: statements.columns)
+        if counting != nil {
+            count(statements.relationship, of: owner)
+            try await countFormer(members, statements.members, writing: statements.columns)
+        }
         if members.count == 1 {
             let result = try await send([try statements.attach(rows[0])], statements.members, key: key)[0]
             if result.count == 1 { unstage(statements.columns, of: members[0]) }

@@ -15,7 +15,7 @@ extension DatabaseContext {
         let all = try distinctMembers(objects, of: relationship)
         if relationship.position != nil { return try await append(all, to: owner, relationship, through: nil) }
         let (staged, members) = try split(all, owner, relationship)
-        try requireJoin(staged, to: owner, relationship)
+        if !staged.isEmpty { try requireJoin(staged, to: owner, relationship) }
         if members.isEmpty {
             try requireLive(owner)
         } else {
@@ -26,7 +26,7 @@ extension DatabaseContext {
                 }
             }
         }
-        try stageJoin(staged, to: owner, relationship)
+        if !staged.isEmpty { try stageJoin(staged, to: owner, relationship) }
     }
 
     /// Adds an object through a helper's row with values of its own.
