@@ -176,6 +176,22 @@ struct ContextLifeTests {
         }
     }
 
+    /// The transaction's journal asks the object for its context, which has to be made then.
+    @Test func aValueThatIsStagedWithoutAContextInATransactionIsPutBack() async throws {
+        try await withLog { database, _ in
+            let item = try #require(await database.makeContext().find("item", 1))
+            let other = database.makeContext()
+            await #expect(throws: Undone.self) {
+                try await other.transaction {
+                    item["name"] = "staged"
+                    #expect(item["name"] == "staged")
+                    throw Undone()
+                }
+            }
+            #expect(item["name"] != "staged")
+        }
+    }
+
     @Test func aLinkToANewObjectThatWasGivenUpIsGone() async throws {
         try await withLog { database, log in
             let item = try #require(await database.makeContext().find("item", 1))

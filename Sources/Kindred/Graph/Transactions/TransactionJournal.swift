@@ -113,10 +113,15 @@ final class TransactionJournal: Sendable {
 
     /// Records objects' states before their first change.
     func record(_ objects: some Collection<DatabaseObject>) {
+        guard let first = objects.first else { return }
+        // Before the lock: a context may have to be made. Nearly always there is but one.
+        let context = first.context
+        let others = objects.filter { $0.core !== context.core }.map(\.context)
         entries.withLock { entries in
+            enter(context, &entries)
+            for context in others { enter(context, &entries) }
             if objects.count > 1 { entries.before.reserveCapacity(entries.before.count + objects.count) }
             for object in objects {
-                enter(object.context, &entries)
                 // `default` in one look-up: an existing entry stays.
                 func keep(_ entry: inout (object: DatabaseObject, state: ObjectState)) {}
                 keep(&entries.before[ObjectIdentifier(object), default: (object, object.withState { $0 })])
@@ -126,9 +131,10 @@ final class TransactionJournal: Sendable {
 
     /// Records new objects that are being stored, each with its state when its statement was made.
     func record(stored saved: ArraySlice<SavedObject>) {
+        let context = saved.first?.object.context
         let isRecorded = entries.withLock { entries in
             guard entries.before.isEmpty, saved.allSatisfy(\.hasOnlyRowAndStaging) else { return false }
-            if let first = saved.first { enter(first.object.context, &entries) }
+            if let context { enter(context, &entries) }
             entries.stored.append(saved)
             return true
         }
@@ -190,8 +196,9 @@ final class TransactionJournal: Sendable {
 
     /// Records an object whose row the transaction stored.
     func recordCreated(_ object: DatabaseObject) {
+        let context = object.context
         entries.withLock { entries in
-            enter(object.context, &entries)
+            enter(context, &entries)
             entries.created.append(object)
         }
     }
@@ -295,14 +302,15 @@ final class TransactionJournal: Sendable {
 
     /// Restores an object's recorded state; returns its state before and after.
     private func putBack(_ object: DatabaseObject) -> (undone: ObjectState, state: ObjectState)? {
+        let context = object.context
         // Under the lock of recorded states, so that a concurrent change applies to one or the other.
-        entries.withLock { entries in
+        return entries.withLock { entries in
             guard let state = entries.before[ObjectIdentifier(object)]?.state else { return nil }
             return object.withState { current in
                 let undone = current
                 current = state
                 // Answers read inside the failed transaction are stale.
-                current.changed(at: object.context.tick())
+                current.changed(at: context.tick())
                 // Relationships loaded outside stay, unless they were loaded by other keys.
                 let finding = object.runtime.findingColumns
                 let isFoundAlike = finding.allSatisfy { undone.storedRow.hasSameBytes(as: state.storedRow, at: $0) }
