@@ -324,6 +324,18 @@ import Testing
         #expect(error.message.contains(reason), "\(error)")
     }
 
+    @Test func aTableBelongsToTheGroupOfItsCommentOrOverride() throws {
+        let grouped = catalog { $0.comment(onTable: "email", #"@kindred {"group": "contacts"} addresses"#) }
+        let email = try grouped.schema().entity(named: "email")
+        #expect(email.group == "contacts" && email.comment == "addresses")
+        #expect(try grouped.schema().entity(named: "person").group == nil)
+        #expect(try grouped.schema([.table("email", group: "mail")]).entity(named: "email").group == "mail")
+        #expect(try email != grouped.schema([.table("email", group: "mail")]).entity(named: "email"))
+        let wrong = try error(catalog { $0.comment(onTable: "email", #"@kindred {"group": 1}"#) })
+        #expect(wrong.message.contains(#""group" must be a name"#))
+        #expect(throws: SchemaError.self) { try grouped.schema([.table("email", group: "")]) }
+    }
+
     @Test func positionsCannotBeInAnIgnoredColumn() throws {
         let error = try error(
             TestCatalog.make {

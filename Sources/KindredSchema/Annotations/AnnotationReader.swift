@@ -33,8 +33,8 @@ struct AnnotationReader {
         let options = TableOptions(
             key: names("key"), manyToMany: helperChoice("manyToMany"), ignore: flag("ignore"),
             optimisticLocking: name("optimisticLocking").map { $0 == "xmin" ? .xmin : .column($0) },
-            relationships: flag("relationships"))
-        finish(["key", "manyToMany", "ignore", "optimisticLocking", "relationships"])
+            relationships: flag("relationships"), group: name("group"))
+        finish(["key", "manyToMany", "ignore", "optimisticLocking", "relationships", "group"])
         return options
     }
 

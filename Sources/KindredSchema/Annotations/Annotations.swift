@@ -133,6 +133,7 @@ struct Annotations {
             }
             switch entry.target {
             case .table(let options):
+                if options.group == "" { note(["a name is empty"], table, "the override for \(table)") }
                 Self.settle(&tables[oid], with: options, at: "the override for \(table)") { $0.overridden(by: $1) }
             case .column(let column, let options):
                 let location = "the override for column \(column) of \(table)"

@@ -83,17 +83,19 @@ public struct SchemaOverride: Sendable, Hashable {
     ///   - optimisticLocking: How a write detects that the row has changed since it was read.
     ///   - relationships: Whether a view joins in the relationships of the tables that it shows: always, or never.
     ///     Without it a view does unless a foreign key would give more than 100 relationships by views.
+    ///   - group: What the table or view is shown together with in diagrams, such as `sales`.
     public static func table(
         _ table: String,
         key: [String]? = nil,
         manyToMany: HelperChoice? = nil,
         ignore: Bool? = nil,
         optimisticLocking: OptimisticLocking? = nil,
-        relationships: Bool? = nil
+        relationships: Bool? = nil,
+        group: String? = nil
     ) -> SchemaOverride {
         let options = TableOptions(
             key: key, manyToMany: manyToMany, ignore: ignore, optimisticLocking: optimisticLocking,
-            relationships: relationships)
+            relationships: relationships, group: group)
         return SchemaOverride(table: table, target: .table(options))
     }
 
@@ -150,6 +152,7 @@ struct TableOptions: Sendable, Hashable {
     var ignore: Bool?
     var optimisticLocking: OptimisticLocking?
     var relationships: Bool?
+    var group: String?
 
     /// The other one's options, completed by this one's.
     func overridden(by other: Self) -> Self {
@@ -158,7 +161,8 @@ struct TableOptions: Sendable, Hashable {
             manyToMany: other.manyToMany ?? manyToMany,
             ignore: other.ignore ?? ignore,
             optimisticLocking: other.optimisticLocking ?? optimisticLocking,
-            relationships: other.relationships ?? relationships
+            relationships: other.relationships ?? relationships,
+            group: other.group ?? group
         )
     }
 }

@@ -58,6 +58,8 @@ public final class Entity: Sendable {
     public let optimisticLocking: OptimisticLocking?
     /// The comment on the table, without its annotation.
     public let comment: String?
+    /// The group in which diagrams show the entity, set by an annotation; nil without one.
+    public let group: String?
     /// The role's privileges on the rows, besides SELECT.
     public let privileges: Privileges
 
@@ -89,6 +91,7 @@ public final class Entity: Sendable {
         relationships: [Relationship] = [],
         optimisticLocking: OptimisticLocking? = nil,
         comment: String? = nil,
+        group: String? = nil,
         privileges: Privileges = .all,
         hasInsertTrigger: Bool = false,
         uniqueKeys: [[String]] = [],
@@ -106,6 +109,7 @@ public final class Entity: Sendable {
         self.relationships = relationships
         self.optimisticLocking = optimisticLocking
         self.comment = comment
+        self.group = group
         self.privileges = privileges
         self.hasInsertTrigger = hasInsertTrigger
         self.uniqueKeys = uniqueKeys
@@ -178,7 +182,8 @@ extension Entity: Hashable {
                 && left.attributes == right.attributes && left.primaryKey == right.primaryKey
                 && left.isReadOnly == right.isReadOnly && left.relationships == right.relationships
                 && left.optimisticLocking == right.optimisticLocking && left.comment == right.comment
-                && left.privileges == right.privileges && left.hasInsertTrigger == right.hasInsertTrigger
+                && left.group == right.group && left.privileges == right.privileges
+                && left.hasInsertTrigger == right.hasInsertTrigger
                 && left.uniqueKeys == right.uniqueKeys && left.hasDeferrableKeys == right.hasDeferrableKeys
                 && left.uniqueChecks == right.uniqueChecks && left.deferrableConstraints == right.deferrableConstraints
                 && left.shownTables == right.shownTables

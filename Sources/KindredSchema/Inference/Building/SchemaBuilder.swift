@@ -102,6 +102,7 @@ final class SchemaBuilder {
                     relationships: relationships[index],
                     optimisticLocking: isLocking ? locking : nil,
                     comment: annotations.tableComments[table.relation.oid],
+                    group: annotations.tables[table.relation.oid]?.options.group,
                     privileges: table.relation.privileges,
                     hasInsertTrigger: table.relation.hasInsertTrigger,
                     uniqueKeys: table.uniqueAttributes,
