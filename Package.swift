@@ -90,7 +90,10 @@ let package = Package(
         // What the tool's commands do, as calls: findings, diagrams, models in, differences of schemas.
         .target(
             name: "KindredAssistant",
-            dependencies: ["EmbeddedPostgres", "HarmlessText", "KindredPostgres", "KindredSchema"]
+            dependencies: [
+                "EmbeddedPostgres", "HarmlessText", "KindredPostgres", "KindredSchema",
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ]
         ),
         .target(name: "KindredTesting", dependencies: ["EmbeddedPostgres", "HarmlessText", "Kindred"]),
         // The demo database's script inside the tool, so that it needs no file at run time.
@@ -134,7 +137,8 @@ let package = Package(
             dependencies: [
                 "EmbeddedPostgres", "Kindred", "KindredAssistant", "KindredCommand", "KindredMigrations",
                 "KindredTesting", "TestSupport",
-            ]
+            ],
+            exclude: ["Diagram/Golden"]
         ),
         .testTarget(name: "KindredGeneratorTests", dependencies: ["KindredGenerator", "KindredSchema", "TestSupport"]),
         .testTarget(
@@ -156,8 +160,8 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "DemoModels", "Kindred", "KindredFoundation", "KindredObservability", "KindredService",
-                "KindredTesting",
+                "DemoModels", "Kindred", "KindredAssistant", "KindredFoundation", "KindredObservability",
+                "KindredService", "KindredTesting",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),

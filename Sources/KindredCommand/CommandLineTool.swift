@@ -96,5 +96,5 @@ struct RootCommand: ParsableCommand {
         commandName: "kindred",
         abstract: "Shows what Kindred makes of a PostgreSQL database.",
         version: "0.1.0",
-        subcommands: [InspectCommand.self, GenerateCommand.self, DemoCommand.self])
+        subcommands: [InspectCommand.self, GenerateCommand.self, DiagramCommand.self, DemoCommand.self])
 }

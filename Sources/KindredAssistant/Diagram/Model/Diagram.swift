@@ -1,0 +1,172 @@
+public import KindredSchema
+
+/// A picture of a database's entities and relationships, as data: what is in it, not where it stands.
+///
+/// It is a pure function of a schema and the options, so equal schemas give equal diagrams and equal texts, which can be
+/// committed and compared.
+///
+/// ```swift
+/// let schema = try await SchemaReader.read(from: client)
+/// let diagram = try Diagram(of: schema)
+/// print(diagram.dot())
+/// ```
+public struct Diagram: Sendable, Hashable {
+    /// The entities, sorted by schema and name.
+    public let nodes: [Node]
+    /// One line for each pair of inverse relationships, sorted by where it begins.
+    public let edges: [Edge]
+    /// What stands together, sorted by kind and title; a group may hold others.
+    public let groups: [Group]
+    /// How the ends of lines are drawn.
+    public let notation: Notation
+    /// How much of each entity is shown; never `automatic`.
+    public let detail: Detail
+
+    /// How the ends of lines are drawn.
+    public enum Notation: String, Sendable, Hashable, CaseIterable {
+        /// As a model editor does: one arrow head towards one object, two towards many.
+        case arrows
+        /// Crow's feet, which also tell whether there must be an object.
+        case crow
+    }
+
+    /// How much of each entity is shown.
+    public enum Detail: String, Sendable, Hashable, CaseIterable {
+        /// All columns of up to 40 entities, the keys of up to 100, the names of more.
+        case automatic
+        /// All columns, and the names of relationships.
+        case columns
+        /// The columns that identify objects and those that relationships compare, and the names of relationships.
+        case keys
+        /// The names of entities alone; what makes no picture still has the columns of keys.
+        case names
+    }
+
+    /// An entity.
+    public struct Node: Sendable, Hashable {
+        /// The entity's name.
+        public let entity: QualifiedName
+        /// What people see: without the schema where all entities of the diagram have the same.
+        public let title: String
+        /// What holds its rows.
+        public let kind: Entity.Kind
+        /// The comment on it.
+        public let comment: String?
+        /// The columns, as far as the detail goes.
+        public let columns: [Column]
+        /// How many columns are not among them.
+        public let hiddenColumns: Int
+        /// The names of its relationships that are the ends of lines, sorted; the place of a name is its line's port.
+        public let relationships: [String]
+        /// How many of its relationships lead out of the diagram.
+        public let hiddenRelationships: Int
+        /// The many-to-many relationships that a helper table which is shown stands for, and which so have no line.
+        public let joins: [Edge]
+        /// The tables whose columns a view shows as they are.
+        public let shownTables: [QualifiedName]
+    }
+
+    /// A column of an entity.
+    public struct Column: Sendable, Hashable {
+        /// The column's name.
+        public let name: String
+        /// Its type, as SQL writes it.
+        public let type: String
+        /// Whether it is part of what identifies an object.
+        public let isKey: Bool
+        /// Whether it is part of a foreign key.
+        public let isForeignKey: Bool
+        /// Whether NULL is refused.
+        public let isNotNull: Bool
+    }
+
+    /// A pair of inverse relationships.
+    public struct Edge: Sendable, Hashable {
+        /// The end that is referred to; of a many-to-many relationship the one whose name comes first.
+        public let from: End
+        /// The end that holds the foreign key; of a many-to-many relationship the other one.
+        public let to: End
+        /// How many objects stand on either side, seen from `from`.
+        public let kind: Relationship.Kind
+        /// The foreign key; nil for many-to-many.
+        public let foreignKey: String?
+        /// What the database does when the object referred to is deleted.
+        package let action: DatabaseAction
+        /// The helper table that the line stands for.
+        public let helper: QualifiedName?
+        /// The helper's columns besides its keys.
+        public let helperColumns: [String]
+        /// Whether a view takes part in place of a table.
+        public let isByView: Bool
+    }
+
+    /// One end of a line.
+    public struct End: Sendable, Hashable {
+        /// The entity that stands at this end.
+        public let entity: QualifiedName
+        /// The name of its relationship, which leads to the other end.
+        public let relationship: String
+        /// Whether several of its objects may belong to one at the other end.
+        public let isMany: Bool
+        /// Whether there may be none of its objects for one at the other end.
+        public let isOptional: Bool
+        /// The columns that are compared, one for each of the other end's or of the helper's.
+        public let columns: [String]
+    }
+
+    /// Entities that stand together.
+    public struct Group: Sendable, Hashable {
+        /// Why they do.
+        public enum Kind: String, Sendable, Hashable {
+            /// A comment or an override says so: `@kindred {"group": "sales"}`.
+            case annotation
+            /// They are in one schema, and the diagram shows several.
+            case schema
+            /// Relationships connect them.
+            case part
+            /// No relationship connects them to anything in the diagram.
+            case unconnected
+        }
+
+        /// What people see.
+        public let title: String
+        /// Why the entities stand together.
+        public let kind: Kind
+        /// The entities that are in no group within this one, sorted.
+        public let members: [QualifiedName]
+        /// The groups within this one.
+        public let groups: [Group]
+    }
+}
+
+extension Diagram {
+    /// What a diagram is to show.
+    public struct Options: Sendable, Hashable {
+        /// How the ends of lines are drawn.
+        public var notation: Notation = .arrows
+        /// How much of each entity is shown.
+        public var detail: Detail = .automatic
+        /// Whether helper tables are entities of their own, instead of one line for each.
+        public var showsHelpers = false
+        /// Only these entities, such as `person` or `public.person`, and what is within `distance` of them.
+        public var around: [String] = []
+        /// How many lines away from those an entity may be.
+        public var distance = 1
+        /// Only entities of these schemas; all if empty.
+        public var schemas: Set<String> = []
+        /// Only entities like one of these, such as `person` or `sales.*`; all if empty.
+        public var included: [String] = []
+        /// No entity like one of these.
+        public var excluded: [String] = []
+
+        /// Creates options that show everything, as far as it can be read.
+        public init() {}
+    }
+
+    /// The most entities that are shown with all of their columns, unless the detail is given.
+    public static let largestWithColumns = 40
+    /// The most entities that are shown with their keys, unless the detail is given.
+    public static let largestWithKeys = 100
+    /// The most columns of one entity that are drawn.
+    static let mostColumns = 60
+}

@@ -1,0 +1,213 @@
+import KindredPostgres
+public import KindredSchema
+
+extension Diagram {
+    /// Makes the diagram of a schema.
+    ///
+    /// A pure function, which asks no database.
+    ///
+    /// Helper tables are folded into one line, unless the options show them, name them, or something else is related to
+    /// them. Partitions are never shown, since they are no entities.
+    ///
+    /// - Throws: `SchemaError` with the code `unknownEntity` if there is nothing of a name in `around`, like one of
+    ///   `included`, or in one of `schemas`.
+    public init(of schema: DatabaseSchema, options: Options = Options()) throws {
+        let builder = DiagramBuilder(schema, options)
+        try builder.select()
+        self = builder.diagram()
+    }
+}
+
+/// Chooses entities and lines, and puts them in order.
+final class DiagramBuilder {
+    let schema: DatabaseSchema
+    let options: Diagram.Options
+    /// Every pair of inverse relationships once, sorted.
+    private let pairs: [Diagram.Edge]
+    /// Entities to begin at, besides those that the options name.
+    private let start: [QualifiedName]
+    /// The helper tables that are folded into lines.
+    private var folded: Set<QualifiedName> = []
+    private var selected: Set<QualifiedName> = []
+
+    init(
+        _ schema: DatabaseSchema, _ options: Diagram.Options, start: [QualifiedName] = [], pairs: [Diagram.Edge]? = nil
+    ) {
+        self.schema = schema
+        self.options = options
+        self.start = start
+        self.pairs = pairs ?? Self.pairs(of: schema)
+    }
+
+    /// Settles which entities are shown.
+    func select() throws {
+        try refuseUnknownNames()
+        let around = try options.around.map { try schema.entity(named: $0).name } + start
+        let isNamed = { (name: QualifiedName) in
+            around.contains(name) || self.options.included.contains { !$0.contains("*") && name.isLike($0) }
+        }
+        if !options.showsHelpers {
+            folded = FoldedHelpers.find(in: schema).filter { !isNamed($0) }
+        }
+        selected = Set(schema.entities.map(\.name).filter { wants($0) || around.contains($0) }).subtracting(folded)
+        if !around.isEmpty { keepNeighbours(of: around) }
+    }
+
+    /// A name that nothing has is a mistake rather than an empty diagram.
+    private func refuseUnknownNames() throws {
+        for name in options.schemas.sortedByBytes()
+        where !schema.entities.contains(where: { $0.name.schema.hasSameBytes(as: name) }) {
+            throw SchemaError(.unknownEntity, "There is no entity in a schema \"\(name)\"", entity: name)
+        }
+        for pattern in options.included where !schema.entities.contains(where: { $0.name.isLike(pattern) }) {
+            throw SchemaError(.unknownEntity, "There is no entity like \"\(pattern)\"", entity: pattern)
+        }
+    }
+
+    private func wants(_ name: QualifiedName) -> Bool {
+        if !options.schemas.isEmpty, !options.schemas.contains(where: { $0.hasSameBytes(as: name.schema) }) {
+            return false
+        }
+        if !options.included.isEmpty, !options.included.contains(where: name.isLike) { return false }
+        return !options.excluded.contains(where: name.isLike)
+    }
+
+    /// Leaves out what is more lines away than wanted.
+    private func keepNeighbours(of start: [QualifiedName]) {
+        var neighbours: [QualifiedName: [QualifiedName]] = [:]
+        for edge in lines() {
+            neighbours[edge.from.entity, default: []].append(edge.to.entity)
+            neighbours[edge.to.entity, default: []].append(edge.from.entity)
+        }
+        var reached = Set(start)
+        var border = start
+        for _ in 0..<max(0, min(options.distance, selected.count)) where !border.isEmpty {
+            border = border.flatMap { neighbours[$0] ?? [] }.filter { reached.insert($0).inserted }
+        }
+        selected = reached
+    }
+
+    /// The pairs that are drawn: between selected entities, helper tables once, as a line or as an entity.
+    private func lines() -> [Diagram.Edge] {
+        pairs.filter { edge in
+            guard selected.contains(edge.from.entity), selected.contains(edge.to.entity) else { return false }
+            return edge.helper.map { !selected.contains($0) } ?? true
+        }
+    }
+
+    func diagram() -> Diagram {
+        let lines = lines()
+        var ends: [QualifiedName: [String]] = [:]
+        for end in lines.flatMap({ [$0.from, $0.to] }) { ends[end.entity, default: []].append(end.relationship) }
+        var joins: [QualifiedName: [Diagram.Edge]] = [:]
+        for pair in pairs {
+            guard let helper = pair.helper, selected.contains(helper) else { continue }
+            joins[helper, default: []].append(pair)
+        }
+        let isAlone = Set(selected.map(\.schema)).count < 2
+        let detail = detail(of: selected.count)
+        let nodes = schema.entities.filter { selected.contains($0.name) }.map { entity in
+            node(
+                entity, title: isAlone ? entity.name.name : entity.name.description, detail,
+                (ends[entity.name] ?? []).sortedByBytes(), joins[entity.name] ?? [])
+        }
+        return Diagram(
+            nodes: nodes, edges: lines,
+            groups: DiagramGrouping(entities: schema.entities.filter { selected.contains($0.name) }, edges: lines)
+                .groups(byPart: nodes.count > Diagram.largestWithKeys),
+            notation: options.notation, detail: detail)
+    }
+
+    private func detail(of count: Int) -> Diagram.Detail {
+        guard options.detail == .automatic else { return options.detail }
+        if count > Diagram.largestWithKeys { return .names }
+        return count > Diagram.largestWithColumns ? .keys : .columns
+    }
+
+    private func node(
+        _ entity: Entity,
+        title: String,
+        _ detail: Diagram.Detail,
+        _ relationships: [String],
+        _ joins: [Diagram.Edge]
+    ) -> Diagram.Node {
+        let attributes = entity.attributes.filter { !$0.isHidden }
+        var foreignKeys: [String] = []
+        var compared: [String] = []
+        for relationship in entity.relationships {
+            compared += relationship.columns
+            if relationship.holdsForeignKey { foreignKeys += relationship.columns }
+        }
+        var columns = attributes.map { attribute in
+            Diagram.Column(
+                name: attribute.name, type: attribute.typeName, isKey: entity.primaryKey.holds(attribute.name),
+                isForeignKey: foreignKeys.holds(attribute.name), isNotNull: attribute.isNotNull)
+        }
+        if detail != .columns { columns.removeAll { !$0.isKey && !compared.holds($0.name) } }
+        let away = entity.relationships.count { relationship in
+            !relationships.holds(relationship.name) && !isWithin(relationship, of: entity)
+        }
+        return Diagram.Node(
+            entity: entity.name, title: title, kind: entity.kind, comment: entity.comment,
+            columns: columns, hiddenColumns: attributes.count - columns.count, relationships: relationships,
+            hiddenRelationships: away, joins: joins, shownTables: entity.shownTables)
+    }
+
+    /// Whether a relationship without a line is seen all the same: the other end, or the helper in between, is there.
+    private func isWithin(_ relationship: Relationship, of entity: Entity) -> Bool {
+        if let helper = relationship.helper { return selected.contains(helper.entity) }
+        return folded.contains(relationship.destination)
+    }
+}
+
+extension DiagramBuilder {
+    /// Every pair of inverse relationships once, sorted by its first end.
+    static func pairs(of schema: DatabaseSchema) -> [Diagram.Edge] {
+        var pairs: [Diagram.Edge] = []
+        for entity in schema.entities {
+            for relationship in entity.relationships {
+                guard let inverse = schema[relationship.destination]?.relationship(named: relationship.inverse) else {
+                    continue
+                }
+                let isFirst: Bool
+                if relationship.kind != .manyToMany {
+                    isFirst = !relationship.holdsForeignKey
+                } else if relationship.source == inverse.source {
+                    isFirst = relationship.name.precedesInBytes(inverse.name)
+                } else {
+                    isFirst = relationship.source < inverse.source
+                }
+                if isFirst { pairs.append(edge(relationship, inverse, schema)) }
+            }
+        }
+        return pairs
+    }
+
+    private static func edge(
+        _ relationship: Relationship,
+        _ inverse: Relationship,
+        _ schema: DatabaseSchema
+    ) -> Diagram.Edge {
+        var others: [String] = []
+        if let helper = relationship.helper, let table = schema[helper.entity] {
+            let keys = helper.sourceColumns + helper.destinationColumns + table.primaryKey
+            others = table.attributes.filter { !$0.isHidden && !keys.holds($0.name) }.map(\.name)
+        }
+        return Diagram.Edge(
+            from: end(relationship, reachedBy: inverse), to: end(inverse, reachedBy: relationship),
+            kind: relationship.kind, foreignKey: relationship.foreignKey, action: relationship.databaseAction,
+            helper: relationship.helper?.entity, helperColumns: others, isByView: relationship.isByView)
+    }
+
+    /// The end where a relationship begins; the other one's says how many of it there are.
+    private static func end(_ relationship: Relationship, reachedBy inverse: Relationship) -> Diagram.End {
+        Diagram.End(
+            entity: relationship.source, relationship: relationship.name, isMany: inverse.isToMany,
+            isOptional: inverse.isOptional && (inverse.minimumCount ?? 0) == 0, columns: relationship.columns)
+    }
+}
+
+extension [String] {
+    /// Whether a name of the same bytes is among these.
+    func holds(_ name: String) -> Bool { contains { $0.hasSameBytes(as: name) } }
+}

@@ -1,0 +1,217 @@
+import KindredSchema
+
+extension Diagram {
+    /// The diagram in Graphviz's language: the same diagram gives the same bytes.
+    ///
+    /// Each line of the model is one edge with a head at both ends. Where columns or relationships are shown, it leads from
+    /// one relationship's name to its inverse's.
+    ///
+    /// - Parameters:
+    ///   - emphasis: The entity that the diagram is about, which stands out.
+    ///   - link: The address that an entity's picture leads to; none if nil.
+    public func dot(emphasis: QualifiedName? = nil, link: ((QualifiedName) -> String?)? = nil) -> String {
+        DOTWriter(diagram: self, emphasis: emphasis, link: link).text()
+    }
+}
+
+/// Writes a diagram for Graphviz.
+struct DOTWriter {
+    let diagram: Diagram
+    let emphasis: QualifiedName?
+    let link: ((QualifiedName) -> String?)?
+    /// What the lines of an entity stand for, where that is a helper table, by the name of the relationship.
+    private let helpers: [QualifiedName: [String: String]]
+    /// The entities that lines of others lead to, so that others stand at their left: a line from such an entity to itself
+    /// leaves at its right, where there is room for it.
+    private let isReferring: Set<QualifiedName>
+
+    /// Above so many entities lines are straight, which takes much less time to lay out.
+    private static let mostWithCurves = 150
+    /// So many entities without other lines stand in one column beside the one they are related to.
+    private static let mostInColumn = 16
+    private var showsNamesOnly: Bool { diagram.detail == .names }
+
+    init(diagram: Diagram, emphasis: QualifiedName?, link: ((QualifiedName) -> String?)?) {
+        self.diagram = diagram
+        self.emphasis = emphasis
+        self.link = link
+        var helpers: [QualifiedName: [String: String]] = [:]
+        for edge in diagram.edges {
+            guard let label = edge.helperLabel else { continue }
+            for end in [edge.from, edge.to] { helpers[end.entity, default: [:]][end.relationship] = label }
+        }
+        self.helpers = helpers
+        isReferring = Set(diagram.edges.filter { $0.from.entity != $0.to.entity }.map(\.to.entity))
+    }
+
+    func text() -> String {
+        var lines = ["digraph kindred {"]
+        lines += attributes.map { "  " + $0 }
+        let nodes = Dictionary(diagram.nodes.map { ($0.entity, $0) }) { first, _ in first }
+        var grouped: Set<QualifiedName> = []
+        for (place, group) in diagram.groups.enumerated() {
+            lines += cluster(group, "\(place + 1)", nodes, &grouped, indentation: "  ")
+        }
+        for node in diagram.nodes where !grouped.contains(node.entity) { lines.append("  " + text(of: node)) }
+        let (ports, spans) = (ports, spans)
+        lines += diagram.edges.map { "  " + text(of: $0, ports, span: spans[$0.to.entity] ?? 1) }
+        lines += viewPlaces.map { "  " + $0 }
+        return lines.joined(separator: "\n") + "\n}\n"
+    }
+
+    private var attributes: [String] {
+        let isLarge = diagram.nodes.count > Self.mostWithCurves
+        var graph = ["rankdir=LR", #"fontname="Helvetica""#, "fontsize=11", "bgcolor=white"]
+        // Lines between frames need one order of ranks for all, else frames become towers. Graphviz crashes where parts
+        // are to be packed, too.
+        let hasFrames = diagram.groups.contains { $0.kind == .annotation || $0.kind == .schema }
+        graph.append(hasFrames ? "newrank=true" : "pack=16")
+        graph += showsNamesOnly ? ["nodesep=0.15", "ranksep=0.6"] : ["nodesep=0.3", "ranksep=0.9"]
+        if isLarge { graph += ["splines=polyline", "nslimit=2", "nslimit1=2", "mclimit=0.5"] }
+        var node = [#"fontname="Helvetica""#, "fontsize=10", #"color="\#(Palette.border)""#]
+        if showsNamesOnly {
+            node += ["shape=box", "height=0.25", #"margin="0.08,0.03""#, "style=filled"]
+            node.append(#"fillcolor="\#(Palette.row)""#)
+        } else {
+            node.append("shape=plain")
+        }
+        let edge = [
+            "dir=both", #"color="\#(Palette.line)""#, #"fontname="Helvetica""#, "fontsize=9",
+            #"fontcolor="\#(Palette.faint)""#, "arrowsize=0.7",
+        ]
+        return [("graph", graph), ("node", node), ("edge", edge)].map { kind, attributes in
+            "\(kind) [\(attributes.joined(separator: ", "))];"
+        }
+    }
+
+    // MARK: Entities
+
+    private func cluster(
+        _ group: Diagram.Group,
+        _ number: String,
+        _ nodes: [QualifiedName: Diagram.Node],
+        _ grouped: inout Set<QualifiedName>,
+        indentation: String
+    ) -> [String] {
+        let inner = indentation + "  "
+        var lines = ["\(indentation)subgraph cluster_\(number) {"]
+        lines.append("\(inner)label=\(group.title.quotedForDOT); labeljust=l; style=rounded;")
+        lines.append(#"\#(inner)color="\#(Palette.frame)"; fontcolor="\#(Palette.frameTitle)";"#)
+        for name in group.members {
+            grouped.insert(name)
+            if let node = nodes[name] { lines.append(inner + text(of: node)) }
+        }
+        if group.kind == .unconnected { lines += grid(group.members).map { inner + $0 } }
+        for (place, part) in group.groups.enumerated() {
+            lines += cluster(part, "\(number)_\(place + 1)", nodes, &grouped, indentation: inner)
+        }
+        return lines + ["\(indentation)}"]
+    }
+
+    /// Invisible edges, so that entities without lines stand in rows and columns instead of in one endless column.
+    private func grid(_ members: [QualifiedName]) -> [String] {
+        guard members.count > 3 else { return [] }
+        let height = Int(Double(members.count).squareRoot() * 1.8) + 1
+        return zip(members, members.dropFirst(height)).map(hidden)
+    }
+
+    /// Invisible edges that keep views without relationships beside a table that they show.
+    private var viewPlaces: [String] {
+        let shown = Set(diagram.nodes.map(\.entity))
+        return diagram.nodes.filter { $0.isView && $0.relationships.isEmpty }.compactMap { node in
+            node.shownTables.first(where: shown.contains).map { hidden($0, node.entity) }
+        }
+    }
+
+    private func hidden(_ from: QualifiedName, _ to: QualifiedName) -> String {
+        #""\#(from.diagramID)" -> "\#(to.diagramID)" [style=invis];"#
+    }
+
+    private func text(of node: Diagram.Node) -> String {
+        var attributes: [String] = []
+        if showsNamesOnly {
+            attributes.append("label=\(node.title.quotedForDOT)")
+            if node.isView { attributes.append(#"style="filled,dashed", fillcolor=white"#) }
+            if node.entity == emphasis {
+                attributes.append(#"fillcolor="\#(Palette.emphasis)", fontcolor=white"#)
+            }
+        } else {
+            let label = NodeLabel(
+                node: node, helpers: helpers[node.entity] ?? [:], isEmphasized: node.entity == emphasis)
+            attributes.append("label=<\(label.text)>")
+        }
+        attributes.append("tooltip=\((node.comment?.onOneLine ?? node.entity.description).quotedForDOT)")
+        if let link = link?(node.entity) { attributes.append("URL=\(link.quotedForDOT)") }
+        return #""\#(node.entity.diagramID)" [\#(attributes.joined(separator: ", "))];"#
+    }
+
+    // MARK: Lines
+
+    /// How many ranks each line to an entity without other lines spans, so that many of them around one do not stand in
+    /// one endless column.
+    private var spans: [QualifiedName: Int] {
+        var degrees: [QualifiedName: Int] = [:]
+        for end in diagram.edges.flatMap({ [$0.from, $0.to] }) { degrees[end.entity, default: 0] += 1 }
+        var leaves: [QualifiedName: [QualifiedName]] = [:]
+        for edge in diagram.edges where degrees[edge.to.entity] == 1 {
+            leaves[edge.from.entity, default: []].append(edge.to.entity)
+        }
+        var spans: [QualifiedName: Int] = [:]
+        for leaves in leaves.values where leaves.count > Self.mostInColumn {
+            let width = Int((Double(leaves.count) / 4).squareRoot()) + 1
+            for (place, leaf) in leaves.enumerated() { spans[leaf] = 1 + place % width }
+        }
+        return spans
+    }
+
+    /// The port of each relationship's name.
+    private var ports: [QualifiedName: [String: Int]] {
+        var ports: [QualifiedName: [String: Int]] = [:]
+        if showsNamesOnly { return ports }
+        for node in diagram.nodes {
+            ports[node.entity] = Dictionary(node.relationships.enumerated().map { ($1, $0 + 1) }) { first, _ in first }
+        }
+        return ports
+    }
+
+    private func text(of edge: Diagram.Edge, _ ports: [QualifiedName: [String: Int]], span: Int) -> String {
+        let isLoop = edge.from.entity == edge.to.entity
+        func place(_ end: Diagram.End) -> String {
+            let port = ports[end.entity]?[end.relationship].map { ":r\($0)" } ?? ""
+            let side = isLoop && !port.isEmpty ? (isReferring.contains(end.entity) ? ":e" : ":w") : ""
+            return #""\#(end.entity.diagramID)"\#(port)\#(side)"#
+        }
+        var attributes = ["arrowtail=\(head(edge.from))", "arrowhead=\(head(edge.to))"]
+        if edge.isByView { attributes.append("style=dashed") }
+        if span > 1 { attributes.append("minlen=\(span)") }
+        attributes.append("tooltip=\(edge.sentence.quotedForDOT)")
+        return "\(place(edge.from)) -> \(place(edge.to)) [\(attributes.joined(separator: ", "))];"
+    }
+
+    private func head(_ end: Diagram.End) -> String {
+        switch (diagram.notation, end.isMany) {
+        case (.arrows, false): "normal"
+        case (.arrows, true): "normalnormal"
+        case (.crow, false): end.isOptional ? "teeodot" : "teetee"
+        case (.crow, true): end.isOptional ? "crowodot" : "crowtee"
+        }
+    }
+}
+
+extension Diagram.Node {
+    var isView: Bool { kind == .view || kind == .materializedView }
+}
+
+extension Diagram.Edge {
+    /// The helper table that the line stands for, with its other columns; nil if it stands for none.
+    public var helperLabel: String? {
+        helper.map { ([$0.name] + helperColumns.map { "+ \($0)" }).joined(separator: " ") }
+    }
+
+    /// Both relationships, such as `person.emailSet, email.person (email_person_id_fkey)`.
+    public var sentence: String {
+        let cause = helperLabel ?? foreignKey
+        return "\(from.entity.name).\(from.relationship), \(to.entity.name).\(to.relationship)"
+            + (cause.map { " (\($0))" } ?? "")
+    }
+}

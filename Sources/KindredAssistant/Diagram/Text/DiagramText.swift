@@ -1,0 +1,121 @@
+import HarmlessText
+import KindredSchema
+
+extension QualifiedName {
+    /// A text of letters, digits, `_`, `.` and `%` that stands for this name alone: other characters are written as in an
+    /// address, byte by byte.
+    var diagramID: String { Self.encoded(schema) + "." + Self.encoded(name) }
+
+    private static func encoded(_ text: String) -> String {
+        text.unicodeScalars.reduce(into: "") { result, scalar in
+            if scalar == "_" || (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)) && !scalar.isHarmful {
+                result.unicodeScalars.append(scalar)
+            } else {
+                for byte in String(scalar).utf8 { result += "%" + byte.hexadecimal }
+            }
+        }
+    }
+
+    /// Whether the name, or schema and name with a dot between them, is like a pattern in which `*` stands for anything.
+    func isLike(_ pattern: String) -> Bool {
+        let pattern = Array(pattern.utf8)
+        return Self.matches(Array(name.utf8), pattern) || Self.matches(Array(description.utf8), pattern)
+    }
+
+    private static func matches(_ text: [UInt8], _ pattern: [UInt8]) -> Bool {
+        var (place, next) = (0, 0)
+        var star: (next: Int, place: Int)?
+        while place < text.count {
+            if next < pattern.count, pattern[next] == UInt8(ascii: "*") {
+                star = (next + 1, place)
+                next += 1
+            } else if next < pattern.count, pattern[next] == text[place] {
+                place += 1
+                next += 1
+            } else if let last = star {
+                // The last star takes one byte more.
+                star = (last.next, last.place + 1)
+                (next, place) = (last.next, last.place + 1)
+            } else {
+                return false
+            }
+        }
+        return pattern[next...].allSatisfy { $0 == UInt8(ascii: "*") }
+    }
+}
+
+extension UInt8 {
+    /// Two digits.
+    var hexadecimal: String {
+        let digits = String(self, radix: 16, uppercase: true)
+        return digits.count == 1 ? "0" + digits : digits
+    }
+}
+
+extension String {
+    /// The text on one line, for comments of several lines.
+    var onOneLine: String { split(whereSeparator: \.isNewline).joined(separator: " ") }
+
+    /// The text with what could command a terminal, and what no XML may hold, written out.
+    private var writable: String {
+        harmless.unicodeScalars.reduce(into: "") { result, scalar in
+            if scalar.properties.isNoncharacterCodePoint {
+                result += scalar.writtenOut
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
+    /// The text as HTML and XML, on one line, in elements and in attributes between quotation marks.
+    ///
+    var escapedForHTML: String {
+        writable.unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "'": result += "&#39;"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
+    /// The text as a quoted string of DOT for attributes that take escape sequences.
+    var quotedForDOT: String {
+        let text = writable.unicodeScalars.reduce(into: "") { result, scalar in
+            if scalar == "\\" || scalar == "\"" { result += "\\" }
+            result.unicodeScalars.append(scalar)
+        }
+        return "\"\(text)\""
+    }
+
+    /// The text in quotation marks with a backslash before those and before backslashes, on one line, as JSON has it.
+    var quotedForJSON: String {
+        let text = unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case _ where scalar.isHarmful:
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return "\"\(text)\""
+    }
+}
+
+extension Entity.Kind {
+    /// The kind in words.
+    var words: String {
+        switch self {
+        case .table: "table"
+        case .partitionedTable: "partitioned table"
+        case .view: "view"
+        case .materializedView: "materialized view"
+        case .foreignTable: "foreign table"
+        }
+    }
+}
