@@ -95,7 +95,10 @@ let package = Package(
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ]
         ),
-        .target(name: "KindredTesting", dependencies: ["EmbeddedPostgres", "HarmlessText", "Kindred"]),
+        .target(
+            name: "KindredTesting",
+            dependencies: ["EmbeddedPostgres", "HarmlessText", "Kindred", "KindredMigrations"]
+        ),
         // The demo database's script inside the tool, so that it needs no file at run time.
         .target(
             name: "KindredScripts",

@@ -58,7 +58,7 @@ public enum CommandLineTool {
         var before: String?
         for argument in arguments {
             let isAddress = ["postgres://", "postgresql://"].contains { argument.lowercased().contains($0) }
-            if isAddress, before != "--database", !argument.hasPrefix("--database=") {
+            if isAddress, before != "--database", !argument.hasPrefix("--database="), arguments.first != "diff" {
                 throw CommandFailure(
                     .usage, "Pass a database's address with --database, as in --database \"$DATABASE_URL\".")
             }
@@ -96,5 +96,8 @@ struct RootCommand: ParsableCommand {
         commandName: "kindred",
         abstract: "Shows what Kindred makes of a PostgreSQL database.",
         version: "0.1.0",
-        subcommands: [InspectCommand.self, GenerateCommand.self, DiagramCommand.self, DemoCommand.self])
+        subcommands: [
+            InspectCommand.self, GenerateCommand.self, DiagramCommand.self, DiffCommand.self, MigrateCommand.self,
+            DemoCommand.self,
+        ])
 }

@@ -1,21 +1,26 @@
+import Kindred
+import KindredMigrations
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
     import Foundation
 #endif
 
-/// The initial contents of a test's database: a list of SQL scripts.
+/// What a test's database holds before the test begins: a list of SQL scripts and folders of migrations.
 ///
 /// Equal fixtures run their scripts once; each test gets a copy of the result.
 ///
 /// ```swift
 /// @Suite(.database("CREATE TABLE note (id bigint PRIMARY KEY, text text NOT NULL)"))
 /// @Test(.database(.file("Fixtures/shop.sql") + "INSERT INTO customer VALUES (1, 'Ada')"))
+/// @Test(.database(.migrations("../../Migrations")))
 /// ```
 public struct DatabaseFixture: Sendable, Hashable {
     enum Source: Sendable, Hashable {
         case text(String)
         case file(String)
+        case migrations(String)
     }
 
     let sources: [Source]
@@ -38,9 +43,23 @@ public struct DatabaseFixture: Sendable, Hashable {
     ///   - source: The source file, by default the caller's.
     /// - Returns: The fixture.
     public static func file(_ path: String, relativeTo source: String = #filePath) -> DatabaseFixture {
-        guard !path.hasPrefix("/") else { return DatabaseFixture(sources: [.file(path)]) }
+        DatabaseFixture(sources: [.file(absolute(path, relativeTo: source))])
+    }
+
+    /// The numbered files of a folder, applied by `Migrations` and recorded as in any database.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder's path, absolute or relative to the folder of the source file that calls this.
+    ///   - source: The source file, by default the caller's.
+    /// - Returns: The fixture.
+    public static func migrations(_ folder: String, relativeTo source: String = #filePath) -> DatabaseFixture {
+        DatabaseFixture(sources: [.migrations(absolute(folder, relativeTo: source))])
+    }
+
+    private static func absolute(_ path: String, relativeTo source: String) -> String {
+        guard !path.hasPrefix("/") else { return path }
         let folder = URL(filePath: source).deletingLastPathComponent()
-        return DatabaseFixture(sources: [.file(folder.appending(path: path).standardizedFileURL.path)])
+        return folder.appending(path: path).standardizedFileURL.path
     }
 
     /// Joins two fixtures: the second's scripts run after the first's.
@@ -48,12 +67,14 @@ public struct DatabaseFixture: Sendable, Hashable {
         DatabaseFixture(sources: first.sources + second.sources)
     }
 
-    /// The scripts' text, in order.
-    func scripts() throws -> [String] {
-        try sources.map { source in
+    /// Fills a database, one source after the other.
+    func fill(over client: PostgresClient) async throws {
+        for source in sources {
             switch source {
-            case .text(let text): text
-            case .file(let path): try String(contentsOfFile: path, encoding: .utf8)
+            // A script without transaction control of its own is one transaction.
+            case .text(let text): try await client.runScript(text)
+            case .file(let path): try await client.runScript(try String(contentsOfFile: path, encoding: .utf8))
+            case .migrations(let folder): try await Migrations(folder: folder).apply(to: client)
             }
         }
     }

@@ -108,8 +108,7 @@ final class TestServer: Sendable {
         let filler = try await PostgresClient.connect(configuration)
         let result: Result<Void, any Error>
         do {
-            // A script without transaction control of its own is one transaction.
-            for script in try fixture.scripts() { try await filler.runScript(script) }
+            try await fixture.fill(over: filler)
             result = .success(())
         } catch {
             let reason = (error as? PostgresError).map(\.debugDescription) ?? "\(error)"

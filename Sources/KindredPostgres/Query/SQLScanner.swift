@@ -1,7 +1,7 @@
 /// Tracks quotes and comments through a statement's pieces as the server's scanner does, to know where a parameter may
 /// be.
 package struct SQLScanner {
-    private enum State: Equatable {
+    enum State: Equatable {
         case plain
         /// Between single quotes; `hasEscapes` if a backslash escapes.
         case quoted(hasEscapes: Bool)
@@ -13,7 +13,7 @@ package struct SQLScanner {
         case dollarQuoted([UInt8])
     }
 
-    private var state = State.plain
+    private(set) var state = State.plain
     /// The last two characters outside of quotes and comments.
     private var last: (before: UInt8, at: UInt8) = (0, 0)
 
@@ -65,14 +65,14 @@ package struct SQLScanner {
         }
     }
 
-    private var isInComment: Bool {
+    var isInComment: Bool {
         switch state {
         case .lineComment, .blockComment: true
         case .plain, .quoted, .identifier, .dollarQuoted: false
         }
     }
 
-    private var isInStatement: Bool { state == .plain || state == .identifier }
+    var isInStatement: Bool { state == .plain || state == .identifier }
 
     /// Scans the next piece of text; returns whether it has a numbered parameter such as `$1`.
     mutating func scan(_ text: String) -> Bool {
@@ -88,7 +88,7 @@ package struct SQLScanner {
     }
 
     /// Consumes at least one character; returns the count.
-    private mutating func step(_ rest: Slice<UnsafeBufferPointer<UInt8>>, _ hasNumbered: inout Bool) -> Int {
+    mutating func step(_ rest: Slice<UnsafeBufferPointer<UInt8>>, _ hasNumbered: inout Bool) -> Int {
         guard let byte = rest.first else { return 1 }
         switch state {
         case .plain: return plainStep(rest, &hasNumbered)
@@ -149,7 +149,7 @@ package struct SQLScanner {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 
-    private static func isPartOfName(_ byte: UInt8) -> Bool {
+    static func isPartOfName(_ byte: UInt8) -> Bool {
         isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte == UInt8(ascii: "_")
             || byte == UInt8(ascii: "$") || byte >= 0x80
     }

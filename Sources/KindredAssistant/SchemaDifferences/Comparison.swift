@@ -1,0 +1,214 @@
+import KindredPostgres
+
+/// One comparison of two schemas.
+struct Comparison {
+    let options: SchemaDifferences.Options
+
+    func run(_ from: SchemaSource, _ to: SchemaSource) async throws -> SchemaDifferences {
+        do {
+            return try await ScratchServer.withServer { server in
+                let (old, new) = (try await read(from, on: server), try await read(to, on: server))
+                do {
+                    return try await compare(old, new, on: server)
+                } catch let error as CopyFailure {
+                    // What cannot be copied is compared as it stands.
+                    var result = try differences(old, new)
+                    result.proof = .skipped("\(error.side) cannot be made on the embedded server: \(error.reason)")
+                    try refuseRenames()
+                    return result
+                }
+            }
+        } catch let error as SchemaDifferencesError where error.code == .noServer {
+            guard case .database(let old) = from, case .database(let new) = to else { throw error }
+            try refuseRenames()
+            var result = try differences(try await Self.read(old), try await Self.read(new))
+            result.proof = .skipped("there is no embedded server: \(error.message)")
+            return result
+        }
+    }
+
+    private func refuseRenames() throws {
+        guard !options.renames.isEmpty else { return }
+        throw SchemaDifferencesError(
+            .invalidRename, "Renames need an embedded server on which the old side can be made.")
+    }
+
+    // MARK: The sides
+
+    private func read(_ source: SchemaSource, on server: ScratchServer) async throws -> SchemaSnapshot {
+        switch source {
+        case .database(let configuration): return try await Self.read(configuration)
+        case .sql(let text, let name):
+            let script = try ScratchScript(text, name: name)
+            return try await server.withDatabase { client in
+                try await script.run(on: client, of: server)
+                return try await SnapshotReader.read(from: client)
+            }
+        case .inspection: throw SchemaDifferencesError(.invalidSource, "An inspection holds no whole schema.")
+        }
+    }
+
+    private static func read(_ configuration: PostgresConfiguration) async throws -> SchemaSnapshot {
+        let client: PostgresClient
+        do {
+            client = try await PostgresClient.connect(configuration)
+        } catch let error as PostgresError {
+            throw SchemaDifferencesError(.unreachable, error.message)
+        }
+        do {
+            let snapshot = try await SnapshotReader.read(from: client)
+            await client.close()
+            return snapshot
+        } catch {
+            await client.close()
+            throw error
+        }
+    }
+
+    /// Why a side could not be made on the embedded server.
+    private struct CopyFailure: Error {
+        let side: String
+        let reason: String
+    }
+
+    private func compare(
+        _ old: SchemaSnapshot, _ new: SchemaSnapshot, on server: ScratchServer
+    ) async throws -> SchemaDifferences {
+        try await server.withDatabase { client in
+            let empty = try await SnapshotReader.read(from: client)
+            // Undone, so that the same database serves both sides.
+            let wanted = try await undone(client) {
+                try await make(new, "the new side", over: empty, on: client, server)
+                return try await SnapshotReader.read(from: client)
+            }
+            try await client.withTransaction { _ in
+                try await make(old, "the old side", over: empty, on: client, server)
+            }
+            var present = try await SnapshotReader.read(from: client)
+            let renames = try Renames(options.renames, from: present, to: wanted).statements
+            if !renames.isEmpty {
+                try await apply(SchemaStep(isTransaction: true, statements: renames), on: client)
+                present = try await SnapshotReader.read(from: client)
+            }
+            var result = try differences(present, wanted)
+            if !renames.isEmpty { result.steps.insert(SchemaStep(isTransaction: true, statements: renames), at: 0) }
+            if !options.isProven {
+                result.proof = .skipped("--no-proof was given")
+            } else if !result.steps.isEmpty {
+                try await makeMissing(of: wanted, from: present, on: client)
+                result.proof = try await prove(result.steps.dropFirst(renames.isEmpty ? 0 : 1), wanted, on: client)
+            }
+            return result
+        }
+    }
+
+    /// Makes a side in an empty database, in the task's transaction.
+    private func make(
+        _ side: SchemaSnapshot, _ name: String, over empty: SchemaSnapshot, on client: PostgresClient,
+        _ server: ScratchServer
+    ) async throws {
+        var planner = SchemaPlanner(from: empty, to: side)
+        planner.isConcurrent = false
+        planner.isComplete = true
+        for role in side.roles { try await server.makeRole(role) }
+        do {
+            try await ScratchServer.run("SET LOCAL check_function_bodies = off", on: client)
+            let statements = try planner.plan().flatMap(\.statements)
+            for start in stride(from: 0, to: statements.count, by: 200) {
+                // Many in one round trip; the first that fails is the error.
+                _ = try await client.executeBatch(
+                    statements[start..<min(start + 200, statements.count)].map {
+                        Statement(text: StatementText(oneTime: $0.sql, effect: .plain), resultFormat: .text)
+                    })
+            }
+        } catch let error as PostgresError {
+            throw CopyFailure(side: name, reason: error.server?.message ?? error.message)
+        }
+    }
+
+    /// Ends a transaction by rolling it back.
+    private struct Undone: Error {}
+
+    private func undone<T>(_ client: PostgresClient, _ body: () async throws -> T) async throws -> T {
+        var result: T?
+        do {
+            try await client.withTransaction { _ in
+                result = try await body()
+                throw Undone()
+            }
+        } catch is Undone {}
+        guard let result else {
+            throw SchemaDifferencesError(.unreadable, "The transaction on the embedded server has no result.")
+        }
+        return result
+    }
+
+    // MARK: The differences
+
+    private func differences(_ old: SchemaSnapshot, _ new: SchemaSnapshot) throws -> SchemaDifferences {
+        var result = SchemaDifferences()
+        var wanted = new
+        let withholding = Withholding(from: old, to: new)
+        if !options.allowsDropping {
+            wanted = withholding.kept
+            result.withheld = withholding.statements
+        }
+        var planner = SchemaPlanner(from: old, to: wanted)
+        planner.isConcurrent = options.isConcurrent
+        result.steps = try planner.plan()
+        result.unmanaged = Unmanaged.lines(old, new)
+        result.remarks = Renames.possible(old, new) + planner.obstacles.sorted() + Unmanaged.orderRemarks(old, new)
+        return result
+    }
+
+    // MARK: The proof
+
+    /// Functions and extensions that the new side has and the old one lacks are not the statements' to make.
+    private func makeMissing(
+        of wanted: SchemaSnapshot, from present: SchemaSnapshot, on client: PostgresClient
+    ) async throws {
+        for (name, item) in wanted.items.sorted(by: { $0.key < $1.key }) where name.kind == .function {
+            guard present[name]?.content != item.content, case .other(let text) = item.content else { continue }
+            // One whose types come with the statements fails here, and the statement that needs it will say so.
+            _ = try? await client.withTransaction { _ in
+                try await ScratchServer.run("SET LOCAL check_function_bodies = off", on: client)
+                try await ScratchServer.run(text, on: client)
+            }
+        }
+    }
+
+    private func prove(
+        _ steps: ArraySlice<SchemaStep>, _ wanted: SchemaSnapshot, on client: PostgresClient
+    ) async throws -> SchemaDifferences.Proof {
+        for step in steps {
+            do {
+                try await apply(step, on: client)
+            } catch let error as FailedStatement {
+                return .failed("A statement fails (\(error.reason)): \(error.sql)")
+            }
+        }
+        let rest = try differences(try await SnapshotReader.read(from: client), wanted).steps.flatMap(\.statements)
+        guard let first = rest.first else { return .proven }
+        return .failed("Afterwards \(rest.count) statements are still to do, such as: \(first.sql)")
+    }
+
+    private struct FailedStatement: Error {
+        let sql: String
+        let reason: String
+    }
+
+    private func apply(_ step: SchemaStep, on client: PostgresClient) async throws {
+        func run(_ statement: SchemaStatement) async throws {
+            do {
+                try await ScratchServer.run(statement.sql, on: client)
+            } catch let error as PostgresError {
+                throw FailedStatement(sql: statement.sql, reason: error.server?.message ?? error.message)
+            }
+        }
+        if step.isTransaction {
+            try await client.withTransaction { _ in for statement in step.statements { try await run(statement) } }
+        } else {
+            for statement in step.statements { try await run(statement) }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import KindredPostgres
+import KindredSchema
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension SchemaDifferences {
+    /// Compares what an inspection's JSON holds.
+    static func betweenModels(_ from: SchemaSource, _ to: SchemaSource) async throws -> SchemaDifferences {
+        var result = SchemaDifferences()
+        result.isOfModels = true
+        result.proof = .skipped("an inspection's JSON holds no whole schema")
+        result.unmanaged = InspectedModel.differences(try await model(of: from), try await model(of: to))
+        result.remarks = [
+            "Compared is what the JSON of an inspection holds: entities, attributes with type, NOT NULL, whether they have a "
+                + "default or are generated, primary keys and relationships. There are no statements."
+        ]
+        return result
+    }
+
+    private static func model(of source: SchemaSource) async throws -> InspectedModel {
+        switch source {
+        case .inspection(let text, let name): return try InspectedModel(text, name: name)
+        case .database(let configuration):
+            let client: PostgresClient
+            do {
+                client = try await PostgresClient.connect(configuration)
+            } catch let error as PostgresError {
+                throw SchemaDifferencesError(.unreachable, error.message)
+            }
+            return try await inspect(client)
+        case .sql(let text, let name):
+            let script = try ScratchScript(text, name: name)
+            return try await ScratchServer.withServer { server in
+                try await server.withDatabase { client in
+                    try await script.run(on: client, of: server)
+                    let schema = try await SchemaReader.read(from: client)
+                    return try InspectedModel(schema.json(), name: name)
+                }
+            }
+        }
+    }
+
+    private static func inspect(_ client: PostgresClient) async throws -> InspectedModel {
+        do {
+            let schema = try await SchemaReader.read(from: client)
+            await client.close()
+            return try InspectedModel(schema.json(), name: "the database")
+        } catch {
+            await client.close()
+            throw error
+        }
+    }
+}
+
+/// What an inspection's JSON holds, as far as it is compared.
+struct InspectedModel: Decodable {
+    struct Entity: Decodable {
+        struct Attribute: Decodable, Equatable {
+            let name: String
+            let type: String
+            let notNull: Bool
+            let hasDefault: Bool
+            let generated: Bool
+
+            var described: String {
+                type + (notNull ? " not null" : "") + (generated ? " generated" : hasDefault ? " with a default" : "")
+            }
+        }
+
+        struct Relationship: Decodable, Equatable {
+            let name: String
+            let kind: String
+            let destination: String
+            let inverse: String
+            let deleteRule: String
+
+            var described: String { "\(kind) to \(destination), inverse \(inverse), deleting: \(deleteRule)" }
+        }
+
+        let name: String
+        let schema: String
+        let kind: String
+        let primaryKey: [String]
+        let attributes: [Attribute]
+        let relationships: [Relationship]
+
+        var path: String { "\(schema).\(name)" }
+    }
+
+    let format: Int
+    let entities: [Entity]
+
+    /// Reads JSON that a later version may have added members to.
+    init(_ text: String, name: String) throws {
+        do {
+            self = try JSONDecoder().decode(InspectedModel.self, from: Data(text.utf8))
+        } catch {
+            throw SchemaDifferencesError(
+                .invalidSource, "\(name) is not the JSON that `kindred inspect --format json` prints.")
+        }
+        guard format == 1 else {
+            throw SchemaDifferencesError(.invalidSource, "\(name) has the format \(format); known is 1.")
+        }
+    }
+
+    /// A line for each difference.
+    static func differences(_ old: InspectedModel, _ new: InspectedModel) -> [String] {
+        // Of two with the same name in hostile JSON the first counts.
+        let before = Dictionary(old.entities.map { ($0.path, $0) }) { first, _ in first }
+        let after = Dictionary(new.entities.map { ($0.path, $0) }) { first, _ in first }
+        return Set(before.keys).union(after.keys).sorted().flatMap { path -> [String] in
+            guard let old = before[path] else { return ["\(path) is only on the new side."] }
+            guard let new = after[path] else { return ["\(path) is only on the old side."] }
+            var lines: [String] = []
+            if old.kind != new.kind { lines.append("\(path) was a \(old.kind) and is a \(new.kind).") }
+            if old.primaryKey != new.primaryKey {
+                lines.append(
+                    "\(path) had the key (\(old.primaryKey.joined(separator: ", "))) and has "
+                        + "(\(new.primaryKey.joined(separator: ", "))).")
+            }
+            lines += parts(path, old.attributes, new.attributes, \.name, \.described)
+            lines += parts(path, old.relationships, new.relationships, \.name, \.described)
+            return lines
+        }
+    }
+
+    private static func parts<Part: Equatable>(
+        _ path: String, _ old: [Part], _ new: [Part], _ name: (Part) -> String, _ described: (Part) -> String
+    ) -> [String] {
+        let before = Dictionary(old.map { (name($0), $0) }) { first, _ in first }
+        let after = Dictionary(new.map { (name($0), $0) }) { first, _ in first }
+        return Set(before.keys).union(after.keys).sorted().compactMap { key in
+            switch (before[key], after[key]) {
+            case (nil, let new?): "\(path).\(key) is only on the new side (\(described(new)))."
+            case (let old?, nil): "\(path).\(key) is only on the old side (\(described(old)))."
+            case (let old?, let new?) where old != new:
+                "\(path).\(key) was \(described(old)) and is \(described(new))."
+            default: nil
+            }
+        }
+    }
+}

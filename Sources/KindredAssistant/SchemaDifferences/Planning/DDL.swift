@@ -1,0 +1,152 @@
+import HarmlessText
+import KindredPostgres
+
+/// Writes names, texts and definitions into statements of DDL.
+enum DDL {
+    /// A name between quotes.
+    static func name(_ name: String) throws -> String { try SQLIdentifier.quote(name) }
+
+    /// A relation's or type's name with its schema.
+    static func path(_ name: ItemName) throws -> String {
+        try SQLIdentifier.quote(name.schema) + "." + SQLIdentifier.quote(name.name)
+    }
+
+    /// A text between quotes, as every setting of `standard_conforming_strings` reads it.
+    static func literal(_ text: String) -> String {
+        var result = text.unicodeScalars.contains("\\") ? "E'" : "'"
+        for scalar in text.unicodeScalars {
+            if scalar == "'" || scalar == "\\" { result.unicodeScalars.append(scalar) }
+            result.unicodeScalars.append(scalar)
+        }
+        return result + "'"
+    }
+
+    /// A column as in CREATE TABLE.
+    static func column(_ name: String, _ column: ColumnItem) throws -> String {
+        var text = "\(try self.name(name)) \(column.type)"
+        if let collation = column.collation { text += " COLLATE \(collation)" }
+        if let identity = column.identity {
+            text += " GENERATED \(words(identity)) AS IDENTITY (\(column.identityOptions.joined(separator: " ")))"
+        } else if let generation = column.generation {
+            text += " GENERATED ALWAYS AS (\(generation)) STORED"
+        } else if let defaultText = column.defaultText {
+            text += " DEFAULT \(defaultText)"
+        }
+        return column.isNotNull ? text + " NOT NULL" : text
+    }
+
+    static func words(_ identity: ColumnItem.Identity) -> String { identity == .always ? "ALWAYS" : "BY DEFAULT" }
+
+    static func createTable(_ name: ItemName, in snapshot: SchemaSnapshot) throws -> String {
+        guard let table = snapshot.table(name) else { return "" }
+        var parts = try snapshot.columns(of: name).compactMap { part in
+            try snapshot.column(part).map { try column(part.part, $0) }
+        }
+        for part in snapshot.constraints(of: name) {
+            guard let constraint = snapshot.constraint(part), constraint.kind != .foreignKey, constraint.isValid else {
+                continue
+            }
+            parts.append("CONSTRAINT \(try self.name(part.part)) \(constraint.definition)")
+        }
+        var text = "CREATE \(table.isUnlogged ? "UNLOGGED " : "")TABLE \(try path(name))"
+        let list = parts.isEmpty ? "" : "\n    \(parts.joined(separator: ",\n    "))\n"
+        if let bound = table.bound, let parent = table.parents.first {
+            text += " PARTITION OF \(try path(parent))\(list.isEmpty ? "" : " (\(list))") \(bound)"
+        } else {
+            text += " (\(list))"
+            if !table.parents.isEmpty {
+                text += " INHERITS (\(try table.parents.map(path).joined(separator: ", ")))"
+            }
+        }
+        if let key = table.partitionKey { text += " PARTITION BY \(key)" }
+        return text + (try options(table.options))
+    }
+
+    /// Storage parameters, as the catalog keeps them: `fillfactor=70`.
+    static func options(_ options: [String]) throws -> String {
+        options.isEmpty ? "" : " WITH (\(try options.map(option).joined(separator: ", ")))"
+    }
+
+    static func option(_ option: String) throws -> String {
+        let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        return "\(try optionName(option)) = \(literal(parts.count > 1 ? String(parts[1]) : ""))"
+    }
+
+    static func optionName(_ option: String) throws -> String {
+        // A parameter of the TOAST table has a prefix.
+        try option.prefix { $0 != "=" }.split(separator: ".").map { try name(String($0)) }.joined(separator: ".")
+    }
+
+    static func createType(_ name: ItemName, in snapshot: SchemaSnapshot) throws -> String {
+        let path = try path(name)
+        switch snapshot[name]?.content {
+        case .enumeration(let labels):
+            return "CREATE TYPE \(path) AS ENUM (\(labels.map(literal).joined(separator: ", ")))"
+        case .composite(let fields):
+            return "CREATE TYPE \(path) AS (\(try fields.map(field).joined(separator: ", ")))"
+        case .domain(let domain):
+            var text = "CREATE DOMAIN \(path) AS \(domain.base)"
+            if let collation = domain.collation { text += " COLLATE \(collation)" }
+            if let defaultText = domain.defaultText { text += " DEFAULT \(defaultText)" }
+            if domain.isNotNull { text += " NOT NULL" }
+            for part in snapshot.constraints(of: name) {
+                guard let constraint = snapshot.constraint(part) else { continue }
+                text += " CONSTRAINT \(try self.name(part.part)) \(constraint.definition)"
+            }
+            return text
+        default: return ""
+        }
+    }
+
+    static func field(_ field: Field) throws -> String {
+        "\(try name(field.name)) \(field.type)" + (field.collation.map { " COLLATE \($0)" } ?? "")
+    }
+
+    static func createSequence(_ name: ItemName, _ sequence: SequenceItem) throws -> String {
+        "CREATE \(sequence.isUnlogged ? "UNLOGGED " : "")SEQUENCE \(try path(name)) AS \(sequence.type) "
+            + sequence.options.joined(separator: " ")
+    }
+
+    static func createView(_ name: ItemName, _ view: ViewItem, orReplace: Bool = false) throws -> String {
+        var query = view.query[...]
+        while query.last == ";" || query.last?.isWhitespace == true { query = query.dropLast() }
+        let columns = try view.columns.map { try self.name($0.name) }.joined(separator: ", ")
+        let kind = view.isMaterialized ? "MATERIALIZED VIEW" : orReplace ? "OR REPLACE VIEW" : "VIEW"
+        return "CREATE \(kind) \(try path(name))\(columns.isEmpty ? "" : " (\(columns))")"
+            + "\(try options(view.options)) AS\n\(query)"
+    }
+
+    /// COMMENT ON, with NULL for none.
+    static func comment(_ name: ItemName, _ content: ItemContent, _ comment: String?) throws -> String? {
+        let target: String
+        switch (name.kind, content) {
+        case (.schema, _): target = "SCHEMA \(try self.name(name.schema))"
+        case (.type, .domain): target = "DOMAIN \(try path(name))"
+        case (.type, _): target = "TYPE \(try path(name))"
+        case (.sequence, _): target = "SEQUENCE \(try path(name))"
+        case (.table, _): target = "TABLE \(try path(name))"
+        case (.column, _): target = "COLUMN \(try path(name)).\(try self.name(name.part))"
+        case (.constraint, .constraint(let constraint)):
+            target =
+                "CONSTRAINT \(try self.name(name.part)) ON \(constraint.isOfDomain ? "DOMAIN " : "")\(try path(name))"
+        case (.index, _): target = "INDEX \(try path(name))"
+        case (.view, .view(let view)):
+            target = "\(view.isMaterialized ? "MATERIALIZED " : "")VIEW \(try path(name))"
+        default: return nil
+        }
+        return "COMMENT ON \(target) IS \(comment.map(literal) ?? "NULL")"
+    }
+
+    /// The index's statement with CONCURRENTLY.
+    static func concurrently(_ definition: String) -> String {
+        for start in ["CREATE UNIQUE INDEX ", "CREATE INDEX "] where definition.hasPrefix(start) {
+            return start + "CONCURRENTLY " + definition.dropFirst(start.count)
+        }
+        return definition
+    }
+
+    static func grant(_ grant: Grant, on name: ItemName) throws -> String {
+        "GRANT \(grant.privilege) ON \(try path(name)) TO \(grant.role.isEmpty ? "PUBLIC" : try self.name(grant.role))"
+            + (grant.isGrantable ? " WITH GRANT OPTION" : "")
+    }
+}

@@ -1,0 +1,168 @@
+extension SchemaPlanner {
+    /// Compares everything, and follows dependencies from what has to go.
+    mutating func findChanges() {
+        for (name, item) in from.items.sorted(by: { $0.key < $1.key }) {
+            guard let target = to[name] else {
+                if Self.isManaged(name) { drop(name) }
+                continue
+            }
+            if item.content != target.content { compare(name, item.content, target.content) }
+        }
+    }
+
+    /// Whether a thing is changed at all; others are only named.
+    static func isManaged(_ name: ItemName) -> Bool {
+        switch name.kind {
+        case .schema, .type, .sequence, .table, .column, .constraint, .index, .view: true
+        case .extension, .function, .trigger, .policy, .other: false
+        }
+    }
+
+    private mutating func compare(_ name: ItemName, _ old: ItemContent, _ new: ItemContent) {
+        switch (old, new) {
+        case (.enumeration(let old), .enumeration(let new)):
+            if !Self.isPart(old, of: new) { replaceType(name) }
+        case (.domain(let old), .domain(let new)):
+            if old.base != new.base || old.collation != new.collation { replaceType(name) }
+        case (.composite(let old), .composite(let new)):
+            let changes = old.contains { field in new.contains { $0.name == field.name && $0 != field } }
+            if changes, isUsedByColumns(name) { replaceType(name) }
+        case (.table(let old), .table(let new)):
+            if old.partitionKey != new.partitionKey { drop(name) }
+        case (.column(let old), .column(let new)): compareColumn(name, old, new)
+        case (.constraint(let old), .constraint(let new)):
+            if old.definition != new.definition || old.deferral != new.deferral { drop(name) }
+        case (.index(let old), .index(let new)):
+            if old != new { drop(name) }
+        case (.view(let old), .view(let new)):
+            let isReplaceable =
+                !old.isMaterialized && !new.isMaterialized && new.columns.starts(with: old.columns)
+                && !old.columns.isEmpty
+            if isReplaceable { replacedViews.insert(name) } else { drop(name) }
+        case (.sequence, _), (.schema, _), (.other, _): break
+        default:
+            // A type became one of another kind.
+            if name.kind == .type { replaceType(name) } else if Self.isManaged(name) { drop(name) }
+        }
+    }
+
+    private mutating func compareColumn(_ name: ItemName, _ old: ColumnItem, _ new: ColumnItem) {
+        if old.generation != new.generation, new.generation != nil { return drop(name) }
+        if old.type != new.type || old.collation != new.collation { retype(name, isReplaced: false) }
+    }
+
+    /// Whether all labels are among others in the same order.
+    static func isPart(_ labels: [String], of all: [String]) -> Bool {
+        var rest = all[...]
+        for label in labels {
+            guard let place = rest.firstIndex(of: label) else { return false }
+            rest = rest[(place + 1)...]
+        }
+        return true
+    }
+
+    func isUsedByColumns(_ type: ItemName) -> Bool {
+        var (seen, waiting): (Set<ItemName>, [ItemName]) = ([type], [type])
+        while let next = waiting.popLast() {
+            for dependent in dependents[next] ?? [] where !seen.contains(dependent) {
+                if dependent.kind == .column || dependent.kind == .table { return true }
+                if dependent.kind == .type {
+                    seen.insert(dependent)
+                    waiting.append(dependent)
+                }
+            }
+        }
+        return false
+    }
+
+    // MARK: What follows
+
+    private enum Work {
+        case drop(ItemName)
+        case retype(ItemName, isReplaced: Bool)
+        case replaceType(ItemName)
+    }
+
+    private mutating func drop(_ name: ItemName) { follow([.drop(name)]) }
+    private mutating func retype(_ name: ItemName, isReplaced: Bool) { follow([.retype(name, isReplaced: isReplaced)]) }
+    private mutating func replaceType(_ name: ItemName) { follow([.replaceType(name)]) }
+
+    /// Without recursion, since what depends on what may be as deep as a database likes.
+    private mutating func follow(_ work: [Work]) {
+        var work = work
+        while let next = work.popLast() {
+            switch next {
+            case .drop(let name):
+                guard dropped.insert(name).inserted else { continue }
+                for dependent in dependents[name] ?? [] { work += afterDrop(of: name, dependent) }
+            case .retype(let name, let isReplaced):
+                guard retyped[name]?.isReplaced != true, let old = from.column(name) else { continue }
+                if retyped[name] != nil && !isReplaced { continue }
+                // A column that goes, or becomes another, needs no new type.
+                guard let new = to.column(name), !dropped.contains(name) else { continue }
+                retyped[name] = TypeChange(from: old, to: new, isReplaced: isReplaced && old.type == new.type)
+                for dependent in dependents[name] ?? [] { work += afterRetyping(dependent, isReplaced) }
+                // The columns of children are no things of their own.
+                for child in dependents[name.owner()] ?? [] where child.kind == .table {
+                    for dependent in dependents[child] ?? [] where [.view, .constraint].contains(dependent.kind) {
+                        work += afterRetyping(dependent, isReplaced)
+                    }
+                }
+            case .replaceType(let name):
+                guard replacedTypes.insert(name).inserted else { continue }
+                for dependent in dependents[name] ?? [] {
+                    switch dependent.kind {
+                    case .column: work.append(.retype(dependent, isReplaced: true))
+                    case .type: work.append(.replaceType(dependent))
+                    case .view, .index, .trigger, .policy: work.append(.drop(dependent))
+                    case .constraint: if dependent.owner(.type) != name { work.append(.drop(dependent)) }
+                    default: note(dependent, name)
+                    }
+                }
+            }
+        }
+    }
+
+    private mutating func afterDrop(of name: ItemName, _ dependent: ItemName) -> [Work] {
+        switch dependent.kind {
+        case .view, .constraint, .index, .trigger, .policy: return [.drop(dependent)]
+        case .column:
+            switch name.kind {
+            case .table, .view: return [.drop(dependent)]
+            case .column where from.column(dependent)?.generation != nil: return [.drop(dependent)]
+            // A type that goes was left by its columns.
+            case .type: return []
+            default:
+                resetDefaults.insert(dependent)
+                return []
+            }
+        case .table:
+            // A child of a table that is made anew is made anew with it.
+            return to.table(dependent)?.parents.contains(name) == true ? [.drop(dependent)] : []
+        case .schema, .sequence, .type, .extension: return []
+        case .function, .other:
+            if name.kind != .schema { note(dependent, name) }
+            return []
+        }
+    }
+
+    private mutating func afterRetyping(_ dependent: ItemName, _ isReplaced: Bool) -> [Work] {
+        switch dependent.kind {
+        case .view, .trigger, .policy: return [.drop(dependent)]
+        case .constraint: return isReplaced || from.constraint(dependent)?.kind == .foreignKey ? [.drop(dependent)] : []
+        case .index: return isReplaced ? [.drop(dependent)] : []
+        case .column: return from.column(dependent)?.generation != nil ? [.drop(dependent)] : []
+        case .function, .other:
+            note(dependent, nil)
+            return []
+        default: return []
+        }
+    }
+
+    private mutating func note(_ dependent: ItemName, _ name: ItemName?) {
+        guard Self.isManaged(dependent) == false else { return }
+        obstacles.insert(
+            "The \(dependent.described) depends on \(name.map { "the \($0.described)" } ?? "a column"), which changes; "
+                + "it is not changed with it, so a statement may fail.")
+    }
+}

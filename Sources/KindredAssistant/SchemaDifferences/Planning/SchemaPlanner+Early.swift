@@ -1,0 +1,169 @@
+// What runs first: new labels, and everything that has to be out of the way.
+extension SchemaPlanner {
+    private func exclusive(_ name: ItemName) -> String { "ACCESS EXCLUSIVE on \(name.schema).\(name.name)" }
+
+    mutating func alterEnums() throws {
+        for (name, item) in from.items.sorted(by: { $0.key < $1.key }) {
+            guard case .enumeration(let old) = item.content, case .enumeration(let new)? = to[name]?.content,
+                !replacedTypes.contains(name)
+            else { continue }
+            var present = old
+            for (index, label) in new.enumerated() where !present.contains(label) {
+                var place = ""
+                if index > 0 {
+                    place = " AFTER \(DDL.literal(new[index - 1]))"
+                } else if let first = present.first {
+                    place = " BEFORE \(DDL.literal(first))"
+                }
+                enums.append(
+                    SchemaStatement(
+                        "ALTER TYPE \(try DDL.path(name)) ADD VALUE \(DDL.literal(label))\(place)",
+                        note: "a new label can be used when it is committed"))
+                present.insert(label, at: index)
+            }
+        }
+    }
+
+    /// Drops what is in the way: what depends on other things before those.
+    mutating func dropThings() throws {
+        try detachTables()
+        for name in dropped.sorted() where from.constraint(name)?.kind == .foreignKey {
+            try drop(constraint: name)
+        }
+        for name in from.ordered(dropped).reversed() {
+            switch name.kind {
+            case .trigger:
+                guard !dropped.contains(name.owner()), !dropped.contains(name.owner(.view)) else { continue }
+                main.append(
+                    SchemaStatement(
+                        "DROP TRIGGER \(try DDL.name(name.part)) ON \(try DDL.path(name))", lock: exclusive(name),
+                        note: "made again below"))
+            case .policy:
+                guard !dropped.contains(name.owner()) else { continue }
+                main.append(
+                    SchemaStatement(
+                        "DROP POLICY \(try DDL.name(name.part)) ON \(try DDL.path(name))", lock: exclusive(name),
+                        note: "made again below"))
+            case .view:
+                let isMaterialized = from.view(name)?.isMaterialized == true
+                main.append(
+                    SchemaStatement(
+                        "DROP \(isMaterialized ? "MATERIALIZED " : "")VIEW \(try DDL.path(name))",
+                        lock: exclusive(name),
+                        note: to[name] == nil ? nil : "made again below"))
+            case .index:
+                guard let index = from.index(name), !dropped.contains(index.relation) else { continue }
+                main.append(
+                    SchemaStatement(
+                        "DROP INDEX \(try DDL.path(name))",
+                        lock: exclusive(index.relation), note: to[name] == nil ? nil : "made again below"))
+            case .constraint where from.constraint(name)?.kind != .foreignKey: try drop(constraint: name)
+            case .table:
+                main.append(
+                    SchemaStatement("DROP TABLE \(try DDL.path(name))", lock: exclusive(name), canLoseData: true))
+            default: break
+            }
+        }
+        try dropDefaults()
+        for name in dropped.sorted() where name.kind == .sequence {
+            // It goes with its column, or its table.
+            if let owner = from.sequence(name)?.owner, dropped.contains(owner) || dropped.contains(owner.owner()) {
+                // Columns are dropped later; a table is gone.
+                continue
+            }
+            main.append(
+                SchemaStatement("DROP SEQUENCE \(try DDL.path(name))", lock: exclusive(name), canLoseData: true))
+        }
+    }
+
+    private mutating func drop(constraint name: ItemName) throws {
+        guard let constraint = from.constraint(name) else { return }
+        if constraint.isOfDomain {
+            let type = name.owner(.type)
+            guard !dropped.contains(type), !replacedTypes.contains(type) else { return }
+            main.append(
+                SchemaStatement("ALTER DOMAIN \(try DDL.path(name)) DROP CONSTRAINT \(try DDL.name(name.part))"))
+        } else if !dropped.contains(name.owner()) || constraint.kind == .foreignKey {
+            main.append(
+                SchemaStatement(
+                    "ALTER TABLE \(try DDL.path(name)) DROP CONSTRAINT \(try DDL.name(name.part))",
+                    lock: exclusive(name),
+                    note: to[name] == nil ? nil : "made again below"))
+        }
+    }
+
+    /// Tables leave their parents before those go.
+    private mutating func detachTables() throws {
+        for (name, item) in from.items.sorted(by: { $0.key < $1.key }) {
+            guard case .sequence(let old) = item.content, let owner = old.owner, !dropped.contains(name),
+                dropped.contains(owner) || to.sequence(name)?.owner != owner
+            else { continue }
+            main.append(SchemaStatement("ALTER SEQUENCE \(try DDL.path(name)) OWNED BY NONE", lock: exclusive(name)))
+        }
+        for (name, item) in from.items.sorted(by: { $0.key < $1.key }) {
+            guard case .table(let old) = item.content, isKept(name), let new = to.table(name),
+                old.parents != new.parents || old.bound != new.bound
+            else { continue }
+            for parent in old.parents where old.bound != new.bound || !new.parents.contains(parent) {
+                let sql =
+                    old.bound == nil
+                    ? "ALTER TABLE \(try DDL.path(name)) NO INHERIT \(try DDL.path(parent))"
+                    : "ALTER TABLE \(try DDL.path(parent)) DETACH PARTITION \(try DDL.path(name))"
+                main.append(SchemaStatement(sql, lock: exclusive(old.bound == nil ? name : parent)))
+            }
+        }
+    }
+
+    /// Takes away defaults, identities and expressions that are not to stay, before what they depend on changes.
+    private mutating func dropDefaults() throws {
+        for (name, item) in from.items.sorted(by: { $0.key < $1.key }) {
+            guard case .column(let old) = item.content, !dropped.contains(name), let new = to.column(name) else {
+                continue
+            }
+            func alter(_ action: String) throws -> SchemaStatement {
+                SchemaStatement(
+                    "ALTER TABLE \(try DDL.path(name)) ALTER COLUMN \(try DDL.name(name.part)) \(action)",
+                    lock: exclusive(name))
+            }
+            if old.defaultText != nil,
+                new.defaultText == nil || retyped[name] != nil || resetDefaults.contains(name)
+            {
+                main.append(try alter("DROP DEFAULT"))
+            }
+            if old.identity != nil, new.identity == nil { main.append(try alter("DROP IDENTITY")) }
+            if old.generation != nil, new.generation == nil { main.append(try alter("DROP EXPRESSION")) }
+            if old.isNotNull, !new.isNotNull { main.append(try alter("DROP NOT NULL")) }
+        }
+    }
+
+    /// Drops what columns used until now: types that are gone or replaced, and schemas.
+    mutating func dropLate() throws {
+        for name in from.ordered(Set(replacedTypes)).reversed() {
+            let old = replacedName(name)
+            main.append(
+                SchemaStatement(
+                    isDomain(name) ? "DROP DOMAIN \(try DDL.path(old))" : "DROP TYPE \(try DDL.path(old))"))
+        }
+        for name in from.ordered(dropped).reversed() where name.kind == .type {
+            main.append(
+                SchemaStatement(
+                    isDomain(name) ? "DROP DOMAIN \(try DDL.path(name))" : "DROP TYPE \(try DDL.path(name))",
+                    canLoseData: false))
+        }
+        for name in dropped.sorted() where name.kind == .schema {
+            main.append(
+                SchemaStatement("DROP SCHEMA \(try DDL.name(name.schema))", note: "fails if something is left in it"))
+        }
+    }
+
+    private func isDomain(_ name: ItemName) -> Bool {
+        if case .domain = from[name]?.content { true } else { false }
+    }
+
+    /// What a type is called between the making of its successor and its end.
+    func replacedName(_ name: ItemName) -> ItemName {
+        var name = name
+        name.name = "kindred_replaced_\((replacedTypes.sorted().firstIndex(of: name) ?? 0) + 1)"
+        return name
+    }
+}

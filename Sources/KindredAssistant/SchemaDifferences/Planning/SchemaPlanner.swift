@@ -1,0 +1,80 @@
+/// Finds the statements that lead from one snapshot to another.
+///
+/// First it is found what changes, and what has to be dropped for that and made again (`findChanges`, which follows
+/// dependencies); then statements are written, in the order in which their phases run.
+struct SchemaPlanner {
+    let from: SchemaSnapshot
+    let to: SchemaSnapshot
+    /// Whether indexes are built and constraints validated without keeping others from writing.
+    var isConcurrent = true
+    /// Whether functions, triggers and policies are made, too: for a copy of a schema on another server.
+    var isComplete = false
+
+    // What changes
+    /// Things of the old side that are dropped, be it to be made again.
+    var dropped: Set<ItemName> = []
+    var retyped: [ItemName: TypeChange] = [:]
+    var replacedTypes: Set<ItemName> = []
+    var resetDefaults: Set<ItemName> = []
+    var replacedViews: Set<ItemName> = []
+    /// What stands in the way and is not changed, such as a function.
+    var obstacles: Set<String> = []
+    let dependents: [ItemName: Set<ItemName>]
+
+    // The statements, by phase
+    var enums: [SchemaStatement] = []
+    var main: [SchemaStatement] = []
+    var concurrent: [SchemaStatement] = []
+    var constraints: [SchemaStatement] = []
+    var validations: [SchemaStatement] = []
+    private var helperCount = 0
+
+    init(from: SchemaSnapshot, to: SchemaSnapshot) {
+        self.from = from
+        self.to = to
+        dependents = from.dependents
+    }
+
+    /// The steps, in their order; none where nothing has to change.
+    mutating func plan() throws -> [SchemaStep] {
+        findChanges()
+        try alterEnums()
+        try dropThings()
+        try createThings()
+        try alterTables()
+        try dropLate()
+        try addConstraints()
+        try createViews()
+        try recreateTriggers()
+        try setComments()
+        if isConcurrent {
+            return [
+                SchemaStep(isTransaction: false, statements: enums), SchemaStep(isTransaction: true, statements: main),
+                SchemaStep(isTransaction: false, statements: concurrent),
+                SchemaStep(isTransaction: true, statements: constraints),
+                SchemaStep(isTransaction: false, statements: validations),
+            ].filter { !$0.statements.isEmpty }
+        }
+        return [
+            SchemaStep(isTransaction: false, statements: enums),
+            SchemaStep(isTransaction: true, statements: main + concurrent + constraints + validations),
+        ].filter { !$0.statements.isEmpty }
+    }
+
+    /// A name for a constraint that lives as long as the change.
+    mutating func helperName() -> String {
+        helperCount += 1
+        return "kindred_not_null_\(helperCount)"
+    }
+
+    func isCreated(_ name: ItemName) -> Bool {
+        to[name] != nil && (from[name] == nil || dropped.contains(name) || replacedTypes.contains(name))
+    }
+
+    /// Whether a table is there before and afterwards.
+    func isKept(_ table: ItemName) -> Bool {
+        from[table] != nil && to[table] != nil && !dropped.contains(table)
+    }
+
+    func isPartitioned(_ table: ItemName) -> Bool { to.table(table)?.isPartitioned == true }
+}

@@ -1,0 +1,93 @@
+import HarmlessText
+
+/// What leads from one schema to another.
+///
+/// ```swift
+/// let differences = try await SchemaDifferences.between(
+///     .database(configuration), .sql(script, name: "schema.sql"))
+/// guard differences.isEmpty else { fatalError(differences.sql) }
+/// ```
+public struct SchemaDifferences: Sendable {
+    /// What may be done, and how.
+    public struct Options: Sendable {
+        /// Whether statements are planned that drop tables, columns, types, sequences, views and schemas, or that may change
+        /// values. Otherwise they are ``SchemaDifferences/withheld``.
+        public var allowsDropping = false
+        /// Whether indexes are built by CREATE INDEX CONCURRENTLY and constraints added as NOT VALID and then validated.
+        ///
+        /// Others can write meanwhile; in exchange the change is several transactions. Without it, it is one, but for new
+        /// labels of enums.
+        public var isConcurrent = true
+        /// Old names and new ones: `public.person=people` for a table, view, sequence or type, `public.person.name=surname`
+        /// for a column.
+        public var renames: [String] = []
+        /// Whether the statements are run on an embedded server, and what comes out is compared again.
+        public var isProven = true
+
+        /// Creates the default options.
+        public init() {}
+    }
+
+    /// Whether the statements were seen to lead from one side to the other.
+    public enum Proof: Sendable, Hashable {
+        /// Run on the old side's schema on an embedded server, they left nothing to change.
+        case proven
+        /// They were not run, and why not.
+        case skipped(String)
+        /// They do not do what they should, and which one fails or what is left.
+        case failed(String)
+    }
+
+    /// The statements, in steps that run one after the other.
+    public internal(set) var steps: [SchemaStep] = []
+    /// What would have to be dropped or may lose values, and is left as it is: statements as text.
+    public internal(set) var withheld: [String] = []
+    /// What differs and is not changed by the statements: functions, triggers, policies, privileges, extensions and
+    /// other things, each in a line.
+    public internal(set) var unmanaged: [String] = []
+    /// What is worth a look: possible renames, things in the way, the order of columns.
+    public internal(set) var remarks: [String] = []
+    /// Whether the statements were tried out.
+    public internal(set) var proof = Proof.skipped("there is nothing to do")
+    /// Whether one side is an inspection's JSON: then ``unmanaged`` lists how entities, columns, keys and relationships
+    /// differ, and there are no statements, since JSON holds no defaults, checks, indexes and definitions of views.
+    public internal(set) var isOfModels = false
+
+    /// Whether both sides are the same.
+    public var isEmpty: Bool { steps.isEmpty && withheld.isEmpty && unmanaged.isEmpty }
+
+    /// Compares two schemas.
+    ///
+    /// A database is read in one round trip. A script runs in a new database of the process's embedded server, where both
+    /// sides are brought into one normal form, and where the statements are tried out; the databases are dropped
+    /// afterwards. Where no server can be started, two databases are compared as they stand.
+    ///
+    /// - Parameters:
+    ///   - from: What is there.
+    ///   - to: What is wanted.
+    ///   - options: What may be done, and how.
+    /// - Throws: ``SchemaDifferencesError``: `invalidSource`, `scriptFailed` with file and line, `unreachable`, `noServer`,
+    ///   `invalidRename`; `PostgresError` if a server fails otherwise.
+    public static func between(
+        _ from: SchemaSource, _ to: SchemaSource, options: Options = Options()
+    ) async throws -> SchemaDifferences {
+        if from.isInspection || to.isInspection { return try await betweenModels(from, to) }
+        return try await Comparison(options: options).run(from, to)
+    }
+
+    /// The whole change as a script for psql, with what each statement means above it.
+    public var sql: String {
+        var text = ""
+        for (index, step) in steps.enumerated() {
+            text += "-- Step \(index + 1) of \(steps.count): "
+            text +=
+                step.isTransaction ? "one transaction\nBEGIN;\nSET LOCAL lock_timeout = '5s';\n" : "no transaction\n"
+            for statement in step.statements {
+                text += "\n-- \(statement.remarks.harmless)\n\(statement.sql);\n"
+            }
+            text += step.isTransaction ? "\nCOMMIT;\n" : ""
+            if index < steps.count - 1 { text += "\n" }
+        }
+        return text
+    }
+}

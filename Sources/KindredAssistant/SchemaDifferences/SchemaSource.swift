@@ -1,0 +1,49 @@
+public import KindredPostgres
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// One side of a comparison of schemas.
+public enum SchemaSource: Sendable {
+    /// A database, of which the catalog is read: one round trip, no lock beyond those of reading the catalog.
+    case database(PostgresConfiguration)
+    /// A script of SQL, which runs on an embedded server, and what it is called in errors.
+    ///
+    /// The DDL of any other model is given in this way, too.
+    case sql(String, name: String = "the script")
+    /// The JSON of `kindred inspect --format json`, and what it is called in errors.
+    ///
+    /// It holds less than a schema, so that the comparison is one of what it holds; see
+    /// ``SchemaDifferences/isOfModels``.
+    case inspection(String, name: String = "the inspection")
+
+    /// Reads what a command's argument names: a database's address, or a file with SQL or JSON.
+    ///
+    /// - Throws: ``SchemaDifferencesError`` with the code `invalidSource`, which repeats no address.
+    public init(argument: String) throws {
+        let start = argument.prefix(16).lowercased()
+        if start.hasPrefix("postgres://") || start.hasPrefix("postgresql://") {
+            do {
+                self = .database(try PostgresConfiguration(uri: argument))
+            } catch let error as PostgresError {
+                throw SchemaDifferencesError(.invalidSource, error.message)
+            }
+            return
+        }
+        let text: String
+        do {
+            text = try String(contentsOfFile: argument, encoding: .utf8)
+        } catch {
+            throw SchemaDifferencesError(
+                .invalidSource,
+                "\(argument) is neither a database's address nor a file with SQL or JSON in UTF-8 that can be read.")
+        }
+        let isJSON = argument.lowercased().hasSuffix(".json") || text.first { !$0.isWhitespace } == "{"
+        self = isJSON ? .inspection(text, name: argument) : .sql(text, name: argument)
+    }
+
+    var isInspection: Bool { if case .inspection = self { true } else { false } }
+}

@@ -1,0 +1,77 @@
+import EmbeddedPostgres
+import KindredPostgres
+import Synchronization
+
+/// Databases on the process's embedded server that live as long as a closure.
+struct ScratchServer {
+    private let server: EmbeddedPostgres
+    private let maintenance: PostgresClient
+
+    /// Starts the server, or throws why there is none.
+    static func withServer<T>(_ body: (ScratchServer) async throws -> T) async throws -> T {
+        let server: EmbeddedPostgres
+        do {
+            server = try await EmbeddedPostgres.shared()
+        } catch let error as EmbeddedPostgresError {
+            throw SchemaDifferencesError(.noServer, error.message)
+        }
+        let client = try await connect(server.uri)
+        do {
+            let result = try await body(ScratchServer(server: server, maintenance: client))
+            await client.close()
+            return result
+        } catch {
+            await client.close()
+            throw error
+        }
+    }
+
+    /// Lends a new, empty database.
+    func withDatabase<T>(_ body: (PostgresClient) async throws -> T) async throws -> T {
+        let name = "kindred_scratch_\(UInt64.random(in: 0...UInt64.max))"
+        try await run("CREATE DATABASE \(name) TEMPLATE template0", on: maintenance)
+        let result: Result<T, any Error>
+        do {
+            let client = try await Self.connect(server.uri(database: name))
+            do {
+                result = .success(try await body(client))
+            } catch {
+                result = .failure(error)
+            }
+            await client.close()
+        } catch {
+            result = .failure(error)
+        }
+        // A task of its own, so that a cancelled comparison cleans up too.
+        let maintenance = maintenance
+        await Task { _ = try? await ScratchServer.run("DROP DATABASE \(name) WITH (FORCE)", on: maintenance) }.value
+        return try result.get()
+    }
+
+    private static func connect(_ uri: String) async throws -> PostgresClient {
+        var configuration = try PostgresConfiguration(uri: uri)
+        configuration.pool.maximumConnections = 2
+        configuration.pool.acquireTimeout = .seconds(60)
+        return try await PostgresClient.connect(configuration)
+    }
+
+    private func run(_ statement: String, on client: PostgresClient) async throws {
+        try await Self.run(statement, on: client)
+    }
+
+    /// Runs a statement that is sent once.
+    static func run(_ statement: String, on client: PostgresClient) async throws {
+        let effect: StatementText.Effect = client.isInTransaction ? .plain : .lasting
+        try await client.execute(
+            Statement(text: StatementText(oneTime: statement, effect: effect), resultFormat: .text))
+    }
+
+    /// Makes a role that a script, a grant or a policy names.
+    func makeRole(_ name: String) async throws {
+        do {
+            try await run("CREATE ROLE \(try SQLIdentifier.quote(name)) NOLOGIN", on: maintenance)
+        } catch let error as PostgresError where error.sqlState?.rawValue == "42710" {
+            // Another comparison has made it.
+        }
+    }
+}

@@ -1,0 +1,95 @@
+/// Everything that a comparison knows of one side, under its names.
+struct SchemaSnapshot {
+    var items: [ItemName: SchemaItem] = [:]
+    /// The casts that an assignment makes by itself: `integer>bigint`.
+    var assignmentCasts: Set<String> = []
+    /// Those that have to be asked for.
+    var explicitCasts: Set<String> = []
+    /// The server's version, such as 150004.
+    var serverVersion = 0
+
+    subscript(name: ItemName) -> SchemaItem? { items[name] }
+
+    /// The columns of a table, in its order.
+    func columns(of table: ItemName) -> [ItemName] {
+        partsByTable[table, default: []].filter { $0.kind == .column }
+            .sorted { (items[$0]?.position ?? 0, $0) < (items[$1]?.position ?? 0, $1) }
+    }
+
+    /// The constraints of a table or domain, by name.
+    func constraints(of owner: ItemName) -> [ItemName] {
+        items.keys.filter { $0.kind == .constraint && $0.schema == owner.schema && $0.name == owner.name }.sorted()
+    }
+
+    func column(_ name: ItemName) -> ColumnItem? {
+        if case .column(let column) = items[name]?.content { column } else { nil }
+    }
+
+    func table(_ name: ItemName) -> TableItem? {
+        if case .table(let table) = items[name]?.content { table } else { nil }
+    }
+
+    func constraint(_ name: ItemName) -> ConstraintItem? {
+        if case .constraint(let constraint) = items[name]?.content { constraint } else { nil }
+    }
+
+    func index(_ name: ItemName) -> IndexItem? {
+        if case .index(let index) = items[name]?.content { index } else { nil }
+    }
+
+    func view(_ name: ItemName) -> ViewItem? {
+        if case .view(let view) = items[name]?.content { view } else { nil }
+    }
+
+    func sequence(_ name: ItemName) -> SequenceItem? {
+        if case .sequence(let sequence) = items[name]?.content { sequence } else { nil }
+    }
+
+    /// What depends on each thing.
+    var dependents: [ItemName: Set<ItemName>] {
+        var result: [ItemName: Set<ItemName>] = [:]
+        for (name, item) in items {
+            for dependency in item.dependencies { result[dependency, default: []].insert(name) }
+        }
+        return result
+    }
+
+    private var partsByTable: [ItemName: [ItemName]] {
+        Dictionary(grouping: items.keys.filter { $0.kind == .column }) { $0.owner() }
+    }
+
+    /// Names in an order in which each comes after what it depends on; what depends on itself stands by its name.
+    ///
+    /// - Parameters:
+    ///   - names: The names to bring into order.
+    ///   - fold: What stands for a name: a column's table, where they are made by one statement.
+    func ordered(_ names: Set<ItemName>, fold: (ItemName) -> ItemName = { $0 }) -> [ItemName] {
+        var missing: [ItemName: Set<ItemName>] = [:]
+        for name in names { missing[name] = [] }
+        for (name, item) in items {
+            let node = fold(name)
+            guard names.contains(node) else { continue }
+            for dependency in item.dependencies.map(fold) where dependency != node && names.contains(dependency) {
+                missing[node, default: []].insert(dependency)
+            }
+        }
+        var waiting: [ItemName: [ItemName]] = [:]
+        for (name, dependencies) in missing {
+            for dependency in dependencies { waiting[dependency, default: []].append(name) }
+        }
+        var result: [ItemName] = []
+        var ready = missing.filter(\.value.isEmpty).map(\.key).sorted(by: >)
+        while result.count < names.count {
+            // In a cycle one has to be the first.
+            if ready.isEmpty, let next = missing.keys.min() { ready = [next] }
+            guard let name = ready.popLast() else { break }
+            guard missing.removeValue(forKey: name) != nil else { continue }
+            result.append(name)
+            for other in (waiting[name] ?? []).sorted(by: >) {
+                missing[other]?.remove(name)
+                if missing[other]?.isEmpty == true { ready.append(other) }
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,54 @@
+/// What differs and is not changed, and what is only worth a remark.
+enum Unmanaged {
+    static func lines(_ old: SchemaSnapshot, _ new: SchemaSnapshot) -> [String] {
+        var lines: [String] = []
+        for name in Set(old.items.keys).union(new.items.keys).sorted() where !SchemaPlanner.isManaged(name) {
+            // What stands on a table that comes or goes comes and goes with it.
+            if name.kind == .trigger || name.kind == .policy {
+                let owners = [name.owner(), name.owner(.view)]
+                guard owners.contains(where: { old[$0] != nil }), owners.contains(where: { new[$0] != nil }) else {
+                    continue
+                }
+            }
+            switch (old[name], new[name]) {
+            case (_?, nil): lines.append("The \(name.described) is only on the old side.")
+            case (nil, _?): lines.append("The \(name.described) is only on the new side.")
+            case (let old?, let new?):
+                if old.content != new.content { lines.append("The \(name.described) differs.") }
+            case (nil, nil): break
+            }
+        }
+        for (name, item) in old.items.sorted(by: { $0.key < $1.key }) {
+            guard let other = new[name], other.grants != item.grants else { continue }
+            lines.append("The privileges on the \(name.described) differ.")
+        }
+        return lines
+    }
+
+    /// The order of columns and attributes stays as it is.
+    static func orderRemarks(_ old: SchemaSnapshot, _ new: SchemaSnapshot) -> [String] {
+        old.items.keys.sorted().compactMap { name in
+            let names: ([String], [String])
+            switch (old[name]?.content, new[name]?.content) {
+            case (.table, .table): names = (old.columns(of: name).map(\.part), new.columns(of: name).map(\.part))
+            case (.composite(let before), .composite(let after)): names = (before.map(\.name), after.map(\.name))
+            default: return nil
+            }
+            let common = Set(names.0).intersection(names.1)
+            guard names.0.filter(common.contains) != names.1.filter(common.contains) else { return nil }
+            return "The columns of the \(name.described) stand in another order; that is not changed."
+        }
+    }
+}
+
+extension SchemaSnapshot {
+    /// The roles that views' privileges and policies name.
+    var roles: [String] {
+        var roles: Set<String> = []
+        for (name, item) in items {
+            if name.kind == .view { roles.formUnion(item.grants.map(\.role)) }
+            roles.formUnion(item.roles)
+        }
+        return roles.subtracting([""]).sorted()
+    }
+}

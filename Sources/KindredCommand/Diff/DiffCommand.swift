@@ -1,0 +1,117 @@
+import ArgumentParser
+import HarmlessText
+import KindredAssistant
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// `kindred diff`: what leads from one schema to another.
+struct DiffCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diff",
+        abstract: "Prints the SQL that leads from one schema to another, and changes nothing.",
+        usage: "kindred diff FROM TO [--allow-drop] [--rename old=new ...] [--check]",
+        discussion: """
+            FROM and TO are a database's address, a file with SQL, or the JSON of `kindred inspect`. SQL is normalised on a \
+            private server, where the statements are tried out, too. What can lose data needs --allow-drop.
+
+            Example: kindred diff "$DATABASE_URL" schema.sql --rename public.person.name=surname --output change.sql
+            """)
+
+    // All of them, so that none is repeated in an error: an address may hold a password.
+    @Argument(help: ArgumentHelp("The schema that is there, and the one that is wanted.", valueName: "from to"))
+    var sides: [String] = []
+
+    @Flag(help: "Also drop what TO lacks, and change types even where values may be lost.")
+    var allowDrop = false
+
+    @Option(
+        name: .customLong("rename"),
+        help: ArgumentHelp(
+            "public.person=people, or public.person.name=surname; may be repeated.", valueName: "old=new"))
+    var renames: [String] = []
+
+    @Flag(help: "End with 1 where there is a difference.")
+    var check = false
+
+    @Flag(help: "Print one transaction instead of CONCURRENTLY and NOT VALID.")
+    var singleTransaction = false
+
+    @Flag(help: "Do not try the statements out.")
+    var noProof = false
+
+    @Option(help: ArgumentHelp("Write the SQL to this file.", valueName: "file"))
+    var output: String?
+
+    func run(in terminal: Terminal) async throws {
+        guard sides.count == 2 else {
+            throw CommandFailure(
+                .usage, "diff takes FROM and TO, and there are \(sides.count) arguments. See `kindred diff --help`.")
+        }
+        var options = SchemaDifferences.Options()
+        options.allowsDropping = allowDrop
+        options.isConcurrent = !singleTransaction
+        options.renames = renames
+        options.isProven = !noProof
+        let differences: SchemaDifferences
+        do {
+            differences = try await SchemaDifferences.between(
+                try SchemaSource(argument: sides[0]), try SchemaSource(argument: sides[1]), options: options)
+        } catch let error as SchemaDifferencesError {
+            throw CommandFailure(status(of: error), error.message)
+        }
+        try print(differences, in: terminal)
+        if case .failed(let reason) = differences.proof {
+            throw CommandFailure(.failure, "The statements do not lead from FROM to TO. \(reason)")
+        }
+        if check, !differences.isEmpty { throw CommandFailure(.failure, "The schemas differ.") }
+        if !allowDrop, !differences.withheld.isEmpty {
+            throw CommandFailure(
+                .failure, "\(differences.withheld.count) statements that drop or may lose data need --allow-drop.")
+        }
+    }
+
+    private func status(of error: SchemaDifferencesError) -> ExitStatus {
+        switch error.code {
+        case .unreachable, .noServer: .unavailable
+        case .invalidRename: .usage
+        case .invalidSource, .scriptFailed: .unknownName
+        default: .failure
+        }
+    }
+
+    private func print(_ differences: SchemaDifferences, in terminal: Terminal) throws {
+        if differences.isEmpty { terminal.print("-- The schemas are the same.") }
+        for (title, lines) in [
+            ("Not changed by these statements", differences.unmanaged), ("Worth a look", differences.remarks),
+            ("Left out without --allow-drop", differences.withheld),
+        ] where !lines.isEmpty {
+            terminal.print("-- \(title):")
+            for line in lines { terminal.print("--   \(line)") }
+        }
+        let sql = differences.sql
+        if !sql.isEmpty {
+            switch differences.proof {
+            case .proven: terminal.print("-- Tried out: afterwards nothing is left to change.")
+            case .skipped(let reason): terminal.print("-- Not tried out: \(reason).")
+            case .failed: break
+            }
+        }
+        guard let output else {
+            let shown = sql.unicodeScalars.contains { $0 != "\n" && $0 != "\t" && $0.isHarmful }
+            guard !shown else {
+                throw CommandFailure(
+                    .failure, "The SQL holds control characters, which a terminal does not get; give --output FILE.")
+            }
+            return terminal.printLines(sql)
+        }
+        do {
+            try Data(sql.utf8).write(to: URL(filePath: output))
+        } catch {
+            throw CommandFailure(.failure, "\(output) cannot be written.")
+        }
+    }
+}

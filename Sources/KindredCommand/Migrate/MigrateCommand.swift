@@ -1,0 +1,124 @@
+import ArgumentParser
+import KindredMigrations
+import KindredPostgres
+
+/// `kindred migrate`: numbered SQL files, applied once each.
+struct MigrateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate",
+        abstract: "Runs the numbered SQL files of a folder that have not run yet.",
+        discussion: """
+            A file, such as 0001_people.sql, is one transaction; with a line "-- kindred: no transaction" each of its \
+            statements is one. What has run is recorded in kindred.migration. Connect to the server itself, not to a pooler.
+
+            Example: kindred migrate Migrations --dry-run --database "$DATABASE_URL"
+            """,
+        subcommands: [MigrateApply.self, MigrateStatus.self, MigrateResolve.self], defaultSubcommand: MigrateApply.self)
+}
+
+/// `kindred migrate FOLDER`.
+struct MigrateApply: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "apply", abstract: "Runs what has not run yet; the word may be left out.",
+        discussion: "Example: kindred migrate Migrations --dry-run")
+
+    @Argument(help: ArgumentHelp("The folder with the files.", valueName: "folder"))
+    var folder: String
+
+    @Flag(help: "Only say what would run.")
+    var dryRun = false
+
+    @Flag(help: "Also run files whose number is lower than that of one that has run.")
+    var allowOutOfOrder = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run(in terminal: Terminal) async throws {
+        try await withMigrations(folder, connection, in: terminal) { migrations, client in
+            var migrations = migrations
+            migrations.allowsOutOfOrder = allowOutOfOrder
+            let files = dryRun ? try await migrations.pending(for: client) : try await migrations.apply(to: client)
+            for file in files {
+                terminal.print(
+                    "\(dryRun ? "would run" : "ran") \(file.name)\(file.isTransaction ? "" : ", without a transaction")"
+                )
+            }
+            if files.isEmpty { terminal.print("Everything has run already.") }
+        }
+    }
+}
+
+/// `kindred migrate status FOLDER`.
+struct MigrateStatus: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Shows what has run and what is to run.",
+        discussion: "Example: kindred migrate status Migrations --check")
+
+    @Argument(help: ArgumentHelp("The folder with the files.", valueName: "folder"))
+    var folder: String
+
+    @Flag(help: "End with 1 unless all files have run as they are.")
+    var check = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run(in terminal: Terminal) async throws {
+        try await withMigrations(folder, connection, in: terminal) { migrations, client in
+            let all = try await migrations.status(of: client)
+            var table = TextTable()
+            for status in all {
+                let style: Terminal.Style? = status.state == .applied ? nil : status.state == .pending ? .yellow : .red
+                table.add([(status.state.rawValue, style), (status.name, nil), (status.appliedAt ?? "", .faint)])
+            }
+            for line in table.lines(indentation: 0, in: terminal) { terminal.print(line) }
+            if all.isEmpty { terminal.print("There are no files.") }
+            if check, let first = all.first(where: { $0.state != .applied }) {
+                throw CommandFailure(.failure, "\(first.name) is \(first.state.rawValue).")
+            }
+        }
+    }
+}
+
+/// `kindred migrate resolve FOLDER NUMBER`.
+struct MigrateResolve: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resolve", abstract: "Says what became of a file that ran without a transaction and failed.",
+        discussion: "Example: kindred migrate resolve Migrations 7 --done")
+
+    @Argument(help: ArgumentHelp("The folder with the files.", valueName: "folder"))
+    var folder: String
+
+    @Argument(help: ArgumentHelp("The file's number.", valueName: "number"))
+    var number: Int64
+
+    @Flag(help: "All that it does is done.")
+    var done = false
+
+    @Flag(help: "It is to run again.")
+    var again = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run(in terminal: Terminal) async throws {
+        guard done != again else { throw CommandFailure(.usage, "resolve takes either --done or --again.") }
+        try await withMigrations(folder, connection, in: terminal) { migrations, client in
+            try await migrations.resolve(number, isDone: done, in: client)
+            terminal.print("\(number) \(done ? "counts as done" : "is to run again")")
+        }
+    }
+}
+
+private func withMigrations(
+    _ folder: String, _ connection: ConnectionOptions, in terminal: Terminal,
+    _ body: (Migrations, PostgresClient) async throws -> Void
+) async throws {
+    do {
+        let migrations = Migrations(folder: folder)
+        // Before a connection is asked for.
+        _ = try migrations.files()
+        try await connection.withClient(in: terminal) { try await body(migrations, $0) }
+    } catch let error as MigrationError {
+        let isInput = [.invalidFolder, .invalidFile].contains(error.code)
+        throw CommandFailure(isInput ? .unknownName : .failure, error.message)
+    }
+}

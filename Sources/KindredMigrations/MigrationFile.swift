@@ -1,0 +1,88 @@
+import KindredPostgres
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// One numbered file of SQL.
+public struct MigrationFile: Sendable, Hashable {
+    /// The number that its name begins with; files run in this order.
+    public let number: Int64
+    /// The file's name, such as `0001_people.sql`.
+    public let name: String
+    /// The SHA-256 of its text in hexadecimal digits; line ends count as `\n`, whatever a checkout makes of them.
+    public let checksum: String
+    /// Whether it runs as one transaction: yes, unless a line of it is `-- kindred: no transaction`.
+    public let isTransaction: Bool
+    /// The statements, each with the line at which it begins.
+    let statements: [SQLScanner.ScriptStatement]
+
+    /// Takes a file over.
+    ///
+    /// Throws ``MigrationError`` `.invalidFile` for what a migration cannot do.
+    init(number: Int64, name: String, text: String) throws {
+        self.number = number
+        self.name = name
+        let text = text.replacing("\r\n", with: "\n")
+        checksum = SHA256.hex(of: text)
+        isTransaction = !text.split(separator: "\n").contains { line in
+            line.split(whereSeparator: \.isWhitespace).joined(separator: " ") == "-- kindred: no transaction"
+        }
+        guard !text.utf8.contains(0) else {
+            throw MigrationError(.invalidFile, "The file holds a NUL character.", file: name)
+        }
+        statements = SQLScanner.statements(in: text)
+        for statement in statements {
+            if StatementText(statement.text).effect == .transactionControl {
+                throw MigrationError(
+                    .invalidFile,
+                    "Each file is a transaction by itself: leave BEGIN, COMMIT and their like out, or mark the file with "
+                        + "-- kindred: no transaction.", file: name, line: statement.line)
+            }
+            if statement.text.prefix(5).uppercased() == "COPY ", statement.text.lowercased().hasSuffix(" from stdin") {
+                throw MigrationError(
+                    .invalidFile, "COPY FROM STDIN has no client to read from; write INSERT.", file: name,
+                    line: statement.line)
+            }
+        }
+    }
+
+    /// Reads a folder's files, in the order of their numbers.
+    ///
+    /// A name is a number of up to 18 digits, `_`, anything and `.sql`; numbers may have gaps, so that they can be dates. What
+    /// does not end with `.sql`, and what begins with a dot, is left alone.
+    static func all(in folder: String) throws -> [MigrationFile] {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        } catch {
+            throw MigrationError(.invalidFolder, "The folder \(folder) cannot be read.")
+        }
+        var files: [MigrationFile] = []
+        for name in names.sorted() where name.hasSuffix(".sql") && !name.hasPrefix(".") {
+            let digits = name.prefix { $0.isASCII && $0.isNumber }
+            guard !digits.isEmpty, digits.count <= 18, name.dropFirst(digits.count).first == "_",
+                let number = Int64(digits)
+            else {
+                throw MigrationError(
+                    .invalidFolder,
+                    "The name does not begin with a number of up to 18 digits and _, as in 0001_people.sql.",
+                    file: name)
+            }
+            let text: String
+            do {
+                text = try String(contentsOfFile: folder + "/" + name, encoding: .utf8)
+            } catch {
+                throw MigrationError(.invalidFolder, "The file cannot be read as text in UTF-8.", file: name)
+            }
+            files.append(try MigrationFile(number: number, name: name, text: text))
+        }
+        files.sort { $0.number < $1.number }
+        for (first, second) in zip(files, files.dropFirst()) where first.number == second.number {
+            throw MigrationError(.invalidFolder, "\(first.name) has the same number.", file: second.name)
+        }
+        return files
+    }
+}

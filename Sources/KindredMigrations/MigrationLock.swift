@@ -1,0 +1,51 @@
+import KindredPostgres
+
+/// The session's advisory lock that lets one process at a time apply migrations to a database.
+struct MigrationLock {
+    private let client: PostgresClient
+
+    /// "kindred" in ASCII, one byte short of a number of 64 bits.
+    private static let key: Int64 = 0x6B_69_6E_64_72_65_64
+
+    init(_ client: PostgresClient) {
+        self.client = client
+    }
+
+    /// Asks again and again, since a session that waits for the lock would be waited for by CREATE INDEX CONCURRENTLY.
+    func take(within timeout: Duration) async throws {
+        let end = ContinuousClock.now + timeout
+        var pause = Duration.milliseconds(20)
+        while true {
+            let rows = try await client.query("SELECT pg_catalog.pg_try_advisory_lock(\(Self.key))")
+            if try rows.first?.decode(0, as: Bool.self) == true { return }
+            guard ContinuousClock.now < end else {
+                throw MigrationError(
+                    .locked, "Another process applies migrations, and has not come to its end within \(timeout).")
+            }
+            try await Task.sleep(for: pause)
+            pause = min(pause * 2, .seconds(1))
+        }
+    }
+
+    /// Throws if the session is another than the one that took the lock, as behind a pooler in transaction mode.
+    func check() async throws {
+        let rows = try await client.query(
+            """
+            SELECT EXISTS (SELECT FROM pg_catalog.pg_locks AS l
+                WHERE l.locktype = 'advisory' AND l.pid = pg_catalog.pg_backend_pid() AND l.granted AND l.objsubid = 1
+                    AND (l.classid::pg_catalog.int8 << 32 | l.objid::pg_catalog.int8) = \(Self.key))
+            """)
+        guard try rows.first?.decode(0, as: Bool.self) == true else {
+            throw MigrationError(
+                .locked,
+                "The session is not the one that took the lock. Migrations need a session of their own: connect to the "
+                    + "server itself, not to a pooler in transaction mode.")
+        }
+    }
+
+    /// Gives the lock back; a session that has ended has done so.
+    func release() async {
+        // A task of its own would be outside of the connection that holds the lock.
+        _ = try? await client.query("SELECT pg_catalog.pg_advisory_unlock(\(Self.key))")
+    }
+}

@@ -1,0 +1,89 @@
+import KindredPostgres
+
+/// A file that has run, or begun to.
+struct MigrationRecord: Sendable {
+    let number: Int64
+    let name: String
+    let checksum: String
+    let isFinished: Bool
+    let appliedAt: String
+}
+
+/// The table of what has run, in the schema that belongs to Kindred and holds no entities.
+struct MigrationRecords {
+    private let client: PostgresClient
+
+    init(_ client: PostgresClient) {
+        self.client = client
+    }
+
+    func makeTable() async throws {
+        guard try await !isThere() else { return }
+        try await client.query("CREATE SCHEMA IF NOT EXISTS kindred")
+        try await client.query(
+            """
+            CREATE TABLE IF NOT EXISTS kindred.migration (
+                number pg_catalog.int8 PRIMARY KEY,
+                name pg_catalog.text NOT NULL,
+                checksum pg_catalog.text NOT NULL,
+                started_at pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+                finished_at pg_catalog.timestamptz
+            )
+            """)
+        try await client.query(
+            "COMMENT ON TABLE kindred.migration IS 'The files of SQL that have run; written by Kindred.'")
+    }
+
+    private func isThere() async throws -> Bool {
+        let rows = try await client.query("SELECT pg_catalog.to_regclass('kindred.migration') IS NOT NULL")
+        return try rows.first?.decode(0, as: Bool.self) ?? false
+    }
+
+    func read() async throws -> [MigrationRecord] {
+        guard try await isThere() else { return [] }
+        let rows = try await client.query(
+            """
+            SELECT number, name, checksum, finished_at IS NOT NULL,
+                pg_catalog.date_trunc('second', started_at)::pg_catalog.text
+            FROM kindred.migration ORDER BY number
+            """)
+        return try rows.map { row in
+            MigrationRecord(
+                number: try row.decode(0, as: Int64.self) ?? 0, name: try row.decode(1, as: String.self) ?? "",
+                checksum: try row.decode(2, as: String.self) ?? "",
+                isFinished: try row.decode(3, as: Bool.self) ?? false,
+                appliedAt: try row.decode(4, as: String.self) ?? "")
+        }
+    }
+
+    /// Records a file, as done or as begun.
+    func add(_ file: MigrationFile, isFinished: Bool) async throws {
+        try await client.query(
+            """
+            INSERT INTO kindred.migration (number, name, checksum, finished_at)
+            VALUES (\(file.number), \(file.name), \(file.checksum),
+                CASE WHEN \(isFinished) THEN pg_catalog.clock_timestamp() END)
+            """)
+    }
+
+    func finish(_ file: MigrationFile) async throws {
+        try await client.query(
+            "UPDATE kindred.migration SET finished_at = pg_catalog.clock_timestamp() WHERE number = \(file.number)")
+    }
+
+    /// Returns how many records were concerned.
+    func resolve(_ number: Int64, isDone: Bool) async throws -> Int {
+        guard try await isThere() else { return 0 }
+        if isDone {
+            return try await client.query(
+                """
+                UPDATE kindred.migration SET finished_at = pg_catalog.clock_timestamp()
+                WHERE number = \(number) AND finished_at IS NULL
+                """
+            ).affectedRows
+        }
+        return try await client.query(
+            "DELETE FROM kindred.migration WHERE number = \(number) AND finished_at IS NULL"
+        ).affectedRows
+    }
+}

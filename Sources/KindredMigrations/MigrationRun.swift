@@ -1,0 +1,57 @@
+import KindredPostgres
+
+/// Runs one file on the task's connection.
+struct MigrationRun {
+    private let client: PostgresClient
+    private let records: MigrationRecords
+    private let lock: MigrationLock
+
+    init(_ client: PostgresClient, _ records: MigrationRecords, _ lock: MigrationLock) {
+        self.client = client
+        self.records = records
+        self.lock = lock
+    }
+
+    func run(_ file: MigrationFile) async throws {
+        try await lock.check()
+        if file.isTransaction {
+            try await client.withTransaction { _ in
+                for statement in file.statements { try await run(statement, of: file) }
+                // Recorded under its own name, whatever the file has set.
+                try await reset("RESET SESSION AUTHORIZATION", "RESET ROLE", "RESET ALL")
+                try await records.add(file, isFinished: true)
+            }
+        } else {
+            try await records.add(file, isFinished: false)
+            for statement in file.statements { try await run(statement, of: file) }
+            try await reset("RESET SESSION AUTHORIZATION", "RESET ROLE", "RESET ALL")
+            try await records.finish(file)
+        }
+    }
+
+    private func reset(_ statements: String...) async throws {
+        for text in statements { try await send(text, .session) }
+    }
+
+    private func run(_ statement: SQLScanner.ScriptStatement, of file: MigrationFile) async throws {
+        do {
+            try await send(statement.text, .lasting)
+        } catch let error as PostgresError {
+            var line = statement.line
+            if let position = error.server?.position {
+                line += statement.text.unicodeScalars.prefix(max(position - 1, 0)).reduce(0) {
+                    $1 == "\n" ? $0 + 1 : $0
+                }
+            }
+            let rest = file.isTransaction ? "The file was rolled back." : "What the file did before stays."
+            throw MigrationError(.failed, "\(error.message). \(rest)", file: file.name, line: line)
+        }
+    }
+
+    private func send(_ text: String, _ effect: StatementText.Effect) async throws {
+        try await client.execute(
+            Statement(text: StatementText(oneTime: text, effect: effect), resultFormat: .text),
+            // A change of a schema takes the time that it takes.
+            timeout: .seconds(365 * 86_400))
+    }
+}

@@ -1,0 +1,179 @@
+public import KindredPostgres
+
+/// A folder of numbered SQL files that run once each, in their order.
+///
+/// ```swift
+/// let client = try await PostgresClient.connect(configuration)
+/// try await Migrations(folder: "Migrations").apply(to: client)
+/// ```
+///
+/// What has run is recorded in the table `kindred.migration`, which is no entity. While files run, an advisory lock of the
+/// session keeps others from doing the same; it ends with the session. Behind a pooler in transaction mode there are no
+/// sessions: connect to the server itself.
+public struct Migrations: Sendable {
+    /// The folder's path.
+    public let folder: String
+    /// How long to wait while another process applies migrations.
+    public var lockTimeout: Duration = .seconds(600)
+    /// Whether a file may run although one with a higher number has; by default that is an error.
+    public var allowsOutOfOrder = false
+
+    /// Names a folder; its files are read when they are needed.
+    public init(folder: String) {
+        self.folder = folder
+    }
+
+    /// Reads the files, in their order.
+    ///
+    /// Throws ``MigrationError`` `.invalidFolder` and `.invalidFile`.
+    public func files() throws -> [MigrationFile] { try MigrationFile.all(in: folder) }
+
+    /// What has run and what is to run.
+    ///
+    /// Two statements; takes no lock and changes nothing. Throws ``MigrationError`` `.invalidFolder` and `.invalidFile`.
+    public func status(of client: PostgresClient) async throws -> [MigrationStatus] {
+        MigrationStatus.all(try files(), try await MigrationRecords(client).read())
+    }
+
+    /// Runs the files that have not run yet.
+    ///
+    /// A file is one transaction, in which it is recorded, too; with a line `-- kindred: no transaction` each of its
+    /// statements is one. Statements: up to ten of its own, four for each file, and those of the files, one round trip each;
+    /// the client's statement timeout does not hold for them. If a statement fails, its file is rolled back, files before it
+    /// stay, and those after it do not run.
+    ///
+    /// - Returns: The files that ran now.
+    /// - Throws: ``MigrationError``, before anything runs: `.invalidFolder`, `.invalidFile`, `.changed`, `.missing`,
+    ///   `.outOfOrder`, `.unfinished`, `.locked`; `.failed` with file and line if a statement fails. `PostgresError` if the
+    ///   records cannot be read or written.
+    @discardableResult
+    public func apply(to client: PostgresClient) async throws -> [MigrationFile] {
+        let files = try files()
+        guard !client.isInTransaction else {
+            throw PostgresError(
+                .invalidParameter, "Migrations make transactions of their own; apply them outside of one")
+        }
+        return try await client.withConnection { _ in
+            let records = MigrationRecords(client)
+            let lock = MigrationLock(client)
+            try await lock.take(within: lockTimeout)
+            do {
+                try await records.makeTable()
+                let pending = try pending(files, try await records.read())
+                for file in pending { try await MigrationRun(client, records, lock).run(file) }
+                await lock.release()
+                return pending
+            } catch {
+                await lock.release()
+                throw error
+            }
+        }
+    }
+
+    /// The files that `apply` would run; sends two statements and changes nothing.
+    ///
+    /// Throws what ``apply(to:)`` does before anything runs.
+    public func pending(for client: PostgresClient) async throws -> [MigrationFile] {
+        try pending(try files(), try await MigrationRecords(client).read())
+    }
+
+    /// Says what became of a file that ran without a transaction and failed, once its traces were looked at by hand.
+    ///
+    /// Two statements, and those that take and give back the lock.
+    ///
+    /// - Parameters:
+    ///   - number: The file's number.
+    ///   - isDone: Whether everything that it does is done; otherwise it runs again.
+    /// - Throws: ``MigrationError`` `.missing` if there is no unfinished file of that number.
+    public func resolve(_ number: Int64, isDone: Bool, in client: PostgresClient) async throws {
+        try await client.withConnection { _ in
+            let lock = MigrationLock(client)
+            try await lock.take(within: lockTimeout)
+            do {
+                let count = try await MigrationRecords(client).resolve(number, isDone: isDone)
+                guard count == 1 else {
+                    throw MigrationError(.missing, "No file of the number \(number) is unfinished.")
+                }
+                await lock.release()
+            } catch {
+                await lock.release()
+                throw error
+            }
+        }
+    }
+
+    private func pending(_ files: [MigrationFile], _ records: [MigrationRecord]) throws -> [MigrationFile] {
+        let all = MigrationStatus.all(files, records)
+        for status in all { if let error = status.error { throw error } }
+        let pending = files.filter { file in !records.contains { $0.number == file.number } }
+        if !allowsOutOfOrder, let first = pending.first, let last = records.last, first.number < last.number {
+            throw MigrationError(
+                .outOfOrder,
+                "\(last.name) has run already, which has a higher number. Give the file a new number, or allow the order.",
+                file: first.name)
+        }
+        return pending
+    }
+}
+
+/// What became of one file.
+public struct MigrationStatus: Sendable, Hashable {
+    /// Where a file stands.
+    public enum State: String, Sendable {
+        /// It has run.
+        case applied
+        /// It has not run.
+        case pending
+        /// It has run, and is another now.
+        case changed
+        /// It has run, and is not in the folder.
+        case missing
+        /// It began without a transaction, and did not come to its end.
+        case unfinished
+    }
+
+    /// The file's number.
+    public let number: Int64
+    /// The file's name; that of the record if it is missing.
+    public let name: String
+    /// Where it stands.
+    public let state: State
+    /// When it ran, as the server writes the time.
+    public let appliedAt: String?
+
+    static func all(_ files: [MigrationFile], _ records: [MigrationRecord]) -> [MigrationStatus] {
+        let byNumber = Dictionary(files.map { ($0.number, $0) }) { first, _ in first }
+        var result = records.map { record in
+            let file = byNumber[record.number]
+            let state: State =
+                !record.isFinished
+                ? .unfinished : file == nil ? .missing : file?.checksum == record.checksum ? .applied : .changed
+            return MigrationStatus(
+                number: record.number, name: file?.name ?? record.name, state: state, appliedAt: record.appliedAt)
+        }
+        let recorded = Set(records.map(\.number))
+        for file in files where !recorded.contains(file.number) {
+            result.append(MigrationStatus(number: file.number, name: file.name, state: .pending, appliedAt: nil))
+        }
+        return result.sorted { $0.number < $1.number }
+    }
+
+    /// Why nothing can run as long as the file stands so.
+    var error: MigrationError? {
+        switch state {
+        case .applied, .pending: nil
+        case .changed:
+            MigrationError(
+                .changed,
+                "The file was changed after it ran. Put it back as it was, and write what is new into a new file.",
+                file: name)
+        case .missing:
+            MigrationError(.missing, "The file has run and is not in the folder. Put it back.", file: name)
+        case .unfinished:
+            MigrationError(
+                .unfinished,
+                "The file runs without a transaction and failed before its end. Look at what it did, and resolve it: as "
+                    + "done, or to run again.", file: name)
+        }
+    }
+}
