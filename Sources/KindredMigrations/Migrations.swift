@@ -38,7 +38,7 @@ public struct Migrations: Sendable {
     /// Runs the files that have not run yet.
     ///
     /// A file is one transaction, in which it is recorded, too; with a line `-- kindred: no transaction` each of its
-    /// statements is one. Statements: up to ten of its own, four for each file, and those of the files, one round trip each;
+    /// statements is one. Statements: up to eight of its own, six for each file, and those of the files, one round trip each;
     /// the client's statement timeout does not hold for them. If a statement fails, its file is rolled back, files before it
     /// stay, and those after it do not run.
     ///

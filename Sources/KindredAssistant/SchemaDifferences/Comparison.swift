@@ -85,11 +85,7 @@ struct Comparison {
                 try await make(old, "the old side", over: empty, on: client, server)
             }
             var present = try await SnapshotReader.read(from: client)
-            let renames = try Renames(options.renames, from: present, to: wanted).statements
-            if !renames.isEmpty {
-                try await apply(SchemaStep(isTransaction: true, statements: renames), on: client)
-                present = try await SnapshotReader.read(from: client)
-            }
+            let renames = try await rename(&present, wanted, on: client)
             var result = try differences(present, wanted)
             if !renames.isEmpty { result.steps.insert(SchemaStep(isTransaction: true, statements: renames), at: 0) }
             if !options.isProven {
@@ -99,6 +95,23 @@ struct Comparison {
                 result.proof = try await prove(result.steps.dropFirst(renames.isEmpty ? 0 : 1), wanted, on: client)
             }
             return result
+        }
+    }
+
+    /// Renames what was asked for in the old side's copy, so that what follows is read with the new names.
+    private func rename(
+        _ present: inout SchemaSnapshot, _ wanted: SchemaSnapshot, on client: PostgresClient
+    ) async throws -> [SchemaStatement] {
+        var all: [SchemaStatement] = []
+        for rename in options.renames { try await run([try Renames.statement(rename, present, wanted)]) }
+        if !all.isEmpty { try await run(try Renames.following(present, wanted)) }
+        return all
+
+        func run(_ statements: [SchemaStatement]) async throws {
+            guard !statements.isEmpty else { return }
+            try await apply(SchemaStep(isTransaction: true, statements: statements), on: client)
+            present = try await SnapshotReader.read(from: client)
+            all += statements
         }
     }
 

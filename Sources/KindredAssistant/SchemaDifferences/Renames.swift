@@ -1,13 +1,7 @@
-/// Names that are to change.
-struct Renames {
-    /// ALTER … RENAME for each of them, and for constraints and indexes of the same definition under another name.
-    private(set) var statements: [SchemaStatement] = []
-
-    init(_ renames: [String], from: SchemaSnapshot, to: SchemaSnapshot) throws {
-        for rename in renames { statements.append(try Self.statement(rename, from, to)) }
-    }
-
-    private static func statement(
+/// Names that are to change, as the options ask for.
+enum Renames {
+    /// ALTER … RENAME for one old=new.
+    static func statement(
         _ rename: String, _ from: SchemaSnapshot, _ to: SchemaSnapshot
     ) throws -> SchemaStatement {
         let sides = rename.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
@@ -29,6 +23,14 @@ struct Renames {
             throw SchemaDifferencesError(
                 .invalidRename, "\(old) may be \(found.map(\.described).joined(separator: " or ")).")
         }
+        var renamed = name
+        if name.kind == .column { renamed.part = new } else { renamed.name = new }
+        guard to[renamed] != nil, from[renamed] == nil else {
+            throw SchemaDifferencesError(
+                .invalidRename,
+                from[renamed] == nil
+                    ? "The new side has no \(renamed.shown)." : "The old side has \(renamed.shown) already.")
+        }
         let path = try DDL.path(name)
         let newName = try DDL.name(new)
         let sql: String
@@ -44,6 +46,42 @@ struct Renames {
         }
         return SchemaStatement(
             sql, lock: "ACCESS EXCLUSIVE on \(name.schema).\(name.name)", note: "programs have to know the new name")
+    }
+
+    /// Constraints, indexes and sequences that come with what was renamed: the same definition under a new name.
+    static func following(_ from: SchemaSnapshot, _ to: SchemaSnapshot) throws -> [SchemaStatement] {
+        let gone = from.items.keys.filter { to[$0] == nil }.sorted()
+        var added = Set(to.items.keys.filter { from[$0] == nil })
+        var statements: [SchemaStatement] = []
+        for name in gone {
+            guard let new = added.sorted().first(where: { isSame(name, from, $0, to) }) else { continue }
+            added.remove(new)
+            let path = try DDL.path(name)
+            let sql =
+                switch name.kind {
+                case .constraint:
+                    "ALTER TABLE \(path) RENAME CONSTRAINT \(try DDL.name(name.part)) TO \(try DDL.name(new.part))"
+                case .index: "ALTER INDEX \(path) RENAME TO \(try DDL.name(new.name))"
+                default: "ALTER SEQUENCE \(path) RENAME TO \(try DDL.name(new.name))"
+                }
+            statements.append(SchemaStatement(sql, lock: "ACCESS EXCLUSIVE, for a moment"))
+        }
+        return statements
+    }
+
+    private static func isSame(
+        _ name: ItemName, _ from: SchemaSnapshot, _ other: ItemName, _ to: SchemaSnapshot
+    ) -> Bool {
+        guard name.kind == other.kind, name.schema == other.schema else { return false }
+        switch (from[name]?.content, to[other]?.content) {
+        case (.constraint(let old), .constraint(let new)):
+            return name.name == other.name && !old.isOfDomain && old.definition == new.definition
+                && old.deferral == new.deferral
+        case (.index(let old), .index(let new)):
+            return old.relation == new.relation && old.isValid && old.unnamed == new.unnamed
+        case (.sequence(let old), .sequence(let new)): return old.owner != nil && old == new
+        default: return false
+        }
     }
 
     /// What may have been renamed: one column of a type that is gone from a table where one of that type is new, or tables

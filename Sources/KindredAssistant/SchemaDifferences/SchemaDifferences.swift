@@ -10,8 +10,10 @@ import HarmlessText
 public struct SchemaDifferences: Sendable {
     /// What may be done, and how.
     public struct Options: Sendable {
-        /// Whether statements are planned that drop tables, columns, types, sequences, views and schemas, or that may change
-        /// values. Otherwise they are ``SchemaDifferences/withheld``.
+        /// Whether statements are planned that drop things, or that may change values.
+        ///
+        /// Things are tables, columns, types, sequences, views and schemas. Otherwise such statements are
+        /// ``SchemaDifferences/withheld``.
         public var allowsDropping = false
         /// Whether indexes are built by CREATE INDEX CONCURRENTLY and constraints added as NOT VALID and then validated.
         ///

@@ -5,27 +5,33 @@ struct Withholding {
     /// The statements that are not planned.
     private(set) var statements: [String] = []
     private let from: SchemaSnapshot
+    private let newDependents: [ItemName: Set<ItemName>]
+    /// What is kept and may need other things.
+    private var waiting: [ItemName] = []
 
     init(from: SchemaSnapshot, to: SchemaSnapshot) {
         self.from = from
         kept = to
+        newDependents = to.dependents
         // Tables before their columns, so that these are not listed twice.
         for kind: ItemName.Kind in [.table, .view, .type, .sequence, .column, .schema] {
             for (name, item) in from.items.sorted(by: { $0.key < $1.key }) where name.kind == kind {
                 consider(name, item, to[name])
             }
         }
+        keepNeeded()
     }
 
     private mutating func consider(_ name: ItemName, _ item: SchemaItem, _ new: SchemaItem?) {
         switch (item.content, new?.content) {
         case (.table(let old), .table(let new)?):
-            if old.partitionKey != new.partitionKey { keepTable(name, "DROP TABLE \(shown(name))") }
-        case (.table, _): keepTable(name, "DROP TABLE \(shown(name))")
+            if old.partitionKey != new.partitionKey { keepTable(name) }
+        case (.table, _): keepTable(name)
         case (.view(let view), nil):
-            keep(name, "DROP \(view.isMaterialized ? "MATERIALIZED " : "")VIEW \(shown(name))")
+            statements.append("DROP \(view.isMaterialized ? "MATERIALIZED " : "")VIEW \(shown(name))")
+            keep(name)
             keepParts { $0.owner(.view) == name && $0.kind == .column }
-            for index in from.items.keys where from.index(index)?.relation == name { keep(index, nil) }
+            for index in from.items.keys where from.index(index)?.relation == name { keep(index) }
         case (.composite(let old), .composite(let new)?):
             var fields = new
             for field in old where !new.contains(where: { $0.name == field.name }) {
@@ -34,75 +40,108 @@ struct Withholding {
             }
             kept.items[name]?.content = .composite(fields)
         case (.enumeration, nil), (.domain, nil), (.composite, nil):
-            keep(name, "DROP TYPE \(shown(name))")
+            statements.append("DROP TYPE \(shown(name))")
+            keep(name)
             keepParts { $0.owner(.type) == name && $0.kind == .constraint }
         case (.sequence(let sequence), nil):
-            // Where the column goes on as an identity, nothing is lost; where the column goes, it is kept with it.
+            // It has gone on with its table, or the column goes on as an identity.
+            guard kept[name] == nil else { return }
             if let owner = sequence.owner, kept.column(owner)?.identity != nil { return }
-            keep(name, "DROP SEQUENCE \(shown(name))")
+            statements.append("DROP SEQUENCE \(shown(name))")
+            keep(name)
         case (.column(let old), .column(let new)?):
             // Of a table that is kept as it is.
             guard kept.column(name) == new else { return }
-            let change = TypeChange(from: old, to: new)
             let becomesGenerated = new.generation != nil && old.generation == nil
-            guard change.canLoseData && !isReplaced(old, new) && new.generation == nil || becomesGenerated else {
-                return
-            }
+            let isLossy = new.generation == nil && TypeChange(from: old, to: new).canLoseData
+            guard isLossy || becomesGenerated else { return }
             let action =
                 becomesGenerated
                 ? "DROP COLUMN \(quoted(name.part))" : "ALTER COLUMN \(quoted(name.part)) TYPE \(new.type)"
             statements.append("ALTER TABLE \(shown(name)) \(action)")
             kept.items[name]?.content = item.content
-            keepDependencies(of: name)
+            waiting.append(name)
+            holdDependents(of: name)
         case (.column, nil):
             guard kept[name.owner()] != nil, kept[name] == nil else { return }
-            keep(name, "ALTER TABLE \(shown(name)) DROP COLUMN \(quoted(name.part))")
-        case (.schema, nil): keep(name, "DROP SCHEMA \(quoted(name.schema))")
+            statements.append("ALTER TABLE \(shown(name)) DROP COLUMN \(quoted(name.part))")
+            keep(name)
+        case (.schema, nil):
+            statements.append("DROP SCHEMA \(quoted(name.schema))")
+            keep(name)
         default: break
         }
     }
 
-    /// A type that is made anew under its name is converted by way of its text.
-    private func isReplaced(_ old: ColumnItem, _ new: ColumnItem) -> Bool { old.type == new.type }
-
-    private mutating func keepTable(_ name: ItemName, _ statement: String) {
-        kept.items = kept.items.filter { $0.key.owner() != name || $0.key.kind == .table }
-        keep(name, statement)
-        keepParts { $0.owner() == name && [.column, .constraint, .trigger, .policy].contains($0.kind) }
-        for index in from.items.keys.sorted() where from.index(index)?.relation == name { keep(index, nil) }
-        for index in kept.items.keys where kept.index(index)?.relation == name && from[index] == nil {
-            kept.items[index] = nil
+    private mutating func keepTable(_ name: ItemName) {
+        statements.append("DROP TABLE \(shown(name))")
+        for part in kept.items.keys.sorted() where part.owner() == name && part.kind != .table && !part.part.isEmpty {
+            holdDependents(of: part)
+            kept.items[part] = nil
         }
+        for index in kept.items.keys where kept.index(index)?.relation == name { kept.items[index] = nil }
+        keep(name)
+        keepParts { $0.owner() == name && [.column, .constraint, .trigger, .policy].contains($0.kind) }
+        for index in from.items.keys.sorted() where from.index(index)?.relation == name { keep(index) }
     }
 
     private mutating func keepParts(_ condition: (ItemName) -> Bool) {
-        for part in from.items.keys.sorted() where condition(part) { keep(part, nil) }
+        for part in from.items.keys.sorted() where condition(part) { keep(part) }
     }
 
-    private mutating func keep(_ name: ItemName, _ statement: String?) {
-        if let statement { statements.append(statement) }
+    private mutating func keep(_ name: ItemName) {
         kept.items[name] = from[name]
-        if name.isRelation {
-            // What else would have the name has to wait.
-            for kind: ItemName.Kind in [.table, .view, .sequence, .index] where kind != name.kind {
-                var other = name
-                other.kind = kind
-                guard kept[other] != nil, from[other] == nil else { continue }
-                statements.append("CREATE \(other.described.uppercased().prefix { $0 != " " }) \(shown(other))")
-                kept.items[other] = nil
-                kept.items = kept.items.filter { item in
-                    !(item.key.schema == other.schema && item.key.name == other.name && !item.key.part.isEmpty
-                        && from[item.key] == nil)
+        waiting.append(name)
+        guard name.isRelation else { return }
+        // What else would have the name has to wait.
+        for kind: ItemName.Kind in [.table, .view, .sequence, .index] where kind != name.kind {
+            var other = name
+            other.kind = kind
+            if kept[other] != nil, from[other] == nil { hold(other) }
+        }
+    }
+
+    /// What the new side builds on something that stays as it was stays as it was, too, or waits.
+    private mutating func holdDependents(of name: ItemName) {
+        for dependent in (newDependents[name] ?? []).sorted() where SchemaPlanner.isManaged(dependent) {
+            guard dependent.owner() != name, dependent.kind != .table, kept[dependent] != nil else { continue }
+            if dependent.kind == .column, kept.column(dependent)?.generation == nil { continue }
+            if kept[dependent]?.content != from[dependent]?.content { hold(dependent) }
+        }
+    }
+
+    private mutating func hold(_ name: ItemName) {
+        var work = [name]
+        while let next = work.popLast() {
+            guard kept[next] != nil, kept[next]?.content != from[next]?.content else { continue }
+            if let old = from[next] {
+                statements.append("the new definition of the \(next.described)")
+                kept.items[next] = old
+                waiting.append(next)
+            } else {
+                if next.kind != .column { statements.append("the new \(next.described)") }
+                kept.items[next] = nil
+            }
+            work += (newDependents[next] ?? []).filter { SchemaPlanner.isManaged($0) && $0.kind != .table }.sorted()
+        }
+    }
+
+    /// What is kept needs what it stands on, as it was.
+    private mutating func keepNeeded() {
+        var done: Set<ItemName> = []
+        while let next = waiting.popLast() {
+            guard done.insert(next).inserted else { continue }
+            for need in (from[next]?.dependencies ?? []).sorted() where SchemaPlanner.isManaged(need) {
+                if kept[need] == nil {
+                    kept.items[need] = from[need]
+                    waiting.append(need)
+                } else if need.kind == .view || need.kind == .constraint, kept[need]?.content != from[need]?.content {
+                    statements.append("the new definition of the \(need.described)")
+                    kept.items[need] = from[need]
+                    waiting.append(need)
                 }
             }
         }
-        keepDependencies(of: name)
-    }
-
-    /// What is kept needs its schema.
-    private mutating func keepDependencies(of name: ItemName) {
-        let schema = ItemName(kind: .schema, schema: name.schema)
-        if name.kind != .schema, kept[schema] == nil, from[schema] != nil { kept.items[schema] = from[schema] }
     }
 
     private func shown(_ name: ItemName) -> String { (try? DDL.path(name)) ?? name.shown }

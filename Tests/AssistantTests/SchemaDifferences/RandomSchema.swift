@@ -146,7 +146,7 @@ extension RandomSchema {
         let name = random.pick(Self.tableNames)
         guard tables[name] == nil, views[name] == nil else { return }
         place(name, using: &random)
-        var table = Table(keyName: random.pick(["pk \(name)", "key"]) + " k")
+        var table = Table(keyName: random.pick(["pk", "key"]) + " \(name)")
         var key = Column(type: random.pick(["integer", "integer", "bigint"]), isNotNull: true)
         key.kind = random.pick([.plain, .identity, .serial])
         table.columns = [("id", key)]

@@ -51,3 +51,130 @@ import Testing
         #expect(differences.steps.map(\.isTransaction) == [true, false, true, false])
     }
 }
+
+extension SchemaDifferenceTests {
+    @Test func labelsAreAddedInPlaceAndTypesReplacedWhereOneGoes() async throws {
+        let from = """
+            CREATE TYPE mood AS ENUM ('sad', 'ok');
+            CREATE DOMAIN feeling AS mood DEFAULT 'ok';
+            CREATE TABLE person (id integer PRIMARY KEY, mood mood DEFAULT 'ok' CHECK (mood > 'sad'), moods mood[], f feeling);
+            CREATE INDEX ON person (mood) WHERE mood = 'ok';
+            CREATE VIEW v AS SELECT mood FROM person WHERE mood <> 'sad';
+            """
+        let more = try await between(
+            from, from.replacing("('sad', 'ok')", with: "('worst', 'sad', 'so ''so', 'ok', 'great')"))
+        #expect(more.proof == .proven)
+        #expect(
+            statements(more) == [
+                "ALTER TYPE \"public\".\"mood\" ADD VALUE 'worst' BEFORE 'sad'",
+                "ALTER TYPE \"public\".\"mood\" ADD VALUE 'so ''so' AFTER 'sad'",
+                "ALTER TYPE \"public\".\"mood\" ADD VALUE 'great' AFTER 'ok'",
+            ])
+        #expect(more.steps.map(\.isTransaction) == [false])
+        let less = try await between(from, from.replacing("('sad', 'ok')", with: "('ok', 'great', 'sad')"))
+        #expect(less.proof == .proven, "\(less.proof) \(less.sql)")
+        #expect(statements(less).contains { $0.contains("USING \"moods\"::text::public.mood[]") })
+    }
+
+    @Test func keysThatReferToEachOtherComeLast() async throws {
+        let to = """
+            CREATE TABLE a (id integer PRIMARY KEY, b integer);
+            CREATE TABLE b (id integer PRIMARY KEY, a integer REFERENCES a);
+            ALTER TABLE a ADD FOREIGN KEY (b) REFERENCES b;
+            """
+        #expect(try await between("", to).proof == .proven)
+        let back = try await between(to, "")
+        #expect(back.proof == .proven && back.steps.count == 1, "\(back.sql)")
+    }
+
+    @Test func tablesAreRenamedWithWhatBelongsToThem() async throws {
+        let from = """
+            CREATE TABLE person (id serial PRIMARY KEY, name text CHECK (name <> ''));
+            CREATE INDEX ON person (name);
+            CREATE TABLE email (id integer PRIMARY KEY, person_id integer REFERENCES person);
+            CREATE VIEW v AS SELECT name FROM person;
+            """
+        let differences = try await between(
+            from,
+            from.replacing("person (", with: "human (").replacing("REFERENCES person", with: "REFERENCES human")
+                .replacing("FROM person", with: "FROM human").replacing("(name", with: "(label").replacing(
+                    " name text", with: " label text"
+                )
+                .replacing("SELECT name", with: "SELECT label AS name"),
+            allowsDropping: false, renames: ["person=human", "human.name=label"])
+        #expect(differences.proof == .proven, "\(differences.proof)")
+        let all = statements(differences)
+        #expect(all.allSatisfy { $0.contains(" RENAME ") }, "\(differences.sql)")
+        #expect(all.contains("ALTER SEQUENCE \"public\".\"person_id_seq\" RENAME TO \"human_id_seq\""))
+        await #expect(throws: SchemaDifferencesError.self) { try await between(from, from, renames: ["person=nobody"]) }
+    }
+
+    @Test func whatElseDiffersIsNamedAndComesBackWhereItIsInTheWay() async throws {
+        let from = """
+            CREATE TABLE person (id integer PRIMARY KEY, age integer);
+            CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+            CREATE TRIGGER t BEFORE UPDATE OF age ON person FOR EACH ROW EXECUTE FUNCTION f();
+            CREATE POLICY p ON person TO kindred_diff_role USING (age > 0);
+            CREATE VIEW v AS SELECT age FROM person;
+            GRANT SELECT ON v TO kindred_diff_role;
+            """
+        let to =
+            from.replacing("age integer", with: "age bigint") + """
+                CREATE FUNCTION g() RETURNS integer LANGUAGE sql AS 'SELECT 1';
+                ALTER TABLE person ENABLE ROW LEVEL SECURITY;
+                GRANT INSERT ON person TO kindred_diff_role;
+                """
+        let differences = try await between(from, to)
+        #expect(differences.proof == .proven, "\(differences.proof)")
+        let all = statements(differences)
+        for part in [
+            "DROP TRIGGER", "CREATE TRIGGER", "DROP POLICY", "CREATE POLICY", "GRANT SELECT ON \"public\".\"v\"",
+        ] {
+            #expect(all.contains { $0.hasPrefix(part) }, "\(part): \(differences.sql)")
+        }
+        #expect(
+            differences.unmanaged == [
+                "The function public.g() is only on the new side.",
+                "The object row security of public.person is only on the new side.",
+                "The privileges on the table public.person differ.",
+            ], "\(differences.unmanaged)")
+    }
+
+    @Test func withoutASecondConnectionItIsOneTransaction() async throws {
+        let from = "CREATE TABLE person (id integer PRIMARY KEY, age integer);"
+        let to = "CREATE TABLE person (id integer PRIMARY KEY, age integer NOT NULL UNIQUE CHECK (age > 0));"
+        let plain = try await between(from, to, isConcurrent: false)
+        #expect(plain.proof == .proven && plain.steps.map(\.isTransaction) == [true])
+        let concurrent = try await between(from, to)
+        #expect(concurrent.proof == .proven, "\(concurrent.proof)")
+        #expect(statements(concurrent).contains { $0.hasSuffix("UNIQUE USING INDEX \"person_age_key\"") })
+        #expect(statements(concurrent).contains { $0.hasSuffix("CHECK (\"age\" IS NOT NULL) NOT VALID") })
+    }
+
+    @Test func aSequenceGoesOnWhereASerialBecomesAnIdentity() async throws {
+        let differences = try await between(
+            "CREATE TABLE a (id serial PRIMARY KEY)",
+            "CREATE TABLE a (id integer GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY)", allowsDropping: false)
+        #expect(differences.proof == .proven && differences.withheld.isEmpty, "\(differences.proof)")
+        #expect(statements(differences).contains { $0.hasPrefix("SELECT pg_catalog.setval(") })
+    }
+
+    @Test func aFailedProofSaysWhichStatement() async throws {
+        // A function is not changed, and stands in the way of a type.
+        let from = """
+            CREATE TYPE mood AS ENUM ('sad', 'ok');
+            CREATE TABLE a (mood mood);
+            CREATE FUNCTION f(mood) RETURNS integer LANGUAGE sql AS 'SELECT 1';
+            """
+        let differences = try await between(from, from.replacing("'sad', ", with: ""))
+        guard case .failed(let reason) = differences.proof else {
+            Issue.record("\(differences.proof)")
+            return
+        }
+        #expect(reason.contains("DROP TYPE"))
+        #expect(
+            differences.remarks.contains {
+                $0.contains("function public.f(mood mood)") || $0.contains("function public.f(")
+            })
+    }
+}

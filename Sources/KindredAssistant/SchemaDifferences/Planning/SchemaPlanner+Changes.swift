@@ -29,6 +29,8 @@ extension SchemaPlanner {
             if changes, isUsedByColumns(name) { replaceType(name) }
         case (.table(let old), .table(let new)):
             if old.partitionKey != new.partitionKey { drop(name) }
+            // A logged table refers to no unlogged one, not even between two statements.
+            if old.isUnlogged != new.isUnlogged { dropForeignKeys(of: name) }
         case (.column(let old), .column(let new)): compareColumn(name, old, new)
         case (.constraint(let old), .constraint(let new)):
             if old.definition != new.definition || old.deferral != new.deferral { drop(name) }
@@ -47,8 +49,15 @@ extension SchemaPlanner {
     }
 
     private mutating func compareColumn(_ name: ItemName, _ old: ColumnItem, _ new: ColumnItem) {
-        if old.generation != new.generation, new.generation != nil { return drop(name) }
-        if old.type != new.type || old.collation != new.collation { retype(name, isReplaced: false) }
+        let isRetyped = old.type != new.type || old.collation != new.collation
+        if new.generation != nil, old.generation != new.generation || isRetyped { return drop(name) }
+        if isRetyped { retype(name, isReplaced: false) }
+    }
+
+    private mutating func dropForeignKeys(of table: ItemName) {
+        for (name, item) in from.items where from.constraint(name)?.kind == .foreignKey {
+            if name.owner() == table || item.dependencies.contains(where: { $0.owner() == table }) { drop(name) }
+        }
     }
 
     /// Whether all labels are among others in the same order.

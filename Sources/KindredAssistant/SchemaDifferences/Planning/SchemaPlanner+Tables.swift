@@ -209,13 +209,7 @@ extension SchemaPlanner {
             main.append(
                 alter(
                     "ADD GENERATED \(DDL.words(identity)) AS IDENTITY (\(new.identityOptions.joined(separator: " ")))"))
-            let isDescending = new.identityOptions.contains { $0.hasPrefix("INCREMENT BY -") }
-            main.append(
-                SchemaStatement(
-                    """
-                    SELECT pg_catalog.setval(pg_catalog.pg_get_serial_sequence(\(DDL.literal(path)), \(DDL.literal(name.part))), m) \
-                    FROM (SELECT \(isDescending ? "min" : "max")(\(column)) AS m FROM \(path)) AS v WHERE m IS NOT NULL
-                    """, note: "goes on behind the values that are there"))
+            try continueSequence(of: name, new.identityOptions)
             return
         }
         if before != identity { main.append(alter("SET GENERATED \(DDL.words(identity))")) }
@@ -250,8 +244,23 @@ extension SchemaPlanner {
                     SchemaStatement(
                         "ALTER SEQUENCE \(path) OWNED BY \(try DDL.path(owner)).\(try DDL.name(owner.part))",
                         lock: "SHARE ROW EXCLUSIVE on \(name.shown)"))
+                let isInteger = ["smallint", "integer", "bigint"].contains(to.column(owner)?.base)
+                if isCreated(name), !isCreated(owner), isKept(owner.owner()), isInteger {
+                    try continueSequence(of: owner, new.options)
+                }
             }
         }
+    }
+
+    /// A new sequence of a column that has values goes on behind those.
+    private mutating func continueSequence(of column: ItemName, _ options: [String]) throws {
+        let (path, name) = (try DDL.path(column), try DDL.name(column.part))
+        let isDescending = options.contains { $0.hasPrefix("INCREMENT BY -") }
+        main.append(
+            SchemaStatement(
+                "SELECT pg_catalog.setval(pg_catalog.pg_get_serial_sequence(\(DDL.literal(path)), "
+                    + "\(DDL.literal(column.part))), m) FROM (SELECT \(isDescending ? "min" : "max")(\(name)) AS m "
+                    + "FROM \(path)) AS v WHERE m IS NOT NULL", note: "goes on behind the values that are there"))
     }
 
     /// A sequence that stands outside of its new bounds could not get them.

@@ -63,9 +63,14 @@ struct TypeChange {
         type.hasSuffix("[]") ? String(type.dropLast(2)) : type
     }
 
-    /// The numbers in parentheses.
+    private static let modifiable = [
+        "numeric", "character varying", "character", "bit varying", "bit", "timestamp", "time", "interval",
+    ]
+
+    /// The numbers in parentheses, for the types that have some.
     private static func modifiers(of type: String) -> [Int] {
-        guard !type.hasPrefix("\""), let open = type.firstIndex(of: "("), let close = type[open...].firstIndex(of: ")")
+        guard modifiable.contains(where: { type.hasPrefix($0 + "(") }), let open = type.firstIndex(of: "("),
+            let close = type[open...].firstIndex(of: ")")
         else { return [] }
         return type[type.index(after: open)..<close].split(separator: ",").compactMap { Int($0) }
     }

@@ -138,6 +138,8 @@ struct ConstraintItem: Hashable {
 }
 
 struct IndexItem: Hashable {
+    /// The definition without the index's own name.
+    var unnamed: String
     /// CREATE INDEX, as `pg_get_indexdef` writes it.
     var definition: String
     var isValid: Bool

@@ -146,15 +146,16 @@ struct SnapshotReader {
             let field = Field(name: try cells.text(2), type: try cells.text(3), collation: try cells.optional(8))
             guard relation.name.kind == .table else {
                 fields[oid, default: []].append(field)
-                // A view's column may have a comment, or a default; that belongs to the view.
-                if relation.name.kind == .view, let comment = try cells.optional(10) {
+                // Of a view's columns the comments are compared.
+                if relation.name.kind == .view {
                     var name = relation.name
                     name.kind = .column
                     name.part = field.name
                     add(
                         name,
-                        SchemaItem(content: .other("column of a view"), comment: comment, dependencies: [relation.name])
-                    )
+                        SchemaItem(
+                            content: .other("column of a view"), comment: try cells.optional(10),
+                            dependencies: [relation.name]))
                 }
                 continue
             }
@@ -258,9 +259,12 @@ struct SnapshotReader {
                 relation.kind == .table || relation.kind == .view
             else { continue }
             let name = ItemName(kind: .index, schema: try cells.text(2), name: try cells.text(3))
+            let definition = Self.withoutOnly(try cells.text(4), of: try cells.text(7))
+            let isUnique = definition.hasPrefix("CREATE UNIQUE")
+            let start = "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(try cells.text(7))".count
             let index = IndexItem(
-                definition: Self.withoutOnly(try cells.text(4), of: try cells.text(7)), isValid: try cells.flag(5),
-                relation: relation)
+                unnamed: "\(isUnique)\(definition.dropFirst(start))", definition: definition,
+                isValid: try cells.flag(5), relation: relation)
             add(name, SchemaItem(content: .index(index), comment: try cells.optional(6), dependencies: [relation]))
             names[Address(catalog: "pg_class", oid: try cells.text(0))] = name
         }

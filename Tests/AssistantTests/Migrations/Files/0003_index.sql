@@ -1,0 +1,2 @@
+-- kindred: no transaction
+CREATE INDEX CONCURRENTLY person_name ON person (name);

@@ -1,0 +1,59 @@
+import KindredCommand
+import KindredTesting
+import Testing
+
+@Suite(.database) struct MigrateCommandTests {
+    private func run(_ arguments: String...) async throws -> (
+        status: KindredCommand.ExitStatus, output: String, error: String
+    ) {
+        let (terminal, capture) = Terminal.captured()
+        let uri = try TestDatabase.current.uri
+        let status = await CommandLineTool.run(["migrate"] + arguments + ["--database", uri], terminal: terminal)
+        return (status, capture.output, capture.error)
+    }
+
+    @Test func aFolderIsAppliedAndShown() async throws {
+        let files = ["1_a.sql": "CREATE TABLE a ()", "2_b.sql": "-- kindred: no transaction\nSELECT 1; SELECT 1/0"]
+        try await MigrationFolder.with(files) { folder in
+            #expect(
+                try await run(folder.path, "--dry-run").output
+                    == "would run 1_a.sql\nwould run 2_b.sql, without a transaction\n")
+            #expect(try await run("status", folder.path, "--check").status == .failure)
+            let failed = try await run(folder.path)
+            #expect(failed.status == .failure)
+            #expect(failed.error.hasPrefix("kindred: 2_b.sql:2: ") && failed.error.split(separator: "\n").count == 1)
+            let shown = try await run("status", folder.path).output
+            #expect(shown.contains("applied     1_a.sql") && shown.contains("unfinished  2_b.sql"), "\(shown)")
+            #expect(try await run("resolve", folder.path, "2").status == .usage)
+            #expect(try await run("resolve", folder.path, "2", "--done").output == "2 counts as done\n")
+            #expect(try await run("apply", folder.path).output == "Everything has run already.\n")
+            #expect(try await run("status", folder.path, "--check").status == .success)
+        }
+    }
+
+    @Test func whatIsWrongIsOneLineWithItsStatus() async throws {
+        let (status, _, error) = try await run("/nowhere")
+        #expect(status.rawValue == 65 && error == "kindred: The folder /nowhere cannot be read.\n")
+        #expect(try await run().status == .usage)
+        try await MigrationFolder.with(["1_a.sql": "COMMIT"]) { folder in
+            #expect(try await run(folder.path).status.rawValue == 65)
+            let (terminal, capture) = Terminal.captured()
+            let unreachable = await CommandLineTool.run(
+                ["migrate", folder.path, "--database", "postgres://u:secret@/x?host=/nowhere"], terminal: terminal)
+            #expect(unreachable == .usage || !capture.error.contains("secret"))
+            try folder.write("1_a.sql", "SELECT 1")
+            #expect(
+                await CommandLineTool.run(
+                    ["migrate", folder.path, "--database", "postgres://u:secret@/x?host=/nowhere"], terminal: terminal)
+                    == .unavailable)
+            #expect(!capture.error.contains("secret"))
+        }
+    }
+
+    @Test(arguments: [["migrate"], ["migrate", "apply"], ["migrate", "status"], ["migrate", "resolve"], ["diff"]])
+    func helpHasAnExample(_ command: [String]) async {
+        let (terminal, capture) = Terminal.captured()
+        #expect(await CommandLineTool.run(command + ["--help"], terminal: terminal) == .success)
+        #expect(capture.output.contains("Example: kindred \(command.first ?? "")"))
+    }
+}

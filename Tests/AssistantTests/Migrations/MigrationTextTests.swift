@@ -1,0 +1,50 @@
+import KindredPostgres
+import TestSupport
+import Testing
+
+@testable import KindredMigrations
+
+@Suite struct MigrationTextTests {
+    @Test(arguments: [
+        ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+        ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        (
+            "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
+        ),
+        (String(repeating: "a", count: 1000), "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3"),
+    ]) func checksumsAreThoseOfTheStandard(_ text: String, _ expected: String) {
+        #expect(SHA256.hex(of: text) == expected)
+    }
+
+    @Test(arguments: [
+        ("", []), (" ;; \n; -- a\n", []), ("SELECT 1", ["1:SELECT 1"]),
+        ("a;\n\nb ;c", ["1:a", "3:b", "3:c"]),
+        (
+            "/* ; */ a /* ; */; -- b;\n'c;' \"d;\" $$;$$ $x$;$$;$x$ E'\\';' ;e",
+            ["1:a /* ; */", "2:'c;' \"d;\" $$;$$ $x$;$$;$x$ E'\\';'", "2:e"]
+        ),
+        ("CREATE RULE r DO (a; b); c", ["1:CREATE RULE r DO (a; b)", "1:c"]),
+        (
+            "create or replace function f() begin atomic select case when a then b end; c; end; d",
+            ["1:create or replace function f() begin atomic select case when a then b end; c; end", "1:d"]
+        ),
+        ("CREATE TABLE begin (a); b", ["1:CREATE TABLE begin (a)", "1:b"]), ("'never ended; a", ["1:'never ended; a"]),
+    ]) func scriptsAreSplitAsByTheServersScanner(_ script: String, _ expected: [String]) {
+        #expect(SQLScanner.statements(in: script).map { "\($0.line):\($0.text)" } == expected)
+    }
+
+    @Test func anyTextIsSplitWithoutEnding() {
+        var random = SeededGenerator(seed: 3)
+        let pieces = [
+            "'", "\"", "$$", "$a$", "--", "/*", "*/", "\n", ";", "(", ")", "E'", "\\", "begin", "end",
+            "create function", "é", " ", "$1",
+        ]
+        for _ in 0..<2000 {
+            let script = (0..<Int.random(in: 0...30, using: &random)).map { _ in random.pick(pieces) }.joined()
+            let statements = SQLScanner.statements(in: script)
+            // Nothing is lost but semicolons, blanks and comments.
+            #expect(statements.allSatisfy { script.contains($0.text) && !$0.text.isEmpty })
+        }
+    }
+}
