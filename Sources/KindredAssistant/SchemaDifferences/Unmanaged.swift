@@ -42,6 +42,20 @@ enum Unmanaged {
 }
 
 extension SchemaSnapshot {
+    /// A copy's snapshot with what only the original has: privileges, extensions, rules and the like.
+    func withUnmanaged(of original: SchemaSnapshot) -> SchemaSnapshot {
+        var result = self
+        result.items = items.filter { $0.key.kind != .other && $0.key.kind != .extension }
+        for (name, item) in original.items {
+            if name.kind == .other || name.kind == .extension {
+                result.items[name] = item
+            } else {
+                result.items[name]?.grants = item.grants
+            }
+        }
+        return result
+    }
+
     /// The roles that views' privileges and policies name.
     var roles: [String] {
         var roles: Set<String> = []

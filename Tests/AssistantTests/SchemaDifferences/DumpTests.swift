@@ -55,13 +55,15 @@ import Testing
                 EXCLUDE USING gist (span WITH &&) WHERE (id > 3) DEFERRABLE INITIALLY DEFERRED);
             CREATE UNIQUE INDEX "odd ON ONLY index" ON thing (lower(status) COLLATE "C" DESC NULLS LAST) INCLUDE (at)
                 WHERE status IN ('x', 'y');
-            CREATE TABLE part (id integer, day date, ref integer REFERENCES thing NOT VALID, PRIMARY KEY (id, day))
+            CREATE TABLE part (id integer, day date, ref integer REFERENCES thing, PRIMARY KEY (id, day))
                 PARTITION BY RANGE (day);
             CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM ('2024-01-01') TO ('2025-01-01');
             CREATE TABLE part_rest PARTITION OF part DEFAULT PARTITION BY HASH (id);
             CREATE TABLE part_hash PARTITION OF part_rest FOR VALUES WITH (MODULUS 1, REMAINDER 0);
             CREATE INDEX ON part (ref);
             CREATE TABLE child (more text) INHERITS (thing);
+            ALTER TABLE thing ADD CONSTRAINT late CHECK (id < 100) NOT VALID;
+            ALTER TABLE child ADD FOREIGN KEY (id) REFERENCES thing NOT VALID;
             CREATE VIEW young WITH (security_barrier) AS SELECT id, status FROM thing WHERE status IN ('new', 'x');
             CREATE VIEW grouped AS SELECT id, status, count(*) FROM thing GROUP BY id;
             CREATE MATERIALIZED VIEW counted AS SELECT status, count(*) AS n FROM young GROUP BY 1;
