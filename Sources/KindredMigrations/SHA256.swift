@@ -19,7 +19,7 @@ enum SHA256 {
         bytes.append(0x80)
         while bytes.count % 64 != 56 { bytes.append(0) }
         for shift in stride(from: 56, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: bits >> UInt64(shift)))
+            bytes.append(UInt8(bits >> UInt64(shift) & 0xFF))
         }
         var state: [UInt32] = [
             0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,

@@ -5,7 +5,7 @@ import HarmlessText
 /// ```swift
 /// let differences = try await SchemaDifferences.between(
 ///     .database(configuration), .sql(script, name: "schema.sql"))
-/// guard differences.isEmpty else { fatalError(differences.sql) }
+/// if !differences.isEmpty { print(differences.sql) }
 /// ```
 public struct SchemaDifferences: Sendable {
     /// What may be done, and how.

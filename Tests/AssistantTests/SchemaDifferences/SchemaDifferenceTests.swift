@@ -174,7 +174,7 @@ extension SchemaDifferenceTests {
         #expect(reason.contains("DROP TYPE"))
         #expect(
             differences.remarks.contains {
-                $0.contains("function public.f(mood mood)") || $0.contains("function public.f(")
+                $0.contains("function public.f(")
             })
     }
 }
