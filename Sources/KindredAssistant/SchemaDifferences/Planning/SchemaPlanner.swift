@@ -30,8 +30,8 @@ struct SchemaPlanner {
     private var helperCount = 0
 
     init(from: SchemaSnapshot, to: SchemaSnapshot) {
-        self.from = from
-        self.to = to
+        self.from = from.indexed()
+        self.to = to.indexed()
         dependents = from.dependents
     }
 

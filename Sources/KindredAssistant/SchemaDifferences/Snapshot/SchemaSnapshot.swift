@@ -10,15 +10,26 @@ struct SchemaSnapshot {
 
     subscript(name: ItemName) -> SchemaItem? { items[name] }
 
+    /// Columns and constraints by what they belong to; see ``indexed()``.
+    private var parts: [ItemName: [ItemName]] = [:]
+
+    /// The same with its columns and constraints found by their tables, as its items stand now.
+    func indexed() -> SchemaSnapshot {
+        var result = self
+        let parts = items.keys.filter { $0.kind == .column || $0.kind == .constraint }
+        result.parts = Dictionary(grouping: parts) { $0.owner() }
+        return result
+    }
+
     /// The columns of a table, in its order.
     func columns(of table: ItemName) -> [ItemName] {
-        partsByTable[table, default: []].filter { $0.kind == .column }
+        parts[table.owner(), default: []].filter { $0.kind == .column }
             .sorted { (items[$0]?.position ?? 0, $0) < (items[$1]?.position ?? 0, $1) }
     }
 
     /// The constraints of a table or domain, by name.
     func constraints(of owner: ItemName) -> [ItemName] {
-        items.keys.filter { $0.kind == .constraint && $0.schema == owner.schema && $0.name == owner.name }.sorted()
+        parts[owner.owner(), default: []].filter { $0.kind == .constraint }.sorted()
     }
 
     func column(_ name: ItemName) -> ColumnItem? {
@@ -52,10 +63,6 @@ struct SchemaSnapshot {
             for dependency in item.dependencies { result[dependency, default: []].insert(name) }
         }
         return result
-    }
-
-    private var partsByTable: [ItemName: [ItemName]] {
-        Dictionary(grouping: items.keys.filter { $0.kind == .column }) { $0.owner() }
     }
 
     /// Names in an order in which each comes after what it depends on; what depends on itself stands by its name.

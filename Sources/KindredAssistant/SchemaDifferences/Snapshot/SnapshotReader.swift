@@ -45,7 +45,7 @@ struct SnapshotReader {
                 reader.snapshot.explicitCasts.insert(try cells.text(0))
             }
         }
-        return reader.snapshot
+        return reader.snapshot.indexed()
     }
 
     private static func statement(_ text: String) -> Statement {
