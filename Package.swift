@@ -91,7 +91,7 @@ let package = Package(
         .target(
             name: "KindredAssistant",
             dependencies: [
-                "EmbeddedPostgres", "HarmlessText", "KindredPostgres", "KindredSchema",
+                "EmbeddedPostgres", "HarmlessText", "KindredGenerator", "KindredPostgres", "KindredSchema",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ]
         ),

@@ -127,7 +127,14 @@ import Testing
         (#"@kindred {"name": ""}"#, #""name" must be a name"#),
         (#"@kindred {"name": null}"#, #""name" must be a name"#),
         (#"@kindred {"name": {"a": 1}}"#, #""name" must be a name"#),
-        (#"@kindred {"ignore": "yes"}"#, #""ignore" must be true or false"#),
+        (
+            #"@kindred {"ignore": "yes"}"#,
+            #""ignore" must be true or false, or a list of rules such as ["K101"]"#
+        ),
+        (
+            #"@kindred {"ignore": ["K101", "K1"]}"#,
+            #""ignore" must be true or false, or a list of rules such as ["K101"]"#
+        ),
         (
             #"@kindred {"deleteRule": "restrict"}"#,
             #""deleteRule" must be one of "nullify", "cascade", "deny", "noAction""#
@@ -176,6 +183,16 @@ import Testing
         )
         #expect(error.location == "the comment on constraint email_pkey of public.email")
         #expect(error.message.hasSuffix("the constraint is not a foreign key"))
+    }
+
+    @Test func rulesThatAreIgnoredChangeNothingOfTheModel() throws {
+        let model = try catalog(#"@kindred {"ignore": ["K101", "K203"]}"#) {
+            $0.comment(onConstraint: "email_pkey", of: "email", #"@kindred {"ignore": "K301"}"#)
+            $0.comment(onTable: "person", #"@kindred {"ignore": ["K101"]} people"#)
+            $0.comment(onColumn: "person_id", of: "email", #"@kindred {"ignore": ["K210"]}"#)
+        }.schema()
+        let plain = try catalog { $0.comment(onTable: "person", "people") }.schema()
+        #expect(model.entities == plain.entities)
     }
 
     @Test(arguments: ["id", "person_id"])

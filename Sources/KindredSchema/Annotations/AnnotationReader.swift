@@ -19,7 +19,7 @@ struct AnnotationReader {
             orderedBy: name("orderedBy"),
             minimumCount: count("minimumCount"),
             maximumCount: count("maximumCount"),
-            ignore: flag("ignore")
+            ignore: ignoreFlag()
         )
         finish([
             "name", "inverse", "manyToMany", "deleteRule", "toOneDeleteRule", "manyToManyDeleteRule", "orderedBy",
@@ -31,7 +31,7 @@ struct AnnotationReader {
     /// The options of a table's or view's annotation.
     mutating func tableOptions() -> TableOptions {
         let options = TableOptions(
-            key: names("key"), manyToMany: helperChoice("manyToMany"), ignore: flag("ignore"),
+            key: names("key"), manyToMany: helperChoice("manyToMany"), ignore: ignoreFlag(),
             optimisticLocking: name("optimisticLocking").map { $0 == "xmin" ? .xmin : .column($0) },
             relationships: flag("relationships"), group: name("group"))
         finish(["key", "manyToMany", "ignore", "optimisticLocking", "relationships", "group"])
@@ -40,7 +40,7 @@ struct AnnotationReader {
 
     /// The options of a column's annotation.
     mutating func columnOptions() -> ColumnOptions {
-        let options = ColumnOptions(ignore: flag("ignore"), version: flag("version"))
+        let options = ColumnOptions(ignore: ignoreFlag(), version: flag("version"))
         finish(["ignore", "version"])
         return options
     }
@@ -108,6 +108,31 @@ struct AnnotationReader {
             problems.append("\"\(key)\" must be false or the names of two foreign keys")
             return nil
         }
+    }
+
+    /// Whether the object is left out of the model; a list of the assistant's rules, `["K101"]`, says nothing of that.
+    private mutating func ignoreFlag() -> Bool? {
+        switch members.removeValue(forKey: "ignore") {
+        case nil: return nil
+        case .bool(let value): return value
+        case .string(let rule) where Self.isRule(rule): return nil
+        case .strings(let rules) where !rules.isEmpty && rules.allSatisfy(Self.isRule): return nil
+        default:
+            problems.append("\"ignore\" must be true or false, or a list of rules such as [\"K101\"]")
+            return nil
+        }
+    }
+
+    /// Whether a text has the form of a rule's number: K and three digits.
+    private static func isRule(_ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        return bytes.count == 4 && bytes[0] == UInt8(ascii: "K")
+            && bytes.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
+    }
+
+    /// The options of any other object's annotation, which can only say what the assistant ignores; false if it says more.
+    mutating func saysOnlyWhatToIgnore() -> Bool {
+        members["ignore"] != nil && ignoreFlag() == nil && members.isEmpty && problems.isEmpty
     }
 
     /// Reports members that no option read.

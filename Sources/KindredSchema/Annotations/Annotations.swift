@@ -87,6 +87,7 @@ struct Annotations {
                 let location = "the comment on constraint \(name) of \(table)"
                 guard var reader = annotation(in: comment.text, table, location).reader else { continue }
                 guard foreignKeyOIDs.contains(oid) else {
+                    if reader.saysOnlyWhatToIgnore() { continue }
                     note(["the constraint is not a foreign key"], table, location)
                     continue
                 }

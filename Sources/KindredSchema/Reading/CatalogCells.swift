@@ -1,40 +1,49 @@
-import KindredPostgres
+package import KindredPostgres
 
 /// Reads cells of a catalog query's binary result without making rows.
 ///
 /// A cell of an unexpected length reads as 0 or empty, and sets `isMalformed`.
-struct CatalogCells {
-    let result: QueryResult
-    private(set) var isMalformed = false
+package struct CatalogCells {
+    package let result: QueryResult
+    package private(set) var isMalformed = false
 
-    init(_ result: QueryResult, columns: Int) {
+    package init(_ result: QueryResult, columns: Int) {
         self.result = result
         isMalformed = result.columns.count != columns
     }
 
-    mutating func oid(_ row: Int, _ column: Int) -> UInt32 {
+    package mutating func oid(_ row: Int, _ column: Int) -> UInt32 {
         integer(row, column)
     }
 
-    mutating func int32(_ row: Int, _ column: Int) -> Int32 {
+    package mutating func int32(_ row: Int, _ column: Int) -> Int32 {
         integer(row, column)
     }
 
-    mutating func int16(_ row: Int, _ column: Int) -> Int16 {
+    package mutating func int16(_ row: Int, _ column: Int) -> Int16 {
         integer(row, column)
     }
 
-    mutating func float(_ row: Int, _ column: Int) -> Float {
+    package mutating func int64(_ row: Int, _ column: Int) -> Int64 {
+        integer(row, column)
+    }
+
+    /// nil for NULL.
+    package mutating func optionalInt64(_ row: Int, _ column: Int) -> Int64? {
+        unsafe result.withCell(row: row, column: column) { _ in true } == nil ? nil : integer(row, column)
+    }
+
+    package mutating func float(_ row: Int, _ column: Int) -> Float {
         Float(bitPattern: integer(row, column))
     }
 
     /// A value of the one-byte type `"char"`.
-    mutating func letter(_ row: Int, _ column: Int) -> UInt8 {
+    package mutating func letter(_ row: Int, _ column: Int) -> UInt8 {
         integer(row, column)
     }
 
     /// False for NULL.
-    mutating func flag(_ row: Int, _ column: Int) -> Bool {
+    package mutating func flag(_ row: Int, _ column: Int) -> Bool {
         // Privilege functions return NULL for objects dropped concurrently.
         guard let byte = unsafe result.withCell(row: row, column: column, { unsafe $0.count == 1 ? $0.first : nil })
         else {
@@ -44,7 +53,7 @@ struct CatalogCells {
         return byte == 1
     }
 
-    mutating func string(_ row: Int, _ column: Int) -> String {
+    package mutating func string(_ row: Int, _ column: Int) -> String {
         guard let string = optionalString(row, column) else {
             isMalformed = true
             return ""
@@ -52,21 +61,31 @@ struct CatalogCells {
         return string
     }
 
-    func optionalString(_ row: Int, _ column: Int) -> String? {
+    package func optionalString(_ row: Int, _ column: Int) -> String? {
         unsafe result.withCell(row: row, column: column) { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
     /// A one-dimensional array of int2 without NULLs; empty for NULL.
-    mutating func int16s(_ row: Int, _ column: Int) -> [Int16] {
-        let numbers = unsafe result.withCell(row: row, column: column) { bytes -> [Int16]? in
+    package mutating func int16s(_ row: Int, _ column: Int) -> [Int16] {
+        integers(row, column)
+    }
+
+    /// A one-dimensional array of oid without NULLs, or an oidvector; empty for NULL.
+    package mutating func oids(_ row: Int, _ column: Int) -> [UInt32] {
+        integers(row, column)
+    }
+
+    private mutating func integers<Integer: FixedWidthInteger>(_ row: Int, _ column: Int) -> [Integer] {
+        let size = MemoryLayout<Integer>.size
+        let numbers = unsafe result.withCell(row: row, column: column) { bytes -> [Integer]? in
             // Number of dimensions, flags, element type; length and lower bound of the one dimension; then the elements.
             guard bytes.count >= 12 else { return nil }
             let dimensions = unsafe bytes.bigEndian(at: 0, as: Int32.self)
             if dimensions == 0 { return [] }
             guard dimensions == 1, bytes.count >= 20 else { return nil }
             let count = unsafe Int(bytes.bigEndian(at: 12, as: Int32.self))
-            guard count >= 0, bytes.count == 20 + 6 * count else { return nil }
-            return (0..<count).map { unsafe bytes.bigEndian(at: 20 + 6 * $0 + 4, as: Int16.self) }
+            guard count >= 0, bytes.count == 20 + (4 + size) * count else { return nil }
+            return (0..<count).map { unsafe bytes.bigEndian(at: 20 + (4 + size) * $0 + 4, as: Integer.self) }
         }
         switch numbers {
         case .some(.some(let numbers)): return numbers

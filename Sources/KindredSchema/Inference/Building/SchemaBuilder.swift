@@ -35,6 +35,13 @@ final class SchemaBuilder {
 
     /// Makes the model.
     func build() throws(SchemaError) -> DatabaseSchema {
+        let schema = make()
+        if let error = annotations.error() { throw error }
+        return schema
+    }
+
+    /// Makes the model, and leaves what does not fit in `annotations`.
+    fileprivate func make() -> DatabaseSchema {
         makeTables()
         makeColumns()
         makeUniqueKeys()
@@ -45,7 +52,6 @@ final class SchemaBuilder {
         for table in tables.indices where !tables[table].ends.isEmpty { settleNames(of: table) }
         let relationships = tables.indices.map { makeRelationships(of: $0) }
         let entities = makeEntities(relationships)
-        if let error = annotations.error() { throw error }
         diagnostics.sort {
             if $0.entity != $1.entity { return $0.entity < $1.entity }
             return ($0.code.description, $0.constraints.joined(separator: "\n"), $0.message)
@@ -129,5 +135,13 @@ extension DatabaseSchema {
     ) throws(SchemaError) {
         let builder = SchemaBuilder(catalog, overrides: overrides, registry: types)
         self = try builder.build()
+    }
+    /// Makes the model past annotations that do not fit, and says what is wrong with each.
+    package static func diagnosed(
+        catalog: Catalog
+    ) -> (schema: DatabaseSchema, problems: [(entity: QualifiedName, location: String, reason: String)]) {
+        let builder = SchemaBuilder(catalog, overrides: [], registry: nil)
+        let schema = builder.make()
+        return (schema, builder.annotations.problems.map { ($0.entity, $0.location, $0.reason) })
     }
 }

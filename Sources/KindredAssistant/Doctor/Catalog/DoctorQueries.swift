@@ -1,0 +1,220 @@
+import KindredPostgres
+
+/// The statements that read what the rules need beside the model; all of them together take one round trip.
+///
+/// As with the model's own, schemas of the search path have no say in them: see `StatementText(catalog:)`.
+enum DoctorQueries {
+    /// In the order in which `DoctorCatalogDecoder` takes their results.
+    static let all = [
+        settings, relations, columns, indexes, foreignKeys, families, searchOperators, sequences, functions, policies,
+        viewTables, comments,
+    ].map { Statement(text: $0, resultFormat: .binary) }
+
+    private static let settings = StatementText(
+        catalog: """
+            SELECT pg_catalog.current_setting('server_version_num')::pg_catalog.int4, pg_catalog.pg_is_in_recovery(),
+                pg_catalog.current_setting('track_counts')::pg_catalog.bool,
+                pg_catalog.date_part('epoch', pg_catalog.age(pg_catalog.now(), COALESCE(
+                    pg_catalog.pg_stat_get_db_stat_reset_time(d.oid), pg_catalog.pg_postmaster_start_time())
+                ))::pg_catalog.int8,
+                (SELECT r.rolsuper FROM pg_catalog.pg_roles AS r WHERE r.rolname = current_user)
+            FROM pg_catalog.pg_database AS d WHERE d.datname = pg_catalog.current_database()
+            """
+    )
+
+    /// What belongs to the user: not the system's schemas, not the helper schema, not what extensions own.
+    private static func isOwn(_ relation: String, _ schema: String, _ catalog: String) -> String {
+        """
+        \(relation).oid >= 16384 AND \(schema).nspname <> 'information_schema' AND \(schema).nspname <> 'kindred'
+            AND \(schema).nspname !~~ 'pg\\_%'::pg_catalog.text
+            AND NOT \(relation).oid = ANY (
+                SELECT e.objid FROM pg_catalog.pg_depend AS e
+                WHERE e.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND e.deptype = 'e'
+                    AND e.classid = 'pg_catalog.\(catalog)'::pg_catalog.regclass)
+            AND NOT \(schema).oid = ANY (
+                SELECT e.objid FROM pg_catalog.pg_depend AS e
+                WHERE e.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND e.deptype = 'e'
+                    AND e.classid = 'pg_catalog.pg_namespace'::pg_catalog.regclass)
+        """
+    }
+
+    /// Tables, partitions and views.
+    ///
+    /// What was never analyzed is measured by its file.
+    private static let relations = StatementText(
+        catalog: """
+            SELECT c.oid, n.nspname, c.relname, c.relkind, c.relispartition,
+                CASE WHEN c.relispartition THEN (
+                    SELECT h.inhparent FROM pg_catalog.pg_inherits AS h WHERE h.inhrelid = c.oid LIMIT 1) END,
+                c.reltuples, pg_catalog.pg_stat_get_live_tuples(c.oid),
+                CASE WHEN c.relkind = 'r' AND c.reltuples = '-1'::pg_catalog.float4 THEN
+                    pg_catalog.pg_relation_size(c.oid) END,
+                c.relrowsecurity,
+                EXISTS (
+                    SELECT FROM pg_catalog.pg_options_to_table(c.reloptions) AS o
+                    WHERE o.option_name = 'security_invoker' AND o.option_value::pg_catalog.bool),
+                c.relhastriggers AND EXISTS (
+                    SELECT FROM pg_catalog.pg_trigger AS t
+                    WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 16 <> 0),
+                pg_catalog.pg_stat_get_tuples_deleted(c.oid), pg_catalog.pg_stat_get_tuples_updated(c.oid)
+            FROM pg_catalog.pg_class AS c
+            JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+            WHERE c.relkind = ANY ('{r,p,v,m,f}'::pg_catalog."char"[]) AND \(isOwn("c", "n", "pg_class"))
+            """
+    )
+
+    /// Their columns, those of partitions too.
+    private static let columns = StatementText(
+        catalog: """
+            SELECT a.attrelid, a.attnum, a.attname, a.atttypid, pg_catalog.format_type(a.atttypid, a.atttypmod),
+                a.attcollation, l.collname, ln.nspname, a.attnotnull AND k.conrelid IS NULL, a.atthasdef,
+                a.attidentity, a.attgenerated
+            FROM pg_catalog.pg_attribute AS a
+            JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
+            JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
+            LEFT JOIN pg_catalog.pg_collation AS l ON l.oid = a.attcollation AND a.attcollation <> t.typcollation
+            LEFT JOIN pg_catalog.pg_namespace AS ln ON ln.oid = l.collnamespace
+            LEFT JOIN pg_catalog.pg_constraint AS k
+                ON k.conrelid = a.attrelid AND k.contype = 'n' AND NOT k.convalidated AND a.attnum = ANY (k.conkey)
+            WHERE a.attrelid >= 16384 AND a.attnum > 0 AND NOT a.attisdropped
+                AND c.relkind = ANY ('{r,p,v,m,f}'::pg_catalog."char"[])
+            """
+    )
+
+    /// All indexes, with the constraint that each belongs to; `indnullsnotdistinct` came with PostgreSQL 15.
+    private static let indexes = StatementText(
+        catalog: """
+            SELECT i.* FROM (SELECT false AS indnullsnotdistinct) AS missing
+            CROSS JOIN LATERAL (
+                SELECT indexrelid, indrelid, x.relname, m.amname, indkey::pg_catalog.int2[], indnkeyatts, indisunique,
+                    indisprimary, indisexclusion, indisvalid, indisready, indislive, indnullsnotdistinct, indisreplident,
+                    x.relkind = 'I', indclass::pg_catalog.oid[], indcollation::pg_catalog.oid[],
+                    indoption::pg_catalog.int2[],
+                    CASE WHEN indexprs IS NOT NULL THEN pg_catalog.pg_get_expr(indexprs, indrelid) END,
+                    CASE WHEN indpred IS NOT NULL THEN pg_catalog.pg_get_expr(indpred, indrelid) END,
+                    k.oid, k.conname, k.condeferrable,
+                    CASE WHEN x.relispartition THEN (
+                        SELECT h.inhparent FROM pg_catalog.pg_inherits AS h WHERE h.inhrelid = indexrelid LIMIT 1) END,
+                    pg_catalog.pg_stat_get_numscans(indexrelid), x.relpages
+                FROM pg_catalog.pg_index
+                JOIN pg_catalog.pg_class AS x ON x.oid = indexrelid
+                JOIN pg_catalog.pg_am AS m ON m.oid = x.relam
+                LEFT JOIN pg_catalog.pg_constraint AS k
+                    ON k.conindid = indexrelid AND k.conrelid = indrelid
+                        AND k.contype = ANY ('{p,u,x}'::pg_catalog."char"[])
+                WHERE indrelid >= 16384
+            ) AS i
+            """
+    )
+
+    /// Foreign keys, the parts of partitioned tables' keys too.
+    ///
+    /// `conenforced` and `conperiod` came with PostgreSQL 18, `confdelsetcols` with 15.
+    private static let foreignKeys = StatementText(
+        catalog: """
+            SELECT k.* FROM (
+                SELECT true AS conenforced, false AS conperiod, NULL::pg_catalog.int2[] AS confdelsetcols
+            ) AS missing
+            CROSS JOIN LATERAL (
+                SELECT oid, conrelid, conname, conkey, confrelid, confkey, confdeltype, confupdtype, confdelsetcols,
+                    confmatchtype, conparentid, convalidated, condeferrable, condeferred, conenforced, conperiod,
+                    conffeqop, conindid
+                FROM pg_catalog.pg_constraint
+                WHERE contype = 'f' AND conrelid >= 16384
+            ) AS k
+            """
+    )
+
+    private static let families = StatementText(
+        catalog: "SELECT o.oid, o.opcfamily FROM pg_catalog.pg_opclass AS o"
+    )
+
+    /// What index searches can look for the equality that a foreign key means.
+    private static let searchOperators = StatementText(
+        catalog: """
+            SELECT o.amopfamily, o.amopopr FROM pg_catalog.pg_amop AS o
+            WHERE o.amoppurpose = 's' AND o.amopopr = ANY (
+                SELECT u.operator FROM pg_catalog.pg_constraint AS k
+                CROSS JOIN LATERAL pg_catalog.unnest(k.conffeqop) AS u (operator)
+                WHERE k.contype = 'f')
+            """
+    )
+
+    /// Sequences of identity columns, of serial columns, and those that defaults call.
+    private static let sequences = {
+        func select(_ source: String) -> String {
+            """
+            SELECT c.oid, n.nspname, c.relname, o.relation, o.number, s.seqmax, s.seqincrement, o.may,
+                CASE WHEN o.may THEN pg_catalog.pg_sequence_last_value(c.oid) END
+            FROM pg_catalog.pg_sequence AS s
+            JOIN pg_catalog.pg_class AS c ON c.oid = s.seqrelid
+            JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+            CROSS JOIN LATERAL (\(source)) AS o (relation, number, may)
+            WHERE c.oid >= 16384
+            """
+        }
+        let may = "pg_catalog.has_sequence_privilege(c.oid, 'USAGE, SELECT')"
+        return StatementText(
+            catalog: select(
+                """
+                SELECT d.refobjid, d.refobjsubid::pg_catalog.int2, \(may) FROM pg_catalog.pg_depend AS d
+                WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objid = c.oid
+                    AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjsubid > 0
+                    AND d.deptype = ANY ('{a,i}'::pg_catalog."char"[])
+                """)
+                + " UNION ALL "
+                + select(
+                    """
+                    SELECT f.adrelid, f.adnum, \(may) FROM pg_catalog.pg_depend AS d
+                    JOIN pg_catalog.pg_attrdef AS f ON f.oid = d.objid
+                    WHERE d.classid = 'pg_catalog.pg_attrdef'::pg_catalog.regclass AND d.refobjid = c.oid
+                        AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+                    """))
+    }()
+
+    private static let functions = StatementText(
+        catalog: """
+            SELECT p.oid, n.nspname, p.proname, pg_catalog.pg_get_function_identity_arguments(p.oid),
+                EXISTS (
+                    SELECT FROM pg_catalog.unnest(p.proconfig) AS s (setting)
+                    WHERE s.setting ~~ 'search\\_path=%'::pg_catalog.text)
+            FROM pg_catalog.pg_proc AS p
+            JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
+            WHERE p.prosecdef AND \(isOwn("p", "n", "pg_proc"))
+            """
+    )
+
+    private static let policies = StatementText(
+        catalog: """
+            SELECT p.oid, p.polrelid, p.polname, pg_catalog.pg_get_expr(p.polqual, p.polrelid),
+                pg_catalog.pg_get_expr(p.polwithcheck, p.polrelid)
+            FROM pg_catalog.pg_policy AS p
+            """
+    )
+
+    /// Views that read tables with row security.
+    private static let viewTables = StatementText(
+        catalog: """
+            SELECT DISTINCT r.ev_class, d.refobjid FROM pg_catalog.pg_depend AS d
+            JOIN pg_catalog.pg_rewrite AS r ON r.oid = d.objid
+            JOIN pg_catalog.pg_class AS c ON c.oid = d.refobjid
+            WHERE d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND c.relrowsecurity
+                AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND r.ev_class <> c.oid
+            """
+    )
+
+    /// Annotations on anything, and the comments on tables, columns and constraints that a new annotation has to keep.
+    private static let comments = StatementText(
+        catalog: """
+            SELECT CASE WHEN d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass THEN 'r'::pg_catalog."char"
+                    WHEN d.classoid = 'pg_catalog.pg_constraint'::pg_catalog.regclass THEN 'c'::pg_catalog."char"
+                    WHEN d.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass THEN 'f'::pg_catalog."char"
+                    WHEN d.classoid = 'pg_catalog.pg_namespace'::pg_catalog.regclass THEN 'n'::pg_catalog."char"
+                    WHEN d.classoid = 'pg_catalog.pg_policy'::pg_catalog.regclass THEN 'p'::pg_catalog."char"
+                    ELSE ' '::pg_catalog."char" END,
+                d.objoid, d.objsubid, d.description
+            FROM pg_catalog.pg_description AS d
+            WHERE d.objoid >= 16384 OR d.description ~~ '@kindred%'::pg_catalog.text
+            """
+    )
+}

@@ -1,0 +1,53 @@
+public import KindredPostgres
+import KindredSchema
+
+/// Looks for what is wrong with a database, or will be: `kindred doctor` as a call.
+///
+/// ```swift
+/// let report = try await Doctor.findings(of: client)
+/// #expect(!report.reaches(.warning), "\(report.findings)")
+/// ```
+public enum Doctor {
+    /// Reads the catalog and applies every rule.
+    ///
+    /// One read-only transaction of three round trips, whatever the size of the schema: the model, what the rules need
+    /// beside it, and COMMIT. No row of any table is read, and nothing is changed. Any role may do it; what it may not see
+    /// is among ``DoctorReport/skipped``. Inside a transaction of the task it sees what that transaction sees.
+    ///
+    /// - Throws: `PostgresError` if the server does, or if it takes longer than ``DoctorOptions/timeout``.
+    public static func findings(
+        of client: PostgresClient, _ options: DoctorOptions = DoctorOptions()
+    ) async throws -> DoctorReport {
+        let (catalog, facts) = try await client.withTransaction(isolation: .repeatableRead, readOnly: true) { _ in
+            let catalog = try await SchemaReader.readCatalog(from: client)
+            let results = try await client.executeBatch(DoctorQueries.all, timeout: options.timeout)
+            return (catalog, try DoctorCatalogDecoder(results).catalog)
+        }
+        return report(on: Examination(catalog, facts, generated: options.generated), options)
+    }
+
+    /// Applies every rule to what was read: a pure function.
+    static func report(on examination: Examination, _ options: DoctorOptions) -> DoctorReport {
+        var findings: [DoctorFinding] = []
+        var skipped: [DoctorReport.Skip] = []
+        var (ignoredCount, smallTableCount) = (0, 0)
+        for rule in DoctorRule.all {
+            var visit = RuleVisit(rule: rule, examination: examination)
+            rule.check(&visit)
+            skipped += visit.skipped
+            for found in visit.found {
+                if found.subjects.contains(where: { examination.ignores(rule.id, on: $0) })
+                    || options.ignored.contains(found.finding)
+                {
+                    ignoredCount += 1
+                } else if rule.isAboutSize, !options.includesSmallTables, found.rows < DoctorOptions.smallTable {
+                    smallTableCount += 1
+                } else {
+                    findings.append(found.finding)
+                }
+            }
+        }
+        return DoctorReport(
+            findings: findings, skipped: skipped, ignoredCount: ignoredCount, smallTableCount: smallTableCount)
+    }
+}

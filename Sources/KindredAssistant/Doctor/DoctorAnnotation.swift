@@ -1,0 +1,65 @@
+import Foundation
+import KindredSchema
+
+/// A comment that begins with `@kindred` and JSON, as far as the doctor reads and writes it.
+struct DoctorAnnotation {
+    private(set) var members: [String: Any]
+    /// What follows the JSON: the comment for people.
+    private let remainder: String
+
+    /// Takes a comment apart; nil for one that is no annotation, or a malformed one.
+    init?(_ comment: String) {
+        guard comment.hasPrefix("@kindred") else { return nil }
+        let text = comment.dropFirst("@kindred".count).drop(while: \.isWhitespace)
+        guard text.first == "{", text.utf8.count <= 65_536, let end = Self.endOfObject(text.utf8),
+            let object = try? JSONSerialization.jsonObject(with: Data(text[..<end].utf8)) as? [String: Any]
+        else { return nil }
+        members = object
+        remainder = String(text[end...].drop(while: \.isWhitespace))
+    }
+
+    /// The numbers of the rules in `"ignore"`.
+    var ignoredRules: Set<String> {
+        if let rules = members["ignore"] as? [String] { return Set(rules) }
+        if let rule = members["ignore"] as? String { return [rule] }
+        return []
+    }
+
+    /// The comment with more members in its annotation, and all that it said before.
+    ///
+    /// - Returns: nil for a malformed annotation, or where a member is there already.
+    static func adding(_ additions: [String: Any], to comment: String?) -> String? {
+        var members: [String: Any] = [:]
+        var remainder = comment ?? ""
+        if let comment, comment.hasPrefix("@kindred") {
+            guard let known = DoctorAnnotation(comment) else { return nil }
+            (members, remainder) = (known.members, known.remainder)
+        }
+        for (name, value) in additions {
+            guard members[name] == nil else { return nil }
+            members[name] = value
+        }
+        let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? JSONSerialization.data(withJSONObject: members, options: options) else { return nil }
+        let json = String(decoding: data, as: UTF8.self)
+        return remainder.isEmpty ? "@kindred \(json)" : "@kindred \(json) \(remainder)"
+    }
+
+    /// Finds the place behind the brace that closes the first one.
+    private static func endOfObject(_ text: Substring.UTF8View) -> Substring.UTF8View.Index? {
+        var (depth, isInString, isEscaped) = (0, false, false)
+        for index in text.indices {
+            switch text[index] {
+            case _ where isEscaped: isEscaped = false
+            case UInt8(ascii: "\\") where isInString: isEscaped = true
+            case UInt8(ascii: "\""): isInString.toggle()
+            case UInt8(ascii: "{") where !isInString: depth += 1
+            case UInt8(ascii: "}") where !isInString:
+                depth -= 1
+                if depth == 0 { return text.index(after: index) }
+            default: break
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,17 @@
+/// What ``Doctor`` looks at, and what it leaves out.
+public struct DoctorOptions: Sendable {
+    /// Whether rules about the speed of statements look at tables of fewer than 1,000 rows, too.
+    public var includesSmallTables = false
+    /// What is left out beside what annotations leave out.
+    public var ignored = DoctorIgnoreList()
+    /// The generated classes that have to fit the database; nil for none.
+    public var generated: GeneratedClasses?
+    /// How long the statements together may take.
+    public var timeout: Duration = .seconds(30)
+
+    /// Creates the usual options: large tables only, nothing ignored but by annotations, half a minute.
+    public init() {}
+
+    /// Tables with fewer rows are small.
+    static let smallTable = 1_000
+}

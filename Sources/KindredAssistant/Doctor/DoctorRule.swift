@@ -1,0 +1,44 @@
+import KindredSchema
+
+/// A rule of ``Doctor``: what it looks for, and why.
+///
+/// Numbers and names are stable: K1 is about indexes, K2 about relationships, K3 about keys and names, K4 about safety, K5
+/// about what Kindred itself needs.
+public struct DoctorRule: Sendable {
+    /// The number, such as `K101`.
+    public let id: String
+    /// The name, such as `unindexed-foreign-key`.
+    public let name: String
+    /// How much its findings matter.
+    public let level: DoctorLevel
+    /// What it finds, in one sentence.
+    public let summary: String
+    /// Why that matters, what exactly counts, and what the repair does.
+    public let explanation: String
+    /// Whether it is about the speed of statements alone, so that it says nothing of small tables unless asked to.
+    public let isAboutSize: Bool
+    let check: @Sendable (inout RuleVisit) -> Void
+
+    init(
+        _ id: String, _ name: String, _ level: DoctorLevel, isAboutSize: Bool = false, _ summary: String,
+        explanation: String, check: @escaping @Sendable (inout RuleVisit) -> Void
+    ) {
+        self.id = id
+        self.name = name
+        self.level = level
+        self.isAboutSize = isAboutSize
+        self.summary = summary
+        self.explanation = explanation
+        self.check = check
+    }
+
+    /// All rules, sorted by number.
+    public static let all: [DoctorRule] = [
+        indexRules, relationshipRules, actionRules, keyRules, nameRules, safetyRules, ownRules,
+    ].flatMap { $0 }.sorted { $0.id < $1.id }
+
+    /// The rule of a number, such as `K101`, or of a name; nil if there is none.
+    public static func named(_ name: String) -> DoctorRule? {
+        all.first { $0.id == name || $0.name == name }
+    }
+}

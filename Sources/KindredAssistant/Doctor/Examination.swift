@@ -1,0 +1,141 @@
+import KindredSchema
+
+/// What the rules look at: the catalog's rows by what they belong to, and the model that Kindred makes of them.
+struct Examination: Sendable {
+    let facts: DoctorCatalog
+    let schema: DatabaseSchema
+    /// The annotations that do not fit.
+    let problems: [(entity: QualifiedName, location: String, reason: String)]
+    /// The files that would be written otherwise today, and what the folder is called; nil where it was not compared.
+    let outdated: (folder: String, files: [String]?)?
+    let openSchemas: [String]
+    let searchPath: [String]
+    let role: String
+    let bypassesRowSecurity: Bool
+    let relations: [UInt32: DoctorCatalog.Relation]
+    /// Tables, partitions and views, sorted by name.
+    let sortedRelations: [DoctorCatalog.Relation]
+    let partitions: [UInt32: [UInt32]]
+    /// The foreign keys that are no parts of others', sorted by table and name.
+    let foreignKeys: [DoctorCatalog.ForeignKey]
+    private let columnsByRelation: [UInt32: [DoctorCatalog.Column]]
+    private let indexesByRelation: [UInt32: [DoctorCatalog.Index]]
+    private let keysByRelation: [UInt32: [DoctorCatalog.ForeignKey]]
+    private let oids: [QualifiedName: UInt32]
+    private let takenNames: Set<QualifiedName>
+    private let indexesByOID: [UInt32: DoctorCatalog.Index]
+    private let domainBases: [UInt32: UInt32]
+    /// The numbers of rules that annotations ignore.
+    private let ignored: [CatalogObject: Set<String>]
+
+    init(_ catalog: Catalog, _ facts: DoctorCatalog, generated: GeneratedClasses? = nil) {
+        self.facts = facts
+        openSchemas = catalog.openSchemas
+        searchPath = catalog.searchPath
+        role = catalog.role
+        bypassesRowSecurity = catalog.bypassesRowSecurity
+        // The rules are about the database, not about what one role may read of it.
+        var whole = catalog
+        for index in whole.relations.indices {
+            whole.relations[index].isReadable = true
+            whole.relations[index].isReachable = true
+        }
+        (schema, problems) = DatabaseSchema.diagnosed(catalog: whole)
+        // Classes are made from what the role may read.
+        outdated = generated.map { classes in
+            (classes.folder, classes.outdated(against: DatabaseSchema.diagnosed(catalog: catalog).schema))
+        }
+        relations = Dictionary(facts.relations.map { ($0.oid, $0) }) { first, _ in first }
+        sortedRelations = facts.relations.sorted { $0.qualifiedName < $1.qualifiedName }
+        oids = Dictionary(facts.relations.map { ($0.qualifiedName, $0.oid) }) { first, _ in first }
+        partitions = Dictionary(
+            grouping: sortedRelations.filter { $0.isPartition && $0.parent != 0 }.map { ($0.parent, $0.oid) },
+            by: \.0
+        ).mapValues { $0.map(\.1) }
+        columnsByRelation = Dictionary(grouping: facts.columns, by: \.relation)
+            .mapValues { $0.sorted { $0.number < $1.number } }
+        indexesByRelation = Dictionary(grouping: facts.indexes, by: \.relation)
+            .mapValues { $0.sorted { $0.name.precedesInBytes($1.name) } }
+        indexesByOID = Dictionary(facts.indexes.map { ($0.oid, $0) }) { first, _ in first }
+        keysByRelation = Dictionary(grouping: facts.foreignKeys.filter { $0.parent == 0 }, by: \.relation)
+            .mapValues { $0.sorted { $0.name.precedesInBytes($1.name) } }
+        var foreignKeys: [DoctorCatalog.ForeignKey] = []
+        for relation in sortedRelations { foreignKeys += keysByRelation[relation.oid] ?? [] }
+        self.foreignKeys = foreignKeys
+        let relations = relations
+        takenNames = Set(oids.keys).union(
+            facts.indexes.compactMap { index in
+                relations[index.relation].map { QualifiedName(schema: $0.schema, name: index.name) }
+            })
+        domainBases = Dictionary(
+            catalog.types.filter { $0.base != 0 }.map { ($0.oid, $0.base) }, uniquingKeysWith: { first, _ in first })
+        ignored = facts.comments.compactMapValues { text in
+            let rules = DoctorAnnotation(text)?.ignoredRules ?? []
+            return rules.isEmpty ? nil : rules
+        }
+    }
+
+    func columns(of relation: UInt32) -> [DoctorCatalog.Column] { columnsByRelation[relation] ?? [] }
+    func indexes(of relation: UInt32) -> [DoctorCatalog.Index] { indexesByRelation[relation] ?? [] }
+    func foreignKeys(of relation: UInt32) -> [DoctorCatalog.ForeignKey] { keysByRelation[relation] ?? [] }
+    func index(_ oid: UInt32) -> DoctorCatalog.Index? { indexesByOID[oid] }
+    func oid(of name: QualifiedName) -> UInt32? { oids[name] }
+
+    func column(_ number: Int16, of relation: UInt32) -> DoctorCatalog.Column? {
+        columns(of: relation).first { $0.number == number }
+    }
+
+    func column(named name: String, of relation: UInt32) -> DoctorCatalog.Column? {
+        columns(of: relation).first { $0.name.hasSameBytes(as: name) }
+    }
+
+    /// The names of columns; those that are gone are left out.
+    func names(_ numbers: some Sequence<Int16>, of relation: UInt32) -> [String] {
+        numbers.compactMap { column($0, of: relation)?.name }
+    }
+
+    func foreignKey(named name: String, of relation: UInt32) -> DoctorCatalog.ForeignKey? {
+        foreignKeys(of: relation).first { $0.name.hasSameBytes(as: name) }
+    }
+
+    /// The tables that hold the rows: the table itself, or the partitions at the ends of its tree.
+    func leaves(of relation: UInt32) -> [DoctorCatalog.Relation] {
+        var leaves: [DoctorCatalog.Relation] = []
+        var seen: Set<UInt32> = []
+        var pending = [relation]
+        while let next = pending.popLast() {
+            guard seen.insert(next).inserted, let found = relations[next] else { continue }
+            if found.isPartitioned {
+                pending += partitions[next] ?? []
+            } else {
+                leaves.append(found)
+            }
+        }
+        return leaves.sorted { $0.qualifiedName < $1.qualifiedName }
+    }
+
+    /// The estimated number of rows, those of partitions together.
+    func rows(of relation: UInt32) -> Int {
+        leaves(of: relation).reduce(0) { $0.addingReportingOverflow($1.rows).partialValue }
+    }
+
+    /// The type that a domain is made of at the bottom; the type itself for every other.
+    func baseType(_ type: UInt32) -> UInt32 {
+        var type = type
+        for _ in 0..<32 {
+            guard let base = domainBases[type] else { break }
+            type = base
+        }
+        return type
+    }
+
+    /// Whether an annotation ignores a rule's findings about an object.
+    func ignores(_ rule: String, on object: CatalogObject) -> Bool {
+        ignored[object]?.contains(rule) ?? false
+    }
+
+    /// Whether a name of a relation is taken in a schema, by an index too.
+    func isTaken(_ name: String, in schema: String) -> Bool {
+        takenNames.contains(QualifiedName(schema: schema, name: name))
+    }
+}

@@ -1,0 +1,49 @@
+import KindredPostgres
+import KindredSchema
+
+/// Writes the statements that repair findings.
+enum RepairText {
+    static func name(_ name: String) throws -> String { try SQLIdentifier.quote(name) }
+
+    static func name(_ relation: DoctorCatalog.Relation) throws -> String {
+        try self.name(schema: relation.schema, relation.name)
+    }
+
+    static func name(schema: String, _ name: String) throws -> String {
+        "\(try self.name(schema)).\(try self.name(name))"
+    }
+
+    static func list(_ names: [String]) throws -> String {
+        try names.map { try name($0) }.joined(separator: ", ")
+    }
+
+    /// A text as a constant, whatever `standard_conforming_strings` says.
+    static func literal(_ text: String) -> String {
+        let quoted = text.replacing("'", with: "''")
+        return text.utf8.contains(UInt8(ascii: "\\")) ? "E'\(quoted.replacing("\\", with: "\\\\"))'" : "'\(quoted)'"
+    }
+
+    /// What makes an index, which nothing else has to wait for unless the table is partitioned.
+    static func createIndex(
+        _ index: String, on table: DoctorCatalog.Relation, _ columns: [String], isUnique: Bool = false
+    ) throws -> String {
+        let concurrently = table.isPartitioned ? "" : " CONCURRENTLY"
+        return "CREATE \(isUnique ? "UNIQUE " : "")INDEX\(concurrently) IF NOT EXISTS \(try name(index)) "
+            + "ON \(try name(table)) (\(try list(columns)))"
+    }
+
+    static func alter(_ table: DoctorCatalog.Relation, _ what: String) throws -> String {
+        "ALTER TABLE \(try name(table)) \(what)"
+    }
+
+    /// A name of at most 63 bytes for an index, constraint or column, as PostgreSQL makes them: parts joined by `_`.
+    static func made(of parts: [String], isTaken: (String) -> Bool) -> String {
+        for number in 0... {
+            let suffix = "_\(parts.last ?? "idx")" + (number == 0 ? "" : "\(number)")
+            var stem = parts.dropLast().joined(separator: "_")
+            while stem.utf8.count + suffix.utf8.count > SQLIdentifier.maximumBytes { stem.unicodeScalars.removeLast() }
+            if !isTaken(stem + suffix) { return stem + suffix }
+        }
+        return ""
+    }
+}

@@ -1,0 +1,62 @@
+import HarmlessText
+
+/// A JSON value whose members keep their order.
+indirect enum JSONText: ExpressibleByStringLiteral {
+    case string(String)
+    case integer(Int)
+    case bool(Bool)
+    case null
+    case list([JSONText])
+    case object([(String, JSONText)])
+
+    init(stringLiteral text: String) { self = .string(text) }
+
+    /// nil is null.
+    static func optional(_ text: String?) -> JSONText { text.map { .string($0) } ?? .null }
+
+    static func strings(_ texts: [String]) -> JSONText { .list(texts.map { .string($0) }) }
+
+    /// The text on one line.
+    var line: String {
+        switch self {
+        case .string(let text): Self.quoted(text)
+        case .integer(let number): "\(number)"
+        case .bool(let value): "\(value)"
+        case .null: "null"
+        case .list(let values): "[\(values.map(\.line).joined(separator: ", "))]"
+        case .object(let members):
+            "{\(members.map { "\(Self.quoted($0.0)): \($0.1.line)" }.joined(separator: ", "))}"
+        }
+    }
+
+    /// The text on lines of its own, with two blanks for each level.
+    func lines(_ depth: Int = 0) -> String {
+        let (inside, end) = (String(repeating: "  ", count: depth + 1), String(repeating: "  ", count: depth))
+        switch self {
+        case .list(let values) where !values.isEmpty:
+            return "[\n\(values.map { inside + $0.lines(depth + 1) }.joined(separator: ",\n"))\n\(end)]"
+        case .object(let members) where !members.isEmpty:
+            let lines = members.map { "\(inside)\(Self.quoted($0.0)): \($0.1.lines(depth + 1))" }
+            return "{\n\(lines.joined(separator: ",\n"))\n\(end)}"
+        default: return line
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            case "\r": quoted += "\\r"
+            case "\t": quoted += "\\t"
+            case _ where scalar.isHarmful:
+                let digits = String(scalar.value, radix: 16)
+                quoted += "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+}

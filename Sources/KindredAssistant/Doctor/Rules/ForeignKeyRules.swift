@@ -1,0 +1,315 @@
+import KindredSchema
+
+/// K201 to K205 and K209 to K211: foreign keys that are there twice, half, or not at all.
+enum ForeignKeyRules {
+    private static func facts(
+        _ key: DoctorCatalog.ForeignKey, _ examination: Examination
+    ) -> [(String, String)] {
+        let target = examination.relations[key.target]
+        let columns = examination.names(key.columns, of: key.relation).joined(separator: ", ")
+        let others = examination.names(key.targetColumns, of: key.target).joined(separator: ", ")
+        return [("columns", columns), ("refers to", "\(target?.qualifiedName.description ?? "?") (\(others))")]
+    }
+
+    static func checkDuplicates(_ visit: inout RuleVisit) {
+        struct Pairs: Hashable {
+            var target: UInt32
+            var pairs: Set<[Int16]>
+        }
+        let examination = visit.examination
+        for relation in examination.sortedRelations {
+            let groups = Dictionary(grouping: examination.foreignKeys(of: relation.oid).filter { !$0.hasPeriod }) {
+                key in
+                Pairs(target: key.target, pairs: Set(zip(key.columns, key.targetColumns).map { [$0, $1] }))
+            }
+            for group in groups.values where group.count > 1 {
+                let sorted = group.sorted { prevails($0, $1, examination) }
+                guard let kept = sorted.first else { continue }
+                for key in sorted.dropFirst() {
+                    visit.report(
+                        relation, object: key.name, subjects: [.constraint(key.oid)],
+                        "The foreign key \(key.name) of \(relation.qualifiedName) repeats \(kept.name)",
+                        facts: facts(key, examination) + [
+                            ("action on deletion", ForeignKeyText.action(key.deleteAction)),
+                            ("action of \(kept.name)", ForeignKeyText.action(kept.deleteAction)),
+                        ],
+                        repair: {
+                            [try RepairText.alter(relation, "DROP CONSTRAINT \(try RepairText.name(key.name))")]
+                        })
+                }
+            }
+        }
+    }
+
+    /// Which of two equal keys decides what happens: RESTRICT before CASCADE, before SET NULL, before NO ACTION.
+    private static func prevails(
+        _ left: DoctorCatalog.ForeignKey, _ right: DoctorCatalog.ForeignKey, _ examination: Examination
+    ) -> Bool {
+        if left.isEnforced != right.isEnforced { return left.isEnforced }
+        let order: [Character] = ["r", "c", "n", "d", "a"]
+        func rank(_ key: DoctorCatalog.ForeignKey) -> Int {
+            order.firstIndex(of: Character(Unicode.Scalar(key.deleteAction))) ?? order.count
+        }
+        if rank(left) != rank(right) { return rank(left) < rank(right) }
+        if left.isValidated != right.isValidated { return left.isValidated }
+        let isAnnotated = [left, right].map {
+            examination.facts.comments[.constraint($0.oid)]?.hasPrefix("@kindred") == true
+        }
+        if isAnnotated[0] != isAnnotated[1] { return isAnnotated[0] }
+        return left.name.precedesInBytes(right.name)
+    }
+
+    static func checkTypes(_ visit: inout RuleVisit) {
+        let examination = visit.examination
+        for key in examination.foreignKeys {
+            guard let relation = examination.relations[key.relation] else { continue }
+            var differing: [(own: DoctorCatalog.Column, other: DoctorCatalog.Column)] = []
+            for (number, target) in zip(key.columns, key.targetColumns) {
+                guard let own = examination.column(number, of: key.relation),
+                    let other = examination.column(target, of: key.target)
+                else { continue }
+                if kind(own, examination) != kind(other, examination) || own.collation != other.collation {
+                    differing.append((own, other))
+                }
+            }
+            if differing.isEmpty { continue }
+            let texts = differing.map { "\($0.own.name) is \(words($0.own)), \($0.other.name) is \(words($0.other))" }
+            visit.report(
+                relation, object: key.name,
+                subjects: [.constraint(key.oid)] + differing.map { .column(key.relation, $0.own.number) },
+                "The foreign key \(key.name) of \(relation.qualifiedName) compares different types: "
+                    + texts.joined(separator: "; "),
+                facts: facts(key, examination),
+                repair: {
+                    // A partition has its table's types.
+                    if relation.isPartition { return [] }
+                    return try differing.map { own, other in
+                        let collation = try self.collation(of: other)
+                        return try RepairText.alter(
+                            relation, "ALTER COLUMN \(try RepairText.name(own.name)) TYPE \(other.typeName)\(collation)"
+                        )
+                    }
+                })
+        }
+    }
+
+    /// varchar counts as text.
+    private static func kind(_ column: DoctorCatalog.Column, _ examination: Examination) -> UInt32 {
+        let type = examination.baseType(column.type)
+        return type == 1_043 ? 25 : type
+    }
+
+    private static func words(_ column: DoctorCatalog.Column) -> String {
+        column.typeName + (column.collationName.map { " in \($0.name)" } ?? "")
+    }
+
+    private static func collation(of column: DoctorCatalog.Column) throws -> String {
+        guard let name = column.collationName else { return "" }
+        return " COLLATE \(try RepairText.name(schema: name.schema, name.name))"
+    }
+
+    static func checkValidity(_ visit: inout RuleVisit) {
+        let examination = visit.examination
+        for key in examination.foreignKeys where !key.isValidated && key.isEnforced {
+            guard let relation = examination.relations[key.relation] else { continue }
+            visit.report(
+                relation, object: key.name, subjects: [.constraint(key.oid)],
+                "The foreign key \(key.name) of \(relation.qualifiedName) is NOT VALID: rows from before it may lead nowhere",
+                facts: facts(key, examination) + orphans(key, relation, examination),
+                repair: {
+                    [try RepairText.alter(relation, "VALIDATE CONSTRAINT \(try RepairText.name(key.name))")]
+                })
+        }
+    }
+
+    /// The query that shows the rows which lead nowhere.
+    private static func orphans(
+        _ key: DoctorCatalog.ForeignKey, _ relation: DoctorCatalog.Relation, _ examination: Examination
+    ) -> [(String, String)] {
+        guard let target = examination.relations[key.target], !key.hasPeriod else { return [] }
+        let pairs = try? zip(
+            examination.names(key.columns, of: key.relation), examination.names(key.targetColumns, of: key.target)
+        ).map { (try RepairText.name($0), try RepairText.name($1)) }
+        guard let pairs, let from = try? RepairText.name(relation), let to = try? RepairText.name(target) else {
+            return []
+        }
+        let present = pairs.map { "r.\($0.0) IS NOT NULL" }.joined(separator: " AND ")
+        let equal = pairs.map { "t.\($0.1) = r.\($0.0)" }.joined(separator: " AND ")
+        return [
+            (
+                "rows that lead nowhere",
+                "SELECT * FROM \(from) AS r WHERE \(present) AND NOT EXISTS (SELECT FROM \(to) AS t WHERE \(equal))"
+            )
+        ]
+    }
+
+    static func checkEnforcement(_ visit: inout RuleVisit) {
+        let examination = visit.examination
+        for key in examination.foreignKeys where !key.isEnforced {
+            guard let relation = examination.relations[key.relation] else { continue }
+            visit.report(
+                relation, object: key.name, subjects: [.constraint(key.oid)],
+                "The foreign key \(key.name) of \(relation.qualifiedName) is NOT ENFORCED: rows may lead nowhere",
+                facts: facts(key, examination) + orphans(key, relation, examination),
+                repair: {
+                    [try RepairText.alter(relation, "ALTER CONSTRAINT \(try RepairText.name(key.name)) ENFORCED")]
+                })
+        }
+    }
+
+    static func checkTargets(_ visit: inout RuleVisit) {
+        let examination = visit.examination
+        for key in examination.foreignKeys {
+            guard let relation = examination.relations[key.relation], let target = examination.relations[key.target],
+                let primary = examination.indexes(of: key.target).first(where: \.isPrimary),
+                !primary.keyColumns.allSatisfy({ key.targetColumns.contains($0) })
+            else { continue }
+            visit.report(
+                relation, object: key.name, subjects: [.constraint(key.oid)],
+                "The foreign key \(key.name) of \(relation.qualifiedName) refers to a unique key of "
+                    + "\(target.qualifiedName) that is not its primary key",
+                facts: facts(key, examination))
+        }
+    }
+
+    // MARK: Helper tables
+
+    static func checkHelperKeys(_ visit: inout RuleVisit) {
+        let examination = visit.examination
+        for relation in examination.sortedRelations where relation.holdsRows && !relation.isPartition {
+            let keys = examination.foreignKeys(of: relation.oid)
+            guard keys.count == 2, !keys.contains(where: { $0.target == relation.oid || $0.hasPeriod }) else {
+                continue
+            }
+            let together = Set(keys[0].columns + keys[1].columns)
+            guard together.count > max(keys[0].columns.count, keys[1].columns.count) else { continue }
+            let indexes = examination.indexes(of: relation.oid)
+            let surrogate = indexes.first(where: \.isPrimary)
+            let rest = examination.columns(of: relation.oid).filter { !together.contains($0.number) }
+            // Rows that say something of their own are no helper's.
+            guard rest.allSatisfy({ surrogate?.keyColumns.contains($0.number) ?? false || $0.isIdentity }),
+                !(surrogate?.keyColumns.contains { together.contains($0) } ?? false),
+                !indexes.contains(where: {
+                    $0.isUnique && $0.isUsable && $0.predicate == nil && $0.expressions == nil
+                        && Set($0.keyColumns).isSubset(of: together)
+                })
+            else { continue }
+            let columns = examination.columns(of: relation.oid).filter { together.contains($0.number) }
+            let names = keys.flatMap { key in examination.names(key.columns, of: relation.oid) }
+                .reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+            visit.report(
+                relation, subjects: keys.map { .constraint($0.oid) },
+                "Nothing keeps the pairs of \(relation.qualifiedName) unique, so that it makes no many-to-many relationship",
+                facts: [("foreign keys", keys.map(\.name).joined(separator: ", "))],
+                repair: {
+                    let list = try RepairText.list(names)
+                    guard surrogate != nil else { return [try RepairText.alter(relation, "ADD PRIMARY KEY (\(list))")] }
+                    let required = try columns.filter { !$0.isNotNull }.map { column in
+                        try RepairText.alter(relation, "ALTER COLUMN \(try RepairText.name(column.name)) SET NOT NULL")
+                    }
+                    return required + [try RepairText.alter(relation, "ADD UNIQUE (\(list))")]
+                })
+        }
+    }
+
+    // MARK: Keys that are missing
+
+    static func checkMissing(_ visit: inout RuleVisit) {
+        let examination = visit.examination
+        var tables: [QualifiedName: [DoctorCatalog.Relation]] = [:]
+        for relation in examination.sortedRelations
+        where !relation.isView && !relation.isPartition && relation.kind != UInt8(ascii: "f") {
+            let name = QualifiedName(schema: relation.schema, name: relation.name.lowercased())
+            tables[name, default: []].append(relation)
+        }
+        for relation in tables.values.flatMap({ $0 }).sorted(by: { $0.qualifiedName < $1.qualifiedName }) {
+            let keys = examination.foreignKeys(of: relation.oid)
+            let primary = examination.indexes(of: relation.oid).first(where: \.isPrimary)
+            for column in examination.columns(of: relation.oid)
+            where !column.isGenerated && !column.isIdentity
+                && !keys.contains(where: { $0.columns.contains(column.number) })
+            {
+                guard let base = base(of: column.name) else { continue }
+                let found = plurals(of: base).flatMap { tables[QualifiedName(schema: relation.schema, name: $0)] ?? [] }
+                guard found.count == 1, let target = found.first,
+                    let index = examination.indexes(of: target.oid).first(where: { $0.isPrimary && $0.keyCount == 1 }),
+                    let number = index.keyColumns.first, let other = examination.column(number, of: target.oid),
+                    examination.baseType(other.type) == examination.baseType(column.type),
+                    other.collation == column.collation
+                else { continue }
+                // The table's own key: person.person_id.
+                if target.oid == relation.oid, primary?.keyColumns.contains(column.number) ?? false { continue }
+                report(column, of: relation, target, other, &visit)
+            }
+        }
+    }
+
+    private static func report(
+        _ column: DoctorCatalog.Column, of relation: DoctorCatalog.Relation, _ target: DoctorCatalog.Relation,
+        _ other: DoctorCatalog.Column, _ visit: inout RuleVisit
+    ) {
+        visit.report(
+            relation, object: column.name, subjects: [.column(relation.oid, column.number)],
+            "The column \(column.name) of \(relation.qualifiedName) has the name of \(target.qualifiedName)'s key and no "
+                + "foreign key",
+            facts: [("seems to refer to", "\(target.qualifiedName) (\(other.name))")],
+            repair: {
+                let name = RepairText.made(of: [relation.name, column.name, "fkey"]) { _ in false }
+                let key = try RepairText.name(name)
+                let add =
+                    "ADD CONSTRAINT \(key) FOREIGN KEY (\(try RepairText.name(column.name))) "
+                    + "REFERENCES \(try RepairText.name(target)) (\(try RepairText.name(other.name)))"
+                if relation.isPartitioned { return [try RepairText.alter(relation, add)] }
+                return [
+                    try RepairText.alter(relation, add + " NOT VALID"),
+                    try RepairText.alter(relation, "VALIDATE CONSTRAINT \(key)"),
+                ]
+            })
+    }
+
+    /// The table that a column's name speaks of: person for person_id, personId and personID.
+    private static func base(of name: String) -> String? {
+        for suffix in ["_id", "Id", "ID", "_ID"] where name.hasSuffix(suffix) && name.count > suffix.count {
+            return String(name.dropLast(suffix.count)).lowercased()
+        }
+        return nil
+    }
+
+    private static func plurals(of base: String) -> [String] {
+        [base, base + "s", base + "es"] + (base.hasSuffix("y") ? [base.dropLast() + "ies"] : [])
+    }
+
+    // MARK: Partitions
+
+    static func checkPartitions(_ visit: inout RuleVisit) {
+        let examination = visit.examination
+        let diagnosed = examination.schema.diagnostics.filter { $0.code == .partitionForeignKey }
+        for diagnostic in diagnosed {
+            guard let oid = examination.oid(of: diagnostic.entity), let relation = examination.relations[oid] else {
+                continue
+            }
+            visit.report(
+                relation, object: diagnostic.constraints.joined(separator: ", "), diagnostic.message,
+                repair: { try partitionRepair(diagnostic, relation, examination) })
+        }
+    }
+
+    /// Adds the key to the partitioned table where it says the same on each of its partitions.
+    private static func partitionRepair(
+        _ diagnostic: SchemaDiagnostic, _ relation: DoctorCatalog.Relation, _ examination: Examination
+    ) throws -> [String] {
+        guard relation.isPartitioned else { return [] }
+        let leaves = examination.leaves(of: relation.oid).filter(\.holdsRows)
+        let keys = leaves.compactMap { leaf in
+            examination.foreignKeys(of: leaf.oid).first { diagnostic.constraints.contains($0.name) }
+        }
+        guard keys.count == leaves.count, let first = keys.first, let target = examination.relations[first.target],
+            !target.isPartition,
+            keys.allSatisfy({ $0.target == first.target && $0.deleteAction == first.deleteAction })
+        else { return [] }
+        let columns = keys.map { examination.names($0.columns, of: $0.relation) }
+        guard Set(columns).count == 1, let names = columns.first, !names.isEmpty else { return [] }
+        let key = try ForeignKeyText.definition(first, columns: names, in: examination)
+        return [try RepairText.alter(relation, "ADD \(key)")]
+    }
+}

@@ -1,0 +1,163 @@
+import KindredSchema
+
+/// K206 to K208: the names of relationships, and who stepped down.
+enum NameRules {
+    /// The relationships that stand for tables; those of views have no annotations of their own.
+    private static func own(_ entity: Entity) -> [Relationship] {
+        entity.relationships.filter { !$0.isByView }
+    }
+
+    /// Whether an annotation gave the relationship a name.
+    private static func isChosen(_ relationship: Relationship) -> Bool {
+        relationship.explanation.contains { $0.rule == .annotation && $0.isGiven }
+    }
+
+    static func checkContested(_ visit: inout RuleVisit) {
+        let examination = visit.examination
+        let pins = NamePins(examination)
+        for entity in examination.schema.entities {
+            guard let oid = examination.oid(of: entity.name), let relation = examination.relations[oid] else {
+                continue
+            }
+            var claims: [String: [Relationship]] = [:]
+            for relationship in own(entity) {
+                let contested = relationship.explanation.filter {
+                    if case .contested = $0.outcome { return true }
+                    return false
+                }
+                for name in Set(contested.map(\.name)) { claims[name, default: []].append(relationship) }
+            }
+            for (name, claimants) in claims where claimants.count > 1 && !claimants.allSatisfy(isChosen) {
+                let words = claimants.map { "\($0.name) (\($0.foreignKey ?? $0.helper?.entity.name ?? ""))" }
+                visit.report(
+                    relation, object: name,
+                    subjects: claimants.flatMap { pins.constraints(of: $0).map { .constraint($0.oid) } },
+                    "\(claimants.count) relationships of \(relation.qualifiedName) claim the name \(name), so that none has it",
+                    facts: [("relationships", words.joined(separator: ", "))],
+                    repair: { try pins.statements(for: claimants) })
+            }
+        }
+    }
+
+    static func checkGenerated(_ visit: inout RuleVisit) {
+        let examination = visit.examination
+        let pins = NamePins(examination)
+        for entity in examination.schema.entities {
+            guard let oid = examination.oid(of: entity.name), let relation = examination.relations[oid] else {
+                continue
+            }
+            for relationship in own(entity)
+            where !relationship.explanation.contains(where: { $0.isGiven && $0.rule != .generated }) {
+                let lost = relationship.explanation.filter { !$0.isGiven }.map { "\($0)" }
+                visit.report(
+                    relation, object: relationship.name,
+                    subjects: pins.constraints(of: relationship).map { .constraint($0.oid) },
+                    "The relationship of \(relation.qualifiedName) to \(relationship.destination) has no name but the "
+                        + "generated \(relationship.name)",
+                    facts: lost.isEmpty ? [] : [("names it did not get", lost.joined(separator: "; "))],
+                    repair: { try pins.statements(for: [relationship]) })
+            }
+        }
+    }
+
+    static func checkHelpers(_ visit: inout RuleVisit) {
+        let examination = visit.examination
+        for diagnostic in examination.schema.diagnostics where diagnostic.code == .ambiguousHelper {
+            guard let oid = examination.oid(of: diagnostic.entity), let relation = examination.relations[oid] else {
+                continue
+            }
+            visit.report(
+                relation,
+                subjects: diagnostic.constraints.compactMap { name in
+                    examination.foreignKey(named: name, of: oid).map { .constraint($0.oid) }
+                },
+                "More than one pair of the foreign keys of \(relation.qualifiedName) could make a many-to-many relationship, "
+                    + "so that none does",
+                facts: [("foreign keys", diagnostic.constraints.joined(separator: ", "))],
+                repair: {
+                    let comment = examination.facts.comments[.relation(oid)]
+                    guard let text = DoctorAnnotation.adding(["manyToMany": false], to: comment) else { return [] }
+                    return ["COMMENT ON TABLE \(try RepairText.name(relation)) IS \(RepairText.literal(text))"]
+                })
+        }
+    }
+}
+
+/// Annotations that keep the names which the relationships of a foreign key have: one comment for each key, the same for
+/// whichever finding asks for it.
+struct NamePins {
+    private let examination: Examination
+    /// What the annotation of a key would say, by the key's OID.
+    private var members: [UInt32: [String: String]] = [:]
+    private var keys: [UInt32: DoctorCatalog.ForeignKey] = [:]
+
+    init(_ examination: Examination) {
+        self.examination = examination
+        for entity in examination.schema.entities {
+            for relationship in entity.relationships where !relationship.isByView {
+                guard let (key, member) = place(of: relationship, in: examination) else { continue }
+                keys[key.oid] = key
+                if members[key.oid]?[member] == nil {
+                    members[key.oid, default: [:]][member] = Self.name(for: relationship, of: entity)
+                }
+            }
+        }
+    }
+
+    /// The constraint that a relationship's name is written on, and what as.
+    private func place(
+        of relationship: Relationship, in examination: Examination
+    ) -> (key: DoctorCatalog.ForeignKey, member: String)? {
+        func key(_ name: String?, _ table: QualifiedName) -> DoctorCatalog.ForeignKey? {
+            guard let name, let oid = examination.oid(of: table) else { return nil }
+            return examination.foreignKey(named: name, of: oid)
+        }
+        if let helper = relationship.helper {
+            return key(helper.sourceForeignKey, helper.entity).map { ($0, "manyToMany") }
+        }
+        let holder = relationship.holdsForeignKey ? relationship.source : relationship.destination
+        return key(relationship.foreignKey, holder).map { ($0, relationship.holdsForeignKey ? "name" : "inverse") }
+    }
+
+    func constraints(of relationship: Relationship) -> [DoctorCatalog.ForeignKey] {
+        place(of: relationship, in: examination).map { [$0.key] } ?? []
+    }
+
+    /// The relationship's name; one made of its columns where it has a generated one only.
+    private static func name(for relationship: Relationship, of entity: Entity) -> String {
+        if relationship.explanation.contains(where: { $0.isGiven && $0.rule != .generated }) {
+            return relationship.name
+        }
+        let own = relationship.holdsForeignKey ? relationship.columns : relationship.destinationColumns
+        let wanted =
+            relationship.isToMany
+            ? "\(relationship.destination.name)_by_\(own.joined(separator: "_"))"
+            : "\(own.joined(separator: "_"))_\(relationship.destination.name)"
+        for number in 1...100 {
+            let name = number == 1 ? wanted : "\(wanted)_\(number)"
+            if entity.attribute(named: name) == nil, entity.relationship(named: name) == nil { return name }
+        }
+        return relationship.name
+    }
+
+    /// A COMMENT for each constraint concerned; a self-reference's has both names.
+    func statements(for relationships: [Relationship]) throws -> [String] {
+        var statements: [String] = []
+        var seen: Set<UInt32> = []
+        for relationship in relationships {
+            for key in constraints(of: relationship) where seen.insert(key.oid).inserted {
+                guard let relation = examination.relations[key.relation], let wanted = members[key.oid] else {
+                    continue
+                }
+                let comment = examination.facts.comments[.constraint(key.oid)]
+                let written = comment.flatMap(DoctorAnnotation.init)?.members ?? [:]
+                let additions = wanted.filter { written[$0.key] == nil }
+                guard !additions.isEmpty, let text = DoctorAnnotation.adding(additions, to: comment) else { continue }
+                statements.append(
+                    "COMMENT ON CONSTRAINT \(try RepairText.name(key.name)) ON \(try RepairText.name(relation)) IS "
+                        + RepairText.literal(text))
+            }
+        }
+        return statements
+    }
+}

@@ -1,0 +1,146 @@
+import KindredSchema
+
+extension DoctorRule {
+    /// K5: what Kindred itself needs.
+    static let ownRules: [DoctorRule] = [
+        DoctorRule(
+            "K501", "misfitting-annotation", .error,
+            "An annotation that is malformed, names nothing, or clashes.",
+            explanation: """
+                Kindred refuses to read a schema with such a comment, so that a wrong name is noticed at start and not when a \
+                relationship is missing. A rule that does not exist in "ignore" is a note.
+                """,
+            check: OwnChecks.checkAnnotations),
+        DoctorRule(
+            "K502", "order-without-unique-key", .note,
+            "An ordered set whose positions nothing keeps apart.",
+            explanation: """
+                Two members with one position come in any order. The repair adds a unique key over the foreign key and the \
+                position, deferrable so that one UPDATE can move members; it serves as the foreign key's index, and fails if two \
+                members have one position already.
+                """,
+            check: OwnChecks.checkOrders),
+        DoctorRule(
+            "K503", "unused-version-column", .note,
+            "A column that looks like a version and that nobody counts up.",
+            explanation: """
+                A required integer column named version, lock_version or row_version, without an annotation and without a trigger \
+                on UPDATE. The repair makes it the version by which Kindred notices that somebody else has changed a row; other \
+                writers have to count it up, too.
+                """,
+            check: OwnChecks.checkVersions),
+        DoctorRule(
+            "K504", "outdated-classes", .warning,
+            "Generated classes that the database has gone on from.",
+            explanation: """
+                The files of a folder are compared with what `kindred generate` would write today, with the names of the lock
+                file beside them. Connecting with classes that do not fit is refused. Say which folder by --generated; tables
+                without a class are not looked at, as a folder may be for some tables only.
+                """,
+            check: OwnChecks.checkClasses),
+    ]
+}
+
+/// The checks of K5.
+enum OwnChecks {
+    static func checkAnnotations(_ visit: inout RuleVisit) {
+        let examination = visit.examination
+        for problem in examination.problems {
+            let relation = examination.oid(of: problem.entity).flatMap { examination.relations[$0] }
+            visit.report(
+                relation, "\(problem.location) does not fit: \(problem.reason)",
+                facts: [("written in", problem.location)])
+        }
+        let known = Set(DoctorRule.all.map(\.id))
+        for (object, text) in examination.facts.comments {
+            let unknown = (DoctorAnnotation(text)?.ignoredRules ?? []).subtracting(known).sorted()
+            guard !unknown.isEmpty else { continue }
+            visit.report(
+                relation(of: object, examination), level: .note,
+                "A comment ignores \(unknown.joined(separator: ", ")), which is no rule")
+        }
+    }
+
+    private static func relation(of object: CatalogObject, _ examination: Examination) -> DoctorCatalog.Relation? {
+        switch object {
+        case .relation(let oid), .column(let oid, _):
+            examination.relations[oid] ?? examination.index(oid).flatMap { examination.relations[$0.relation] }
+        case .constraint(let oid):
+            examination.facts.foreignKeys.first { $0.oid == oid }.flatMap { examination.relations[$0.relation] }
+        case .policy(let oid):
+            examination.facts.policies.first { $0.oid == oid }.flatMap { examination.relations[$0.relation] }
+        case .function, .schema: nil
+        }
+    }
+
+    static func checkOrders(_ visit: inout RuleVisit) {
+        let examination = visit.examination
+        var seen: Set<UInt32> = []
+        for entity in examination.schema.entities {
+            for relationship in entity.relationships where relationship.isToMany && !relationship.isByView {
+                let holder = relationship.helper?.entity ?? relationship.destination
+                let columns = relationship.helper?.sourceColumns ?? relationship.destinationColumns
+                guard let position = relationship.orderedBy, let oid = examination.oid(of: holder),
+                    let relation = examination.relations[oid],
+                    let name = relationship.helper?.sourceForeignKey ?? relationship.foreignKey,
+                    let key = examination.foreignKey(named: name, of: oid), seen.insert(key.oid).inserted
+                else { continue }
+                let wanted = Set(columns + [position])
+                let isUnique = examination.indexes(of: oid).contains { index in
+                    index.isUnique && index.isUsable && index.predicate == nil && index.expressions == nil
+                        && Set(examination.names(index.keyColumns, of: oid)).isSubset(of: wanted)
+                }
+                if isUnique { continue }
+                visit.report(
+                    relation, object: name, subjects: [.constraint(key.oid)],
+                    "Nothing keeps the positions of \(entity.name.name).\(relationship.name) apart",
+                    facts: [("position", position), ("foreign key", columns.joined(separator: ", "))],
+                    repair: {
+                        let list = try RepairText.list(columns + (columns.contains(position) ? [] : [position]))
+                        return [try RepairText.alter(relation, "ADD UNIQUE (\(list)) DEFERRABLE")]
+                    })
+            }
+        }
+    }
+
+    static func checkClasses(_ visit: inout RuleVisit) {
+        guard let (folder, files) = visit.examination.outdated else { return }
+        guard let files else {
+            return visit.skip("\(folder) holds no generated classes, or its lock file cannot be read")
+        }
+        for file in files {
+            visit.report(
+                nil, object: file,
+                "The file \(file) in \(folder) does not fit the database any more; run kindred generate again")
+        }
+    }
+
+    private static let versionNames: Set<String> = [
+        "version", "lock_version", "row_version", "lockVersion", "rowVersion",
+    ]
+
+    static func checkVersions(_ visit: inout RuleVisit) {
+        let examination = visit.examination
+        for entity in examination.schema.entities where entity.kind == .table && entity.optimisticLocking == nil {
+            guard let oid = examination.oid(of: entity.name), let relation = examination.relations[oid],
+                !relation.hasUpdateTrigger
+            else { continue }
+            let keys = examination.foreignKeys(of: oid).flatMap(\.columns)
+            let candidates = examination.columns(of: oid).filter { column in
+                versionNames.contains(column.name) && column.isNotNull && !column.isGenerated && !column.isIdentity
+                    && [20, 21, 23].contains(examination.baseType(column.type)) && !keys.contains(column.number)
+                    && !entity.primaryKey.contains(column.name)
+            }
+            guard candidates.count == 1, let column = candidates.first else { continue }
+            visit.report(
+                relation, object: column.name, subjects: [.column(oid, column.number)],
+                "The column \(column.name) of \(relation.qualifiedName) looks like a version, and nothing counts it up",
+                repair: {
+                    let comment = examination.facts.comments[.column(oid, column.number)]
+                    guard let text = DoctorAnnotation.adding(["version": true], to: comment) else { return [] }
+                    let name = "\(try RepairText.name(relation)).\(try RepairText.name(column.name))"
+                    return ["COMMENT ON COLUMN \(name) IS \(RepairText.literal(text))"]
+                })
+        }
+    }
+}

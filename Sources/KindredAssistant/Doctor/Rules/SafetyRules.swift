@@ -1,0 +1,245 @@
+import KindredSchema
+
+extension DoctorRule {
+    /// K4: safety.
+    static let safetyRules: [DoctorRule] = [
+        DoctorRule(
+            "K401", "open-schema", .warning,
+            "A schema on the search path in which everybody may create objects.",
+            explanation: """
+                A function or operator that somebody else puts there can be what your statements call. Since PostgreSQL 15 new \
+                databases come without that right.
+                """,
+            check: SafetyChecks.checkSchemas),
+        DoctorRule(
+            "K402", "security-definer-without-path", .warning,
+            "A SECURITY DEFINER function that takes its caller's search path.",
+            explanation: """
+                It runs with its owner's rights, and the caller decides what its unqualified names mean. The repair fixes the \
+                path to the function's own schema, with the temporary one last; widen it where the function needs others.
+                """,
+            check: SafetyChecks.checkFunctions),
+        DoctorRule(
+            "K403", "row-security-without-policy", .warning,
+            "A table with row security and no policy.",
+            explanation: """
+                Its owner sees every row, everybody else none. Write the policy that is missing, or turn row security off.
+                """,
+            check: SafetyChecks.checkUnpoliced),
+        DoctorRule(
+            "K404", "policy-without-row-security", .warning,
+            "A table with policies that are not in force.",
+            explanation: "Policies hold only once row security is enabled for their table, which the repair does.",
+            check: SafetyChecks.checkUnenforced),
+        DoctorRule(
+            "K405", "policy-calls-for-each-row", .note,
+            "A policy that calls a function anew for each row.",
+            explanation: """
+                current_setting() and functions such as auth.uid() give the same for every row of a statement, but are called for \
+                each. In a subquery, as in (SELECT current_setting('app.tenant')), they are called once. The repair writes the \
+                policy so.
+                """,
+            check: SafetyChecks.checkPolicies),
+        DoctorRule(
+            "K406", "view-past-row-security", .warning,
+            "A view that reads a table with row security by its owner's rights.",
+            explanation: """
+                The table's policies see the view's owner and not its reader, so that who may read the view may see every row. \
+                From PostgreSQL 15 on, security_invoker makes it the reader.
+                """,
+            check: SafetyChecks.checkViews),
+        DoctorRule(
+            "K407", "role-past-row-security", .note,
+            "A role that row security does not hold for.",
+            explanation: """
+                The role that the doctor runs as has BYPASSRLS, and the database has policies. An application's role should not.
+                """,
+            check: SafetyChecks.checkRole),
+        DoctorRule(
+            "K408", "late-catalog", .warning,
+            "A search path on which schemas come before pg_catalog.",
+            explanation: """
+                What is created in those schemas takes the place of PostgreSQL's own functions and operators. Leave pg_catalog \
+                out of search_path: then it comes first.
+                """,
+            check: SafetyChecks.checkPath),
+    ]
+}
+
+/// The checks of K4.
+enum SafetyChecks {
+    static func checkSchemas(_ visit: inout RuleVisit) {
+        for schema in visit.examination.openSchemas {
+            visit.report(
+                nil, object: schema,
+                "Everybody may create objects in the schema \(schema), which is on the search path",
+                repair: { ["REVOKE CREATE ON SCHEMA \(try RepairText.name(schema)) FROM PUBLIC"] })
+        }
+    }
+
+    static func checkFunctions(_ visit: inout RuleVisit) {
+        for function in visit.examination.facts.functions where !function.hasSearchPath {
+            let signature = "\(function.schema).\(function.name)(\(function.arguments))"
+            visit.report(
+                nil, object: signature, subjects: [.function(function.oid)],
+                "The function \(signature) runs with its owner's rights and its caller's search path",
+                repair: {
+                    let name = try RepairText.name(schema: function.schema, function.name)
+                    return [
+                        "ALTER ROUTINE \(name)(\(function.arguments)) SET search_path = "
+                            + "\(try RepairText.name(function.schema)), pg_temp"
+                    ]
+                })
+        }
+    }
+
+    static func checkUnpoliced(_ visit: inout RuleVisit) {
+        let policed = Set(visit.examination.facts.policies.map(\.relation))
+        for relation in visit.examination.sortedRelations
+        where relation.hasRowSecurity && !relation.isPartition && !policed.contains(relation.oid) {
+            visit.report(
+                relation,
+                "The table \(relation.qualifiedName) has row security and no policy, so that only its owner sees rows")
+        }
+    }
+
+    static func checkUnenforced(_ visit: inout RuleVisit) {
+        let policies = Dictionary(grouping: visit.examination.facts.policies, by: \.relation)
+        for relation in visit.examination.sortedRelations where !relation.hasRowSecurity {
+            guard let own = policies[relation.oid] else { continue }
+            visit.report(
+                relation, subjects: own.map { .policy($0.oid) },
+                "The policies of \(relation.qualifiedName) are not in force, as its row security is not enabled",
+                facts: [("policies", own.map(\.name).sorted().joined(separator: ", "))],
+                repair: { [try RepairText.alter(relation, "ENABLE ROW LEVEL SECURITY")] })
+        }
+    }
+
+    static func checkPolicies(_ visit: inout RuleVisit) {
+        for policy in visit.examination.facts.policies.sorted(by: { $0.name.precedesInBytes($1.name) }) {
+            guard let relation = visit.examination.relations[policy.relation] else { continue }
+            let using = policy.using.map(PolicyText.init)
+            let check = policy.check.map(PolicyText.init)
+            let calls = (using?.calls ?? []) + (check?.calls ?? [])
+            guard !calls.isEmpty else { continue }
+            visit.report(
+                relation, object: policy.name, subjects: [.policy(policy.oid)],
+                "The policy \(policy.name) of \(relation.qualifiedName) calls \(calls.joined(separator: ", ")) for each row",
+                weight: Double(relation.rows),
+                repair: {
+                    var text = "ALTER POLICY \(try RepairText.name(policy.name)) ON \(try RepairText.name(relation))"
+                    if let using { text += " USING (\(using.wrapped))" }
+                    if let check { text += " WITH CHECK (\(check.wrapped))" }
+                    return [text]
+                })
+        }
+    }
+
+    static func checkViews(_ visit: inout RuleVisit) {
+        let examination = visit.examination
+        let tables = Dictionary(grouping: examination.facts.viewsOfSecuredTables, by: \.view)
+        for relation in examination.sortedRelations
+        where relation.kind == UInt8(ascii: "v") && !relation.isSecurityInvoker {
+            guard let secured = tables[relation.oid] else { continue }
+            let names = secured.compactMap { examination.relations[$0.table]?.qualifiedName.description }
+                .sortedByBytes()
+            visit.report(
+                relation, "The view \(relation.qualifiedName) reads tables with row security by its owner's rights",
+                facts: [("tables", names.joined(separator: ", "))],
+                repair: {
+                    guard examination.facts.settings.serverVersion >= 150_000 else { return [] }
+                    return ["ALTER VIEW \(try RepairText.name(relation)) SET (security_invoker = true)"]
+                })
+        }
+    }
+
+    static func checkRole(_ visit: inout RuleVisit) {
+        let examination = visit.examination
+        guard examination.bypassesRowSecurity, !examination.facts.policies.isEmpty else { return }
+        visit.report(
+            nil, object: examination.role, "Row security does not hold for the role \(examination.role)",
+            repair: { ["ALTER ROLE \(try RepairText.name(examination.role)) NOBYPASSRLS"] })
+    }
+
+    static func checkPath(_ visit: inout RuleVisit) {
+        let path = visit.examination.searchPath
+        guard let place = path.firstIndex(of: "pg_catalog"), place > 0 else { return }
+        visit.report(
+            nil, object: "search_path", "Schemas come before pg_catalog on the search path",
+            facts: [("search_path", path.joined(separator: ", "))])
+    }
+}
+
+/// The expression of a policy, as `pg_get_expr` writes it, with the calls in it that every row repeats.
+struct PolicyText {
+    /// The functions called outside of subqueries.
+    let calls: [String]
+    /// The text with each of these calls in a subquery of its own.
+    let wrapped: String
+
+    /// Functions that give the same for all rows of a statement: settings, and those of the schema `auth`.
+    private static func isSteady(_ name: String) -> Bool {
+        name == "current_setting" || name.hasPrefix("auth.")
+    }
+
+    init(_ text: String) {
+        var calls: [String] = []
+        var wrapped = ""
+        var rest = Substring(text)
+        while let first = rest.first {
+            if first == "'" || first == "\"" {
+                wrapped += Self.quoted(&rest, first)
+            } else if first == "(", Self.isSubquery(rest) {
+                wrapped += Self.parenthesized(&rest)
+            } else if Self.isPartOfName(first) {
+                let name = rest.prefix { Self.isPartOfName($0) || $0 == "." }
+                rest = rest[name.endIndex...]
+                if rest.first == "(", Self.isSteady(String(name)) {
+                    calls.append(String(name))
+                    wrapped += "( SELECT \(name)\(Self.parenthesized(&rest)))"
+                } else {
+                    wrapped += name
+                }
+            } else {
+                wrapped.append(rest.removeFirst())
+            }
+        }
+        self.calls = calls
+        self.wrapped = wrapped
+    }
+
+    private static func isPartOfName(_ character: Character) -> Bool {
+        character.isLetter || character.isNumber || character == "_" || character == "$"
+    }
+
+    private static func isSubquery(_ text: Substring) -> Bool {
+        text.dropFirst().drop(while: \.isWhitespace).prefix(6).uppercased() == "SELECT"
+    }
+
+    /// Takes a text up to the parenthesis that closes the first one.
+    private static func parenthesized(_ rest: inout Substring) -> String {
+        var taken = ""
+        var depth = 0
+        while let first = rest.first {
+            if first == "'" || first == "\"" {
+                taken += quoted(&rest, first)
+                continue
+            }
+            if first == "(" { depth += 1 }
+            if first == ")" { depth -= 1 }
+            taken.append(rest.removeFirst())
+            if depth == 0 { break }
+        }
+        return taken
+    }
+
+    private static func quoted(_ rest: inout Substring, _ quote: Character) -> String {
+        var taken = String(rest.removeFirst())
+        while let next = rest.first {
+            taken.append(rest.removeFirst())
+            // A doubled one begins the next piece, which is taken the same way.
+            if next == quote { break }
+        }
+        return taken
+    }
+}

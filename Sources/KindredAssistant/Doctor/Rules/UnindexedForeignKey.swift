@@ -1,0 +1,146 @@
+import KindredSchema
+
+/// K101: foreign keys whose rows no index finds.
+struct UnindexedForeignKeys {
+    let examination: Examination
+    /// What the model asks by each key, by the table that holds it and the key's name.
+    private let uses: [Use: [String]]
+
+    private struct Use: Hashable {
+        var table: QualifiedName
+        var key: String
+    }
+
+    init(_ examination: Examination) {
+        self.examination = examination
+        var uses: [Use: [String]] = [:]
+        for entity in examination.schema.entities {
+            for relationship in entity.relationships where !relationship.isByView && !relationship.holdsForeignKey {
+                let use: Use
+                if let helper = relationship.helper {
+                    use = Use(table: helper.entity, key: helper.sourceForeignKey)
+                } else if let key = relationship.foreignKey {
+                    use = Use(table: relationship.destination, key: key)
+                } else {
+                    continue
+                }
+                uses[use, default: []].append("\(entity.name.name).\(relationship.name)")
+                if relationship.deleteRule != .noAction {
+                    uses[use, default: []].append(
+                        "deletion of \(entity.name.name) (\(relationship.deleteRule.rawValue))")
+                }
+            }
+        }
+        self.uses = uses
+    }
+
+    /// Every key without an index, with what is wrong and the statements that make one.
+    static func check(_ visit: inout RuleVisit) {
+        let keys = UnindexedForeignKeys(visit.examination)
+        var found: [Finding] = []
+        for key in visit.examination.foreignKeys {
+            let coverage = ForeignKeyCoverage(key, in: visit.examination)
+            let uncovered = coverage.uncovered()
+            guard !uncovered.isEmpty, let relation = visit.examination.relations[key.relation] else { continue }
+            found.append(Finding(coverage: coverage, relation: relation, uncovered: uncovered))
+        }
+        let proposals = Proposals(found, visit.examination)
+        for finding in found { keys.report(finding, proposals, &visit) }
+    }
+
+    fileprivate struct Finding {
+        let coverage: ForeignKeyCoverage
+        let relation: DoctorCatalog.Relation
+        let uncovered: [DoctorCatalog.Relation]
+
+        var key: DoctorCatalog.ForeignKey { coverage.key }
+
+        /// The tables that need an index: a partitioned table itself where none of its partitions has one.
+        func places(in examination: Examination) -> [DoctorCatalog.Relation] {
+            let leaves = examination.leaves(of: relation.oid).filter(\.holdsRows)
+            return relation.isPartitioned && uncovered.count >= leaves.count ? [relation] : uncovered
+        }
+    }
+
+    private func report(_ finding: Finding, _ proposals: Proposals, _ visit: inout RuleVisit) {
+        let (key, relation) = (finding.key, finding.relation)
+        guard let target = examination.relations[key.target] else { return }
+        let rows = finding.uncovered.reduce(0) { $0.addingReportingOverflow($1.rows).partialValue }
+        let columns = finding.coverage.columns.joined(separator: ", ")
+        let uses = uses[Use(table: relation.qualifiedName, key: key.name)] ?? []
+        let changes = target.deletes.addingReportingOverflow(target.updates).partialValue
+        var facts: [(String, String)] = [("columns", columns), ("rows", "about \(rows)")]
+        facts.append(("deletes and updates of \(target.qualifiedName)", "\(changes)"))
+        if !uses.isEmpty { facts.append(("asked by", uses.joined(separator: ", "))) }
+        if relation.isPartitioned {
+            let names = finding.uncovered.map { $0.qualifiedName.description }
+            let shown = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? ", …" : "")
+            facts.append(("partitions without an index", "\(names.count): \(shown)"))
+        }
+        for table in finding.uncovered.prefix(5) {
+            for miss in finding.coverage.nearMisses(on: table.oid).prefix(5) {
+                facts.append(("index \(miss.index)", miss.fault.description))
+            }
+        }
+        let place =
+            finding.uncovered.count == 1 || !relation.isPartitioned ? "" : " in \(finding.uncovered.count) partitions"
+        visit.report(
+            relation, object: key.name, subjects: [.constraint(key.oid)],
+            "No index finds the rows of \(relation.qualifiedName) by \(columns)\(place), so that deleting a row of "
+                + "\(target.qualifiedName), and reading what refers to one, reads about \(rows) rows",
+            facts: facts, weight: Double(rows) * (1 + Double(uses.count) + Double(max(changes, 0)).squareRoot()),
+            repair: { try proposals.statements(for: finding) })
+    }
+
+    /// The indexes to make: one for keys whose columns are at another's beginning, too.
+    private struct Proposals {
+        /// Columns of the indexes to make, by table.
+        private var columns: [UInt32: [[String]]] = [:]
+        private var names: [UInt32: [String]] = [:]
+        private let examination: Examination
+
+        init(_ findings: [Finding], _ examination: Examination) {
+            self.examination = examination
+            var wanted: [UInt32: [[String]]] = [:]
+            var order: [DoctorCatalog.Relation] = []
+            for finding in findings {
+                for place in finding.places(in: examination) {
+                    if wanted[place.oid] == nil { order.append(place) }
+                    wanted[place.oid, default: []].append(finding.coverage.columns)
+                }
+            }
+            var taken: Set<QualifiedName> = []
+            for place in order {
+                var lists: [[String]] = []
+                // The shortest first: a longer key that has all its columns begins with them, and takes its place.
+                for columns in (wanted[place.oid] ?? []).sorted(by: { $0.count < $1.count }) {
+                    if lists.contains(where: { Set($0) == Set(columns) }) { continue }
+                    if let shorter = lists.firstIndex(where: { Set($0).isSubset(of: columns) }) {
+                        lists[shorter] += columns.filter { !lists[shorter].contains($0) }
+                    } else {
+                        lists.append(columns)
+                    }
+                }
+                columns[place.oid] = lists
+                names[place.oid] = lists.map { columns in
+                    let name = RepairText.made(of: [place.name] + columns + ["idx"]) { name in
+                        examination.isTaken(name, in: place.schema)
+                            || taken.contains(QualifiedName(schema: place.schema, name: name))
+                    }
+                    taken.insert(QualifiedName(schema: place.schema, name: name))
+                    return name
+                }
+            }
+        }
+
+        func statements(for finding: Finding) throws -> [String] {
+            let wanted = Set(finding.coverage.columns)
+            return try finding.places(in: examination).compactMap { place in
+                guard let lists = columns[place.oid], let names = names[place.oid],
+                    let index = lists.firstIndex(where: { Set($0.prefix(wanted.count)) == wanted })
+                else { return nil }
+                return try RepairText.createIndex(names[index], on: place, lists[index])
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import ArgumentParser
+import KindredAssistant
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// `kindred doctor`: what is wrong with a database, or will be.
+struct DoctorCommand: ToolCommand {
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case text, json, sarif
+    }
+
+    enum Level: String, ExpressibleByArgument, CaseIterable {
+        case note, warning, error
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Finds what is wrong with a database, and the SQL that repairs it.",
+        discussion: """
+            Reads the catalog in one read-only transaction; no row of a table is read and nothing is changed. Example:
+
+              kindred doctor --database postgres://localhost/shop --fail-on warning
+
+            A finding is left out by its key in a file (one a line), by a rule's number alone, or by a comment in the \
+            database: COMMENT ON TABLE t IS '@kindred {"ignore": ["K101"]}'.
+            """)
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Option(help: "text, for people; json or sarif, for programs.")
+    var format: Format = .text
+
+    @Flag(help: "Look at tables of fewer than 1,000 rows, too, where a rule is about speed.")
+    var all = false
+
+    @Option(help: "End with status 1 if a finding is of this level or above: note, warning or error.")
+    var failOn: Level?
+
+    @Option(
+        help: ArgumentHelp(
+            "The file with what is ignored; by default .kindred-doctor, if it is there.", valueName: "file"))
+    var ignoreFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A folder of classes that kindred generate wrote, which have to fit the database.", valueName: "dir"))
+    var generated: String?
+
+    @Option(help: ArgumentHelp("Say what a rule is about, such as K101, and end.", valueName: "rule"))
+    var explain: String?
+
+    @Flag(help: "Print the SQL that repairs the findings, and run none of it.")
+    var fix = false
+
+    func validate() throws {
+        if fix, format != .text { throw ValidationError("--fix prints SQL; it goes with no other format.") }
+        if let explain, DoctorRule.named(explain) == nil {
+            throw ValidationError("There is no rule \"\(explain)\"; `kindred doctor --format sarif` lists all of them.")
+        }
+    }
+
+    func run(in terminal: Terminal) async throws {
+        if let explain, let rule = DoctorRule.named(explain) {
+            DoctorPage(terminal: terminal).print(rule)
+            return
+        }
+        var options = DoctorOptions()
+        options.includesSmallTables = all
+        options.ignored = try ignoreList()
+        options.generated = try generated.map { folder in
+            do {
+                return try GeneratedClasses(folder: folder)
+            } catch {
+                throw CommandFailure(.unknownName, "The folder \(folder) cannot be read.")
+            }
+        }
+        let report = try await connection.withClient(in: terminal) { try await Doctor.findings(of: $0, options) }
+        switch format {
+        case .json: terminal.printLines(report.json())
+        case .sarif: terminal.printLines(report.sarif(version: RootCommand.configuration.version))
+        case .text where fix: DoctorPage(terminal: terminal).printRepairs(of: report)
+        case .text: DoctorPage(terminal: terminal).print(report)
+        }
+        if let failOn, let level = DoctorLevel(rawValue: failOn.rawValue), report.reaches(level) {
+            let count = report.findings.count { $0.level >= level }
+            throw CommandFailure(
+                .failure, "\(count) \(count == 1 ? "finding is" : "findings are") of the level \(failOn) or above.")
+        }
+    }
+
+    private static let usualFile = ".kindred-doctor"
+
+    private func ignoreList() throws -> DoctorIgnoreList {
+        let path = ignoreFile ?? Self.usualFile
+        if ignoreFile == nil, !FileManager.default.fileExists(atPath: path) { return DoctorIgnoreList() }
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw CommandFailure(.unknownName, "The file \(path) cannot be read.")
+        }
+        do {
+            return try DoctorIgnoreList(text: String(decoding: data, as: UTF8.self))
+        } catch {
+            throw CommandFailure(.unknownName, "\(path) is no list of what to ignore. \(error).")
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import KindredAssistant
+import KindredTesting
+import Testing
+
+/// Lends a client of the test's database.
+func withDoctorClient<Value>(
+    as user: String? = nil, _ body: (PostgresClient) async throws -> Value
+) async throws -> Value {
+    var configuration = try PostgresConfiguration(uri: try TestDatabase.current.uri)
+    configuration.pool.acquireTimeout = .seconds(60)
+    configuration.statementTimeout = .seconds(120)
+    if let user { configuration.user = user }
+    let client = try await PostgresClient.connect(configuration)
+    do {
+        let value = try await body(client)
+        await client.close()
+        return value
+    } catch {
+        await client.close()
+        throw error
+    }
+}
+
+extension PostgresClient {
+    /// What the doctor finds, in tables of any size.
+    func allFindings() async throws -> DoctorReport {
+        var options = DoctorOptions()
+        options.includesSmallTables = true
+        return try await Doctor.findings(of: self, options)
+    }
+
+    /// Runs a finding's repair as its reader would: statement by statement, outside a transaction.
+    func repair(_ finding: DoctorFinding, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        for statement in finding.repair {
+            do {
+                try await query(SQL(unsafeRaw: statement))
+            } catch {
+                Issue.record("\(statement): \(error)", sourceLocation: sourceLocation)
+            }
+        }
+    }
+}
+
+extension DoctorReport {
+    /// The rule and place of each finding, but for what depends on how long the server has been running.
+    var keys: [String] { findings.map(\.ignoreKey).filter { !$0.hasPrefix("K104") } }
+
+    func findings(of rule: String) -> [DoctorFinding] { findings.filter { $0.rule == rule } }
+}
