@@ -31,8 +31,9 @@ import Testing
         Example(
             rule: "K102",
             sql: """
-                CREATE TABLE t (id integer PRIMARY KEY, CONSTRAINT again UNIQUE (id));
-                CREATE TABLE r (id integer REFERENCES t, a integer, CONSTRAINT first UNIQUE (a), CONSTRAINT last UNIQUE (a));
+                CREATE TABLE t (id integer PRIMARY KEY); ALTER TABLE t ADD CONSTRAINT again UNIQUE (id);
+                CREATE TABLE r (id integer REFERENCES t (id), a integer, CONSTRAINT first UNIQUE (a));
+                ALTER TABLE r ADD CONSTRAINT last UNIQUE (a);
                 CREATE TABLE late (a integer NOT NULL, CONSTRAINT now UNIQUE (a), CONSTRAINT later UNIQUE (a) DEFERRABLE);
                 """,
             keys: ["K102:public.r.last", "K102:public.t.again"], text: "repeats"),

@@ -15,7 +15,6 @@ struct IndexCondition {
         case isNull([(column: String, isCast: Bool)])
         case always
         case unknown
-        case not(Node)
         case and([Node])
         case or([Node])
     }
@@ -42,7 +41,7 @@ struct IndexCondition {
             names.allSatisfy { name in columns[name.column].map { $0 || !name.isCast } ?? false }
         case .and(let nodes): nodes.allSatisfy { holds($0, columns) }
         case .or(let nodes): nodes.contains { holds($0, columns) }
-        case .isNull, .not, .unknown: false
+        case .isNull, .unknown: false
         }
     }
 
@@ -68,9 +67,16 @@ struct IndexCondition {
         private mutating func negation(_ depth: Int) -> Node {
             guard take(.word("NOT")) else { return term(depth) }
             guard depth < Self.deepest else { return giveUp() }
-            switch negation(depth + 1) {
-            case .isNull(let columns): return .isNotNull(columns)
-            default: return .unknown
+            return Self.opposite(of: negation(depth + 1))
+        }
+
+        /// What NOT makes of a condition: it goes inwards past AND and OR, as PostgreSQL moves it.
+        private static func opposite(of node: Node) -> Node {
+            switch node {
+            case .isNull(let columns): .isNotNull(columns)
+            case .and(let nodes): .or(nodes.map(opposite))
+            case .or(let nodes): .and(nodes.map(opposite))
+            case .isNotNull, .always, .unknown: .unknown
             }
         }
 

@@ -9,7 +9,7 @@ extension DoctorRule {
             explanation: """
                 Without a primary key, or a UNIQUE constraint over columns that are NOT NULL, objects cannot be told apart: \
                 they are read-only and are not uniqued. The repair makes a unique index the key where there is one, else it \
-                adds a numbered column, which rewrites the table.
+                adds a numbered column, which rewrites the table. Helper tables without a key are K209's.
                 """,
             check: KeyChecks.checkTables),
         DoctorRule(
@@ -67,7 +67,7 @@ enum KeyChecks {
         let examination = visit.examination
         for diagnostic in examination.schema.diagnostics where diagnostic.code == .missingKey {
             guard let oid = examination.oid(of: diagnostic.entity), let relation = examination.relations[oid],
-                !relation.isView
+                !relation.isView, !ForeignKeyRules.isHelperWithoutKey(relation, examination)
             else { continue }
             let names = examination.columns(of: oid).map(\.name)
             visit.report(

@@ -7,9 +7,16 @@ enum NameRules {
         entity.relationships.filter { !$0.isByView }
     }
 
-    /// Whether an annotation gave the relationship a name.
+    /// Whether somebody chose the relationship's name: in an annotation, or by naming the constraint.
     private static func isChosen(_ relationship: Relationship) -> Bool {
-        relationship.explanation.contains { $0.rule == .annotation && $0.isGiven }
+        relationship.explanation.contains { candidate in
+            guard candidate.isGiven else { return false }
+            return switch candidate.rule {
+            case .annotation, .pair: true
+            case .constraintName: candidate.name == relationship.name
+            default: false
+            }
+        }
     }
 
     static func checkContested(_ visit: inout RuleVisit) {
