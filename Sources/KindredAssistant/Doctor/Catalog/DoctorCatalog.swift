@@ -25,7 +25,7 @@ struct DoctorCatalog: Sendable {
         var serverVersion = 0
         var isStandby = false
         var countsAccess = true
-        /// How long the server has counted accesses to indexes, in seconds; nil if nobody knows.
+        /// How long the server has counted accesses to indexes, in seconds; nil if unknown.
         var statisticsAge: Int64?
         var isSuperuser = false
     }

@@ -2,7 +2,7 @@ import KindredSchema
 
 /// K221 to K223: what foreign keys do, and cannot do.
 enum ActionRules {
-    // MARK: Circles
+    // MARK: Cycles
 
     static func checkCycles(_ visit: inout RuleVisit) {
         let examination = visit.examination
@@ -10,10 +10,10 @@ enum ActionRules {
         for key in examination.foreignKeys where isStrict(key, examination) {
             edges[key.relation, default: []].append(key)
         }
-        for circle in StrongComponents.find(edges.mapValues { $0.map(\.target) }) where circle.count > 1 {
-            let members = circle.compactMap { examination.relations[$0] }.sorted { $0.qualifiedName < $1.qualifiedName }
+        for cycle in StrongComponents.find(edges.mapValues { $0.map(\.target) }) where cycle.count > 1 {
+            let members = cycle.compactMap { examination.relations[$0] }.sorted { $0.qualifiedName < $1.qualifiedName }
             guard let first = members.first else { continue }
-            let inside = Set(circle)
+            let inside = Set(cycle)
             let keys = members.flatMap { edges[$0.oid] ?? [] }.filter { inside.contains($0.target) }
             let closing = closingKeys(keys, from: members.map(\.oid))
             visit.report(
@@ -38,7 +38,7 @@ enum ActionRules {
         return key.isMatchFull ? columns.contains(where: \.isNotNull) : columns.allSatisfy(\.isNotNull)
     }
 
-    /// The keys without which there is no circle: those that lead back on a walk through all of them.
+    /// The keys without which there is no cycle: the ones that lead back in a depth-first search.
     private static func closingKeys(
         _ keys: [DoctorCatalog.ForeignKey], from tables: [UInt32]
     ) -> [DoctorCatalog.ForeignKey] {

@@ -75,7 +75,7 @@ struct ForeignKeyCoverage {
         examination.names(key.columns, of: key.relation).filter { operators[$0] != nil }
     }
 
-    /// The tables with rows whose rows no index finds: the table itself, or those partitions.
+    /// The tables that lack a usable index: the table itself, or some of its partitions.
     ///
     /// Partitions of other servers have no indexes here, and are left out.
     func uncovered() -> [DoctorCatalog.Relation] {
@@ -140,7 +140,7 @@ struct ForeignKeyCoverage {
         }
     }
 
-    /// What indexes have to do with the key and why they do not do, sorted: for people who thought that there was one.
+    /// The indexes that hold columns of the key, and why each is not usable.
     func nearMisses(on table: UInt32) -> [(index: String, fault: Fault)] {
         examination.indexes(of: table).compactMap { index in
             let names = index.columns.compactMap { examination.column($0, of: table)?.name }

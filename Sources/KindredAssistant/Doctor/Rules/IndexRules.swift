@@ -42,7 +42,7 @@ extension DoctorRule {
             "An index that was never used since statistics began.",
             explanation: """
                 It costs on every write. Unique indexes and the only index of a foreign key are left out: they are needed \
-                though nobody reads them. Look at replicas, which have statistics of their own, before you drop one. Nothing is \
+                even if no query reads them. Look at replicas, which have statistics of their own, before you drop one. Nothing is \
                 said in the first seven days of statistics.
                 """,
             check: RedundantIndexes.checkUnused),

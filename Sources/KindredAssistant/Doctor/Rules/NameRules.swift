@@ -1,13 +1,13 @@
 import KindredSchema
 
-/// K206 to K208: the names of relationships, and who stepped down.
+/// K206 to K208: conflicts between the names of relationships.
 enum NameRules {
-    /// The relationships that stand for tables; those of views have no annotations of their own.
+    /// The relationships between tables; views have no annotations of their own for them.
     private static func own(_ entity: Entity) -> [Relationship] {
         entity.relationships.filter { !$0.isByView }
     }
 
-    /// Whether somebody chose the relationship's name: in an annotation, or by naming the constraint.
+    /// Whether the relationship's name was chosen: in an annotation, or by naming the constraint.
     private static func isChosen(_ relationship: Relationship) -> Bool {
         relationship.explanation.contains { candidate in
             guard candidate.isGiven else { return false }

@@ -22,11 +22,11 @@ extension DoctorRule {
             check: OwnChecks.checkOrders),
         DoctorRule(
             "K503", "unused-version-column", .note,
-            "A column that looks like a version and that nobody counts up.",
+            "A column that looks like a version and is not declared as one.",
             explanation: """
                 A required integer column named version, lock_version or row_version, without an annotation and without a trigger \
-                on UPDATE. The repair makes it the version by which Kindred notices that somebody else has changed a row; other \
-                writers have to count it up, too.
+                on UPDATE. The repair declares it as the version by which Kindred detects concurrent changes of a row; other \
+                writers must increment it, too.
                 """,
             check: OwnChecks.checkVersions),
         DoctorRule(
@@ -134,7 +134,7 @@ enum OwnChecks {
             guard candidates.count == 1, let column = candidates.first else { continue }
             visit.report(
                 relation, object: column.name, subjects: [.column(oid, column.number)],
-                "The column \(column.name) of \(relation.qualifiedName) looks like a version, and nothing counts it up",
+                "The column \(column.name) of \(relation.qualifiedName) looks like a version, and is not declared as one",
                 repair: {
                     let comment = examination.facts.comments[.column(oid, column.number)]
                     guard let text = DoctorAnnotation.adding(["version": true], to: comment) else { return [] }

@@ -101,9 +101,9 @@ extension DoctorRule {
     static let actionRules: [DoctorRule] = [
         DoctorRule(
             "K221", "insert-cycle", .error,
-            "Required foreign keys in a circle, so that no first row can be stored.",
+            "Required foreign keys in a cycle, so that no first row can be stored.",
             explanation: """
-                Each table needs a row of the next one, and none of the keys may be checked later. Kindred closes such circles \
+                Each table needs a row of the next one, and none of the keys may be checked later. Kindred closes such cycles \
                 through a key that may be NULL, or one that is deferrable. The repair makes as few keys deferrable as it takes.
                 """,
             check: ActionRules.checkCycles),

@@ -5,9 +5,9 @@ extension DoctorRule {
     static let safetyRules: [DoctorRule] = [
         DoctorRule(
             "K401", "open-schema", .warning,
-            "A schema on the search path in which everybody may create objects.",
+            "A schema on the search path in which every role may create objects.",
             explanation: """
-                A function or operator that somebody else puts there can be what your statements call. Since PostgreSQL 15 new \
+                A function or operator that another role creates there can be what your statements call. Since PostgreSQL 15 new \
                 databases come without that right.
                 """,
             check: SafetyChecks.checkSchemas),
@@ -23,7 +23,7 @@ extension DoctorRule {
             "K403", "row-security-without-policy", .warning,
             "A table with row security and no policy.",
             explanation: """
-                Its owner sees every row, everybody else none. Write the policy that is missing, or turn row security off.
+                Its owner sees every row, other roles see none. Write the missing policy, or disable row security.
                 """,
             check: SafetyChecks.checkUnpoliced),
         DoctorRule(
@@ -44,7 +44,7 @@ extension DoctorRule {
             "K406", "view-past-row-security", .warning,
             "A view that reads a table with row security by its owner's rights.",
             explanation: """
-                The table's policies see the view's owner and not its reader, so that who may read the view may see every row. \
+                The table's policies apply to the view's owner and not to its reader, so that a reader may see every row. \
                 From PostgreSQL 15 on, security_invoker makes it the reader.
                 """,
             check: SafetyChecks.checkViews),
@@ -59,7 +59,7 @@ extension DoctorRule {
             "K408", "late-catalog", .warning,
             "A search path on which schemas come before pg_catalog.",
             explanation: """
-                What is created in those schemas takes the place of PostgreSQL's own functions and operators. Leave pg_catalog \
+                Objects in these schemas take the place of PostgreSQL's own functions and operators. Leave pg_catalog \
                 out of search_path: then it comes first.
                 """,
             check: SafetyChecks.checkPath),
@@ -72,7 +72,7 @@ enum SafetyChecks {
         for schema in visit.examination.openSchemas {
             visit.report(
                 nil, object: schema,
-                "Everybody may create objects in the schema \(schema), which is on the search path",
+                "Every role may create objects in the schema \(schema), which is on the search path",
                 repair: { ["REVOKE CREATE ON SCHEMA \(try RepairText.name(schema)) FROM PUBLIC"] })
         }
     }
@@ -177,7 +177,7 @@ struct PolicyText {
     /// The text with each of these calls in a subquery of its own.
     let wrapped: String
 
-    /// Functions that give the same for all rows of a statement: settings, and those of the schema `auth`.
+    /// Functions whose result is the same for all rows of a statement: settings, and the schema `auth`.
     private static func isSteady(_ name: String) -> Bool {
         name == "current_setting" || name.hasPrefix("auth.")
     }

@@ -40,7 +40,7 @@ final class SchemaBuilder {
         return schema
     }
 
-    /// Makes the model, and leaves what does not fit in `annotations`.
+    /// Makes the model; `annotations` then holds what is invalid.
     fileprivate func make() -> DatabaseSchema {
         makeTables()
         makeColumns()
@@ -136,7 +136,8 @@ extension DatabaseSchema {
         let builder = SchemaBuilder(catalog, overrides: overrides, registry: types)
         self = try builder.build()
     }
-    /// Makes the model past annotations that do not fit, and says what is wrong with each.
+
+    /// Makes the model despite invalid annotations, and returns what is wrong with each.
     package static func diagnosed(
         catalog: Catalog
     ) -> (schema: DatabaseSchema, problems: [(entity: QualifiedName, location: String, reason: String)]) {
