@@ -59,7 +59,8 @@ struct DoctorCommand: ToolCommand {
     func validate() throws {
         if fix, format != .text { throw ValidationError("--fix prints SQL; it goes with no other format.") }
         if let explain, DoctorRule.named(explain) == nil {
-            throw ValidationError("There is no rule \"\(explain)\"; `kindred doctor --format sarif` lists all of them.")
+            let rules = DoctorRule.all.map(\.id).joined(separator: ", ")
+            throw ValidationError("There is no rule \"\(explain)\"; the rules are \(rules).")
         }
     }
 

@@ -86,6 +86,7 @@ enum ActionRules {
                 relation, object: key.name, subjects: [.constraint(key.oid)],
                 "The foreign key \(key.name) of \(relation.qualifiedName) says ON \(onDelete.isEmpty ? "UPDATE" : "DELETE") "
                     + "\(ForeignKeyText.action(action)), and \(names) cannot be NULL, so that it always fails",
+                facts: [("required columns", names)],
                 repair: { try repair(key, relation, failing, onDelete, onUpdate, examination) })
         }
     }

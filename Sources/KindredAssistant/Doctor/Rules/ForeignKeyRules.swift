@@ -295,6 +295,7 @@ enum ForeignKeyRules {
             }
             visit.report(
                 relation, object: diagnostic.constraints.joined(separator: ", "), diagnostic.message,
+                facts: [("foreign keys", diagnostic.constraints.joined(separator: ", "))],
                 repair: { try partitionRepair(diagnostic, relation, examination) })
         }
     }

@@ -227,7 +227,8 @@ enum KeyChecks {
                 let others = group.dropFirst().map(\.name).joined(separator: ", ")
                 visit.report(
                     first, subjects: group.map { .relation($0.oid) },
-                    "The name of \(first.qualifiedName) differs from \(others) by the case of its letters alone")
+                    "The name of \(first.qualifiedName) differs from \(others) by the case of its letters alone",
+                    facts: [("names", group.map(\.name).joined(separator: ", "))])
             }
         }
         for relation in examination.sortedRelations where !relation.isPartition {
@@ -237,7 +238,8 @@ enum KeyChecks {
                 visit.report(
                     relation, object: first.name, subjects: group.map { .column(relation.oid, $0.number) },
                     "The columns \(group.map(\.name).joined(separator: ", ")) of \(relation.qualifiedName) differ by the case "
-                        + "of their letters alone")
+                        + "of their letters alone",
+                    facts: [("names", group.map(\.name).joined(separator: ", "))])
             }
         }
     }
@@ -246,21 +248,26 @@ enum KeyChecks {
         let examination = visit.examination
         for relation in examination.sortedRelations where !relation.isPartition {
             if isCut(relation.name) {
-                visit.report(relation, "The name of \(relation.qualifiedName) has 63 bytes, and may be cut off")
+                visit.report(
+                    relation, "The name of \(relation.qualifiedName) may be cut off", facts: length(relation.name))
             }
             for column in examination.columns(of: relation.oid) where isCut(column.name) {
                 visit.report(
                     relation, object: column.name, subjects: [.column(relation.oid, column.number)],
-                    "The name of the column \(column.name) of \(relation.qualifiedName) has 63 bytes, and may be cut off"
-                )
+                    "The name of the column \(column.name) of \(relation.qualifiedName) may be cut off",
+                    facts: length(column.name))
             }
             for key in examination.foreignKeys(of: relation.oid) where isCut(key.name) {
                 visit.report(
                     relation, object: key.name, subjects: [.constraint(key.oid)],
-                    "The name of the foreign key \(key.name) of \(relation.qualifiedName) has 63 bytes, and may be cut off"
-                )
+                    "The name of the foreign key \(key.name) of \(relation.qualifiedName) may be cut off",
+                    facts: length(key.name))
             }
         }
+    }
+
+    private static func length(_ name: String) -> [(String, String)] {
+        [("bytes", "\(name.utf8.count), of at most 63")]
     }
 
     /// PostgreSQL cuts between characters, so that up to three bytes may be missing from 63.

@@ -57,7 +57,8 @@ enum OwnChecks {
             guard !unknown.isEmpty else { continue }
             visit.report(
                 relation(of: object, examination), level: .note,
-                "A comment ignores \(unknown.joined(separator: ", ")), which is no rule")
+                "A comment ignores \(unknown.joined(separator: ", ")), which is no rule",
+                facts: [("comment", String(text.prefix(100)))])
         }
     }
 
@@ -111,7 +112,8 @@ enum OwnChecks {
         for file in files {
             visit.report(
                 nil, object: file,
-                "The file \(file) in \(folder) does not fit the database any more; run kindred generate again")
+                "The file \(file) in \(folder) does not fit the database any more; run kindred generate again",
+                facts: [("folder", folder)])
         }
     }
 
@@ -135,6 +137,7 @@ enum OwnChecks {
             visit.report(
                 relation, object: column.name, subjects: [.column(oid, column.number)],
                 "The column \(column.name) of \(relation.qualifiedName) looks like a version, and is not declared as one",
+                facts: [("type", column.typeName)],
                 repair: {
                     let comment = examination.facts.comments[.column(oid, column.number)]
                     guard let text = DoctorAnnotation.adding(["version": true], to: comment) else { return [] }

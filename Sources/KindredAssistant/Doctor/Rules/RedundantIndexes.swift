@@ -167,8 +167,10 @@ enum RedundantIndexes {
         return tables.flatMap { examination.foreignKeys(of: $0) }.contains { key in
             let coverage = ForeignKeyCoverage(key, in: examination)
             return coverage.fault(of: index, on: relation.oid) == nil
-                && !examination.indexes(of: relation.oid).contains {
-                    $0.oid != index.oid && coverage.fault(of: $0, on: relation.oid) == nil
+                && !examination.indexes(of: relation.oid).contains { other in
+                    // Of several unused ones the first by name stays.
+                    let stays = other.scans > 0 || other.isUnique || other.name.precedesInBytes(index.name)
+                    return other.oid != index.oid && stays && coverage.fault(of: other, on: relation.oid) == nil
                 }
         }
     }
@@ -185,7 +187,8 @@ enum InvalidIndexes {
                     relation, object: index.name, subjects: [.relation(index.oid)],
                     "The index \(index.name) of \(relation.qualifiedName) is not complete, so that no query uses it",
                     facts: missing.isEmpty
-                        ? [] : [("partitions without it", missing.map(\.name).joined(separator: ", "))],
+                        ? [("state", index.isReady ? "not valid" : "not ready")]
+                        : [("partitions without it", missing.map(\.name).joined(separator: ", "))],
                     repair: { try repair(index, relation, missing, examination) })
             }
         }

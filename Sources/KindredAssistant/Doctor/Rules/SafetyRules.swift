@@ -63,6 +63,14 @@ extension DoctorRule {
                 out of search_path: then it comes first.
                 """,
             check: SafetyChecks.checkPath),
+        DoctorRule(
+            "K409", "outdated-server", .warning,
+            "A server of a minor version with published vulnerabilities, or of a major one that gets no more fixes.",
+            explanation: """
+                Minor versions need no dump and no other program: install the latest one and restart. The doctor knows the \
+                vulnerabilities published up to November 2025 (CVE-2025-8713 to 8715, CVE-2025-12817 and 12818).
+                """,
+            check: SafetyChecks.checkServer),
     ]
 }
 
@@ -73,6 +81,7 @@ enum SafetyChecks {
             visit.report(
                 nil, object: schema,
                 "Every role may create objects in the schema \(schema), which is on the search path",
+                facts: [("search path", visit.examination.searchPath.joined(separator: ", "))],
                 repair: { ["REVOKE CREATE ON SCHEMA \(try RepairText.name(schema)) FROM PUBLIC"] })
         }
     }
@@ -83,6 +92,7 @@ enum SafetyChecks {
             visit.report(
                 nil, object: signature, subjects: [.function(function.oid)],
                 "The function \(signature) runs with its owner's rights and its caller's search path",
+                facts: [("search_path", "not set")],
                 repair: {
                     let name = try RepairText.name(schema: function.schema, function.name)
                     return [
@@ -99,7 +109,8 @@ enum SafetyChecks {
         where relation.hasRowSecurity && !relation.isPartition && !policed.contains(relation.oid) {
             visit.report(
                 relation,
-                "The table \(relation.qualifiedName) has row security and no policy, so that only its owner sees rows")
+                "The table \(relation.qualifiedName) has row security and no policy, so that only its owner sees rows",
+                facts: [("policies", "none")])
         }
     }
 
@@ -125,7 +136,7 @@ enum SafetyChecks {
             visit.report(
                 relation, object: policy.name, subjects: [.policy(policy.oid)],
                 "The policy \(policy.name) of \(relation.qualifiedName) calls \(calls.joined(separator: ", ")) for each row",
-                weight: Double(relation.rows),
+                facts: [("calls", "\(calls.count)")], weight: Double(relation.rows),
                 repair: {
                     var text = "ALTER POLICY \(try RepairText.name(policy.name)) ON \(try RepairText.name(relation))"
                     if let using { text += " USING (\(using.wrapped))" }
@@ -158,6 +169,7 @@ enum SafetyChecks {
         guard examination.bypassesRowSecurity, !examination.facts.policies.isEmpty else { return }
         visit.report(
             nil, object: examination.role, "Row security does not hold for the role \(examination.role)",
+            facts: [("policies", "\(examination.facts.policies.count)")],
             repair: { ["ALTER ROLE \(try RepairText.name(examination.role)) NOBYPASSRLS"] })
     }
 
@@ -167,6 +179,24 @@ enum SafetyChecks {
         visit.report(
             nil, object: "search_path", "Schemas come before pg_catalog on the search path",
             facts: [("search_path", path.joined(separator: ", "))])
+    }
+}
+
+extension SafetyChecks {
+    /// The first minor version of each major one without vulnerabilities that were published by November 2025.
+    private static let safeVersions = [14: 20, 15: 15, 16: 11, 17: 7, 18: 1]
+
+    static func checkServer(_ visit: inout RuleVisit) {
+        let version = visit.examination.facts.settings.serverVersion
+        let (major, minor) = (version / 10_000, version % 10_000)
+        let facts = [("server", "\(major).\(minor)")]
+        if major < 14 {
+            visit.report(nil, object: "server", "PostgreSQL \(major) gets no more fixes", facts: facts)
+        } else if let safe = safeVersions[major], minor < safe {
+            visit.report(
+                nil, object: "server", "PostgreSQL \(major).\(minor) has published vulnerabilities",
+                facts: facts + [("without them from", "\(major).\(safe)")])
+        }
     }
 }
 
