@@ -166,6 +166,15 @@ import Testing
         #expect(world.unindexed == ["key_a"])
     }
 
+    /// Such as a table of an extension, which is not among the relations.
+    @Test func aKeyToAnUnknownTableNeedsAnIndex() {
+        var world = DoctorWorld()
+        world.addKey(["a"], to: ["id"]) { $0.target = 99 }
+        #expect(world.unindexed == ["key_a"])
+        world.addIndex(["a"])
+        #expect(world.unindexed.isEmpty)
+    }
+
     // MARK: Partitions
 
     /// A partitioned table with a partition whose columns have other numbers, and one that is partitioned again.

@@ -64,13 +64,15 @@ struct UnindexedForeignKeys {
 
     private func report(_ finding: Finding, _ proposals: Proposals, _ visit: inout RuleVisit) {
         let (key, relation) = (finding.key, finding.relation)
-        guard let target = examination.relations[key.target] else { return }
+        // A table of an extension or of the system is not among the relations.
+        let target = examination.relations[key.target]
+        let targetName = target?.qualifiedName.description ?? "the referenced table"
         let rows = finding.uncovered.reduce(0) { $0.addingReportingOverflow($1.rows).partialValue }
         let columns = finding.coverage.columns.joined(separator: ", ")
         let uses = uses[Use(table: relation.qualifiedName, key: key.name)] ?? []
-        let changes = target.deletes.addingReportingOverflow(target.updates).partialValue
+        let changes = target.map { $0.deletes.addingReportingOverflow($0.updates).partialValue } ?? 0
         var facts: [(String, String)] = [("columns", columns), ("rows", "about \(rows)")]
-        facts.append(("deletes and updates of \(target.qualifiedName)", "\(changes)"))
+        facts.append(("deletes and updates of \(targetName)", "\(changes)"))
         if !uses.isEmpty { facts.append(("asked by", uses.joined(separator: ", "))) }
         if relation.isPartitioned {
             let names = finding.uncovered.map { $0.qualifiedName.description }
@@ -82,14 +84,24 @@ struct UnindexedForeignKeys {
                 facts.append(("index \(miss.index)", miss.fault.description))
             }
         }
-        let place =
-            finding.uncovered.count == 1 || !relation.isPartitioned ? "" : " in \(finding.uncovered.count) partitions"
+        let holder =
+            finding.uncovered.count == 1 && !relation.isPartitioned
+            ? "\(relation.qualifiedName) has" : partitions(finding, relation)
         visit.report(
             relation, object: key.name, subjects: [.constraint(key.oid)],
-            "No index finds the rows of \(relation.qualifiedName) by \(columns)\(place), so that deleting a row of "
-                + "\(target.qualifiedName), and reading what refers to one, reads about \(rows) rows",
+            "\(holder) no usable index on \(columns) for the foreign key \(key.name), so that deleting a row of "
+                + "\(targetName), or reading the rows that refer to it, reads all of about \(rows) rows",
             facts: facts, weight: Double(rows) * (1 + Double(uses.count) + Double(max(changes, 0)).squareRoot()),
             repair: { try proposals.statements(for: finding) })
+    }
+
+    private func partitions(_ finding: Finding, _ relation: DoctorCatalog.Relation) -> String {
+        let count = finding.places(in: examination).first?.oid == relation.oid ? 0 : finding.uncovered.count
+        switch count {
+        case 0: return "\(relation.qualifiedName) has"
+        case 1: return "A partition of \(relation.qualifiedName) has"
+        default: return "\(count) partitions of \(relation.qualifiedName) have"
+        }
     }
 
     /// The indexes to make: one for keys whose columns are at another's beginning, too.
