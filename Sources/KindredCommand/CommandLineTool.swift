@@ -97,7 +97,7 @@ struct RootCommand: ParsableCommand {
         abstract: "Shows what Kindred makes of a PostgreSQL database.",
         version: "0.1.0",
         subcommands: [
-            InspectCommand.self, GenerateCommand.self, DoctorCommand.self, DiagramCommand.self, DiffCommand.self,
-            MigrateCommand.self, DemoCommand.self,
+            InspectCommand.self, GenerateCommand.self, DoctorCommand.self, DiagramCommand.self, ImportCommand.self,
+            DiffCommand.self, MigrateCommand.self, DemoCommand.self,
         ])
 }

@@ -1,0 +1,120 @@
+import Foundation
+
+extension CoreDataModel {
+    /// A model's file is at most this large, in bytes; the largest that are known have about two million.
+    private static let maximumSize = 16_777_216
+    /// The list that names the current version has about 260 bytes; a short one is not deep.
+    private static let maximumListSize = 4_096
+
+    /// Reads a model.
+    ///
+    /// - Parameters:
+    ///   - path: A `.xcdatamodeld` folder, whose current version is read; a `.xcdatamodel` folder, which is one version; or
+    ///     the `contents` file of one.
+    ///   - version: The version of a `.xcdatamodeld` to read, with or without `.xcdatamodel`; the current one if nil.
+    /// - Throws: ``ModelImportError`` `.unreadable`, `.malformed` or `.inconsistent`.
+    public init(at path: String, version: String? = nil) throws {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+            throw ModelImportError(.unreadable, "There is no model at \(path)")
+        }
+        let url = URL(filePath: path, directoryHint: isFolder.boolValue ? .isDirectory : .notDirectory)
+        guard isFolder.boolValue else {
+            let folder = url.deletingLastPathComponent()
+            let isInVersion = folder.pathExtension == "xcdatamodel"
+            try self.init(
+                contents: Self.bytes(of: url),
+                name: (isInVersion ? folder : url).deletingPathExtension().lastPathComponent)
+            return
+        }
+        let folder = try Self.version(of: url, named: version)
+        let contents = folder.appending(path: "contents", directoryHint: .notDirectory)
+        guard FileManager.default.fileExists(atPath: contents.path) else {
+            throw ModelImportError(
+                .unreadable,
+                "There is no model in \(folder.path): neither a version (.xcdatamodel) nor a file \"contents\"")
+        }
+        try self.init(
+            contents: Self.bytes(of: contents), name: folder.deletingPathExtension().lastPathComponent)
+    }
+
+    /// The folder of the version to read: the one that is named, the current one, or the only one.
+    private static func version(of folder: URL, named version: String?) throws -> URL {
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [])
+            .filter { $0.hasSuffix(".xcdatamodel") }.sorted()
+        if folder.pathExtension == "xcdatamodel" || names.isEmpty {
+            guard version == nil else {
+                throw ModelImportError(.unreadable, "\(folder.path) has no versions to choose from")
+            }
+            return folder
+        }
+        let known = names.joined(separator: ", ")
+        if let version {
+            let name = version.hasSuffix(".xcdatamodel") ? version : "\(version).xcdatamodel"
+            guard names.contains(name) else {
+                throw ModelImportError(.unreadable, "\(folder.path) has no version \"\(version)\", but \(known)")
+            }
+            return folder.appending(path: name, directoryHint: .isDirectory)
+        }
+        let plist = folder.appending(path: ".xccurrentversion", directoryHint: .notDirectory)
+        guard FileManager.default.fileExists(atPath: plist.path) else {
+            guard names.count == 1 else {
+                throw ModelImportError(
+                    .unreadable, "\(folder.path) does not say which version is current; there are \(known)")
+            }
+            return folder.appending(path: names[0], directoryHint: .isDirectory)
+        }
+        let name = try currentVersion(in: bytes(of: plist), plist.path)
+        // Only a name that stands in the folder, so that it cannot lead out of it.
+        guard names.contains(name) else {
+            throw ModelImportError(
+                .unreadable, "The current version of \(folder.path), \"\(name)\", is not there; there are \(known)")
+        }
+        return folder.appending(path: name, directoryHint: .isDirectory)
+    }
+
+    /// The name that a property list gives the current version.
+    private static func currentVersion(in bytes: [UInt8], _ path: String) throws -> String {
+        guard bytes.count <= maximumListSize, !bytes.containsEntityDeclaration,
+            let list = try? PropertyListSerialization.propertyList(from: Data(bytes), format: nil),
+            let name = (list as? [String: Any])?["_XCCurrentVersionName"] as? String
+        else {
+            throw ModelImportError(.malformed, "\(path) is no property list that names the current version")
+        }
+        return name
+    }
+
+    /// The bytes of an ordinary file that is not too large.
+    private static func bytes(of url: URL) throws -> [UInt8] {
+        let path = url.path
+        let attributes: [FileAttributeKey: Any]
+        do {
+            // Of what a link leads to, since a link's own attributes say nothing.
+            attributes = try FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path)
+        } catch {
+            throw ModelImportError(.unreadable, "\(path) cannot be read")
+        }
+        guard attributes[.type] as? FileAttributeType == .typeRegular else {
+            throw ModelImportError(.unreadable, "\(path) is no ordinary file")
+        }
+        let size = (attributes[.size] as? NSNumber)?.intValue ?? Int.max
+        guard size <= maximumSize else {
+            throw ModelImportError(.unreadable, "\(path) is larger than \(maximumSize >> 20) MB, so it is no model")
+        }
+        guard let data = try? Data(contentsOf: url), data.count <= maximumSize else {
+            throw ModelImportError(.unreadable, "\(path) cannot be read")
+        }
+        return [UInt8](data)
+    }
+}
+
+extension [UInt8] {
+    /// Whether an entity is declared somewhere, in ASCII; a property list's own DOCTYPE declares none.
+    fileprivate var containsEntityDeclaration: Bool {
+        let mark = Array("<!ENTITY".utf8)
+        guard count >= mark.count else { return false }
+        return (0...(count - mark.count)).contains {
+            self[$0] == mark[0] && self[$0..<($0 + mark.count)].elementsEqual(mark)
+        }
+    }
+}

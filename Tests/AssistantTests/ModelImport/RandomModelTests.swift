@@ -1,0 +1,37 @@
+import Kindred
+import KindredTesting
+import TestSupport
+import Testing
+
+@testable import KindredAssistant
+
+/// Random models: written as a file, read, imported, and inspected.
+@Suite struct RandomModelTests {
+    static let count = max(60, Fuzzing.count / 400)
+
+    @Test(.database, .timeLimit(.minutes(10))) func whatIsInspectedIsWhatTheModelSays() async throws {
+        try await withClient { client in
+            for seed in 0..<Self.count {
+                var random = SeededGenerator(seed: UInt64(seed))
+                let made = RandomModel(&random)
+                let model = try CoreDataModel(contents: Array(made.contents.utf8), name: "Random")
+                #expect(model.entities == made.entities, "seed \(seed)")
+                let inheritance = random.pick(ModelImportOptions.Inheritance.allCases)
+                let tables = try ModelImport(model, ModelImportOptions(inheritance: inheritance))
+                // All of it has a counterpart, but for what no object can have.
+                let omitted = tables.reports.filter { $0.level == .omitted && !$0.reason.hasPrefix("no objects of") }
+                #expect(omitted == [], "seed \(seed)")
+                do {
+                    try await tables.apply(to: client)
+                    let schema = try await SchemaReader.read(from: client)
+                    try ModelExpectation(model: model, inheritance: inheritance).check(schema, "seed \(seed)")
+                    #expect(
+                        try ModelMigration(from: model, to: model, .init(inheritance: inheritance)).statements == [])
+                } catch {
+                    Issue.record("seed \(seed): \(String(reflecting: error))\n\(tables.sql)")
+                }
+                try await emptyDatabase(client)
+            }
+        }
+    }
+}
