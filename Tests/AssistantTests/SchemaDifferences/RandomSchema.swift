@@ -282,8 +282,8 @@ extension RandomSchema {
             }
             let index = Int.random(in: 0..<table.columns.count, using: &random)
             guard case .plain = table.columns[index].column.kind else { return }
-            tables[name]?.columns[index].column.defaultText =
-                random.chance(40) ? nil : defaultText(for: table.columns[index].column.type, using: &random)
+            let value = random.chance(40) ? nil : defaultText(for: table.columns[index].column.type, using: &random)
+            tables[name]?.columns[index].column.defaultText = value
         case 9: addPart(using: &random)
         case 10:
             guard let name = tables.keys.sorted().randomElement(using: &random) else { return }
