@@ -161,7 +161,7 @@ private final class NotificationGate: Sendable {
     private static let capacity = 10_000
 
     private let listener: PostgresListener
-    private let state = RankedMutex(State(), .leaf)
+    private let state = RankedMutex(State(), .notificationGate)
 
     init(_ listener: PostgresListener) {
         self.listener = listener

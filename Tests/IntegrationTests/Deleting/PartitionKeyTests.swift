@@ -165,7 +165,7 @@ private let pagila = """
             #expect(
                 await message([things[2], things[3]]).hasPrefix("\(thing)3 cannot be deleted: objects of public.late"))
             let refused = await expectError(.deletionDenied) { try await context.delete(things[8]) }
-            #expect(refused?.message.hasPrefix("\(thing)9 cannot be deleted: the server has refused it") == true)
+            #expect(refused?.message.hasPrefix("\(thing)9 cannot be deleted: the server reports a foreign-key violation") == true)
             #expect(refused?.entity == "public.thing" && refused?.constraint == nil)
             #expect(refused?.message.contains("?\"") == false)
         }
