@@ -41,7 +41,9 @@ enum RepairText {
         for number in 0... {
             let suffix = "_\(parts.last ?? "idx")" + (number == 0 ? "" : "\(number)")
             var stem = parts.dropLast().joined(separator: "_")
-            while stem.utf8.count + suffix.utf8.count > SQLIdentifier.maximumBytes { stem.unicodeScalars.removeLast() }
+            while !stem.isEmpty, stem.utf8.count + suffix.utf8.count > SQLIdentifier.maximumBytes {
+                stem.unicodeScalars.removeLast()
+            }
             if !isTaken(stem + suffix) { return stem + suffix }
         }
         return ""

@@ -92,7 +92,8 @@ struct DoctorCatalogDecoder {
             catalog.indexes.append(
                 DoctorCatalog.Index(
                     oid: cells.oid(row, 0), relation: cells.oid(row, 1), name: cells.string(row, 2),
-                    method: cells.string(row, 3), columns: cells.int16s(row, 4), keyCount: Int(cells.int16(row, 5)),
+                    method: cells.string(row, 3), columns: cells.int16s(row, 4),
+                    keyCount: max(Int(cells.int16(row, 5)), 0),
                     isUnique: cells.flag(row, 6), isPrimary: cells.flag(row, 7), isExclusion: cells.flag(row, 8),
                     isValid: cells.flag(row, 9), isReady: cells.flag(row, 10), isLive: cells.flag(row, 11),
                     hasDistinctNulls: !cells.flag(row, 12), isReplicaIdentity: cells.flag(row, 13),

@@ -167,8 +167,7 @@ enum KeyChecks {
             default: largest = .max
             }
             let end = min(largest, sequence.maximum)
-            let used = Double(last) / Double(end)
-            guard used > 0.7 else { continue }
+            guard end > 0, case let used = min(Double(last) / Double(end), 1), used > 0.7 else { continue }
             visit.report(
                 relation, object: column.name,
                 subjects: [.column(relation.oid, column.number), .relation(sequence.oid)],
