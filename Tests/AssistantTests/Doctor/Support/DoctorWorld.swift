@@ -17,6 +17,7 @@ struct DoctorWorld {
     private var next: UInt32 = 30_000
 
     init() {
+        facts.settings.serverVersion = 180_001
         facts.families = [Self.searching: 10, Self.other: 20]
         facts.searchable = [.init(family: 10, operation: Self.equality)]
         addTable(Self.parent, "parent", ["id", "tenant", "code"])
