@@ -140,7 +140,8 @@ struct DiagramCommandTests {
             let site = folder.appending(path: "site").path
             // Without Graphviz, so that the test is the same everywhere.
             func run(_ arguments: String...) async throws -> Outcome {
-                try await self.run("--site", site, arguments.first ?? "--helpers", environment: ["PATH": folder.path])
+                try await self.run(
+                    "--site", site, arguments.first ?? "--notation=arrows", environment: ["PATH": folder.path])
             }
             #expect(try await run("--check").status == 1)
             #expect(try await run().output.contains("5 of 5 pages written"))

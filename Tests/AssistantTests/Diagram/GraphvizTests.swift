@@ -69,7 +69,7 @@ import Testing
 
     @Test(.enabled("Graphviz is installed") { await Graphviz().isInstalled() })
     func picturesAreDrawnInEachFormat() async throws {
-        let dot = #"digraph { a [label="</svg>"]; a -> b }"#
+        let dot = #"digraph kindred { a [label="</svg>"]; a -> b }"#
         #expect(String(decoding: try await Graphviz().draw(dot, as: .svg), as: UTF8.self).contains("<svg"))
         #expect(try await Graphviz().draw(dot, as: .png).starts(with: [0x89, 0x50, 0x4E, 0x47]))
         #expect(String(decoding: try await Graphviz().draw(dot, as: .pdf).prefix(5), as: UTF8.self) == "%PDF-")

@@ -76,7 +76,9 @@ public struct Graphviz: Sendable {
         // Texts are escaped in SVG, so that these marks begin and end pictures and nothing else.
         for part in output.split(separator: "</svg>") {
             guard let start = part.firstRange(of: "<svg ") else { continue }
-            pictures.append(part[start.lowerBound...] + "</svg>")
+            // All but the first are called otherwise, and a page is not to change with its place in the run.
+            let picture = part[start.lowerBound...].replacing(#"<g id="page0,1_graph0""#, with: #"<g id="graph0""#)
+            pictures.append(picture + "</svg>")
         }
         guard pictures.count == dots.count else {
             throw GraphvizError(.failed, "Graphviz drew \(pictures.count) of \(dots.count) diagrams")
