@@ -69,7 +69,7 @@ public enum CommandLineTool {
     private static func describe(_ error: any Error, of arguments: [String]) -> CommandFailure {
         if let failure = error as? CommandFailure { return failure }
         if let error = error as? SchemaError, error.code == .unknownEntity {
-            return CommandFailure(.unknownName, "\(error)")
+            return CommandFailure(.badInput, "\(error)")
         }
         // The parser's own: --help and --version are errors to it, too.
         let status = RootCommand.exitCode(for: error)

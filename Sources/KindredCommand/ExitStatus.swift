@@ -6,8 +6,8 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
     case failure = 1
     /// The arguments are wrong.
     case usage = 64
-    /// A requested name is not in the database.
-    case unknownName = 65
+    /// A requested name is not in the database, or a file is not what it should be.
+    case badInput = 65
     /// The database is unreachable, or no server is installed.
     case unavailable = 69
 }

@@ -171,8 +171,8 @@ import Testing
                 names == ["Email+Properties.swift", "Email.swift", "KindredModels.swift", "KindredNames.lock.json"])
             let text = try String(contentsOf: folder.appending(path: "Email+Properties.swift"), encoding: .utf8)
             #expect(text.contains("    var address: String? {") && !text.contains("public var"))
-            #expect(try await run("--output", folder.path, "--entity", "nothing").status == .unknownName)
-            #expect(try await run("--output", folder.path, "--schema", "nowhere").status == .unknownName)
+            #expect(try await run("--output", folder.path, "--entity", "nothing").status == .badInput)
+            #expect(try await run("--output", folder.path, "--schema", "nowhere").status == .badInput)
         }
     }
 

@@ -110,7 +110,7 @@ import Testing
         let (_, output, _) = try await run("--schema", "other")
         #expect(output.contains("thing") && !output.contains("email") && !output.contains("keyless"))
         #expect(try await run("--schema", "public").output.contains("missingKey"))
-        #expect(try await run("--schema", "nowhere").status == .unknownName)
+        #expect(try await run("--schema", "nowhere").status == .badInput)
     }
 
     @Test(
@@ -135,12 +135,12 @@ import Testing
     @Test(.database) func anEmptyDatabaseHasNoSchemas() async throws {
         #expect(try await run().output == "0 entities, 0 relationships\n")
         let (status, _, error) = try await run("--schema", "public")
-        #expect(status == .unknownName && error.contains("there are none"))
+        #expect(status == .badInput && error.contains("there are none"))
     }
 
     @Test(.database(.sql(schema))) func anUnknownEntityIsOneLineWithTheNearestName() async throws {
         let (status, output, error) = try await run("persn")
-        #expect(status == .unknownName)
+        #expect(status == .badInput)
         #expect(output.isEmpty)
         #expect(error.contains("person") && error.split(separator: "\n").count == 1)
     }
@@ -186,6 +186,6 @@ import Testing
     @Test(.database("CREATE TABLE secret (id int); COMMENT ON TABLE secret IS '@kindred {\"ignore\": true}'"))
     func anEntityThatIsLeftOutSaysWhy() async throws {
         let (status, _, error) = try await run("secret")
-        #expect(status == .unknownName && error.contains("ignored by an annotation"), "\(error)")
+        #expect(status == .badInput && error.contains("ignored by an annotation"), "\(error)")
     }
 }

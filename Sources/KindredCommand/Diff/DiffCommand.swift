@@ -78,7 +78,7 @@ struct DiffCommand: ToolCommand {
         switch error.code {
         case .unreachable, .noServer: .unavailable
         case .invalidRename: .usage
-        case .invalidSource, .scriptFailed: .unknownName
+        case .invalidSource, .scriptFailed: .badInput
         default: .failure
         }
     }

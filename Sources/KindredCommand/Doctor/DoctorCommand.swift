@@ -76,7 +76,7 @@ struct DoctorCommand: ToolCommand {
             do {
                 return try GeneratedClasses(folder: folder)
             } catch {
-                throw CommandFailure(.unknownName, "The folder \(folder) cannot be read.")
+                throw CommandFailure(.badInput, "The folder \(folder) cannot be read.")
             }
         }
         let report = try await connection.withClient(in: terminal) { try await Doctor.findings(of: $0, options) }
@@ -99,12 +99,12 @@ struct DoctorCommand: ToolCommand {
         let path = ignoreFile ?? Self.usualFile
         if ignoreFile == nil, !FileManager.default.fileExists(atPath: path) { return DoctorIgnoreList() }
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw CommandFailure(.unknownName, "The file \(path) cannot be read.")
+            throw CommandFailure(.badInput, "The file \(path) cannot be read.")
         }
         do {
             return try DoctorIgnoreList(text: String(decoding: data, as: UTF8.self))
         } catch {
-            throw CommandFailure(.unknownName, "\(path) is no list of what to ignore. \(error).")
+            throw CommandFailure(.badInput, "\(path) is no list of what to ignore. \(error).")
         }
     }
 }

@@ -79,13 +79,13 @@ struct GenerateCommand: ToolCommand {
 
     private func selection(of schema: DatabaseSchema) throws -> [Entity] {
         for name in schemas where !schema.entities.contains(where: { $0.name.schema == name }) {
-            throw CommandFailure(.unknownName, "There is no entity in a schema \"\(name)\".")
+            throw CommandFailure(.badInput, "There is no entity in a schema \"\(name)\".")
         }
         var entities = schema.entities
         if !schemas.isEmpty { entities.removeAll { !schemas.contains($0.name.schema) } }
         guard !patterns.isEmpty else { return entities }
         for pattern in patterns where !entities.contains(where: { Self.matches($0, pattern) }) {
-            throw CommandFailure(.unknownName, "There is no entity like \"\(pattern)\".")
+            throw CommandFailure(.badInput, "There is no entity like \"\(pattern)\".")
         }
         return entities.filter { entity in patterns.contains { Self.matches(entity, $0) } }
     }

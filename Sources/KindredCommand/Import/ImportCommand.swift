@@ -100,7 +100,7 @@ struct ImportCommand: ToolCommand {
             let made = try ModelMigration(from: CoreDataModel(at: from), to: newer, options)
             return (made.statements, made.reports)
         } catch let error as ModelImportError {
-            throw CommandFailure(.unknownName, error.message)
+            throw CommandFailure(.badInput, error.message)
         }
     }
 }

@@ -50,7 +50,7 @@ struct InspectCommand: ToolCommand {
         for name in schemas where !schema.entities.contains(where: { $0.name.schema == name }) {
             let known = Set(schema.entities.map(\.name.schema)).sorted().joined(separator: ", ")
             throw CommandFailure(
-                .unknownName,
+                .badInput,
                 "There is no entity in a schema \"\(name)\"; "
                     + (known.isEmpty ? "there are none." : "there are some in: \(known)."))
         }

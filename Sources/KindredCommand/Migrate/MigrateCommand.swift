@@ -119,6 +119,6 @@ private func withMigrations(
         try await connection.withClient(in: terminal) { try await body(migrations, $0) }
     } catch let error as MigrationError {
         let isInput = [.invalidFolder, .invalidFile].contains(error.code)
-        throw CommandFailure(isInput ? .unknownName : .failure, error.message)
+        throw CommandFailure(isInput ? .badInput : .failure, error.message)
     }
 }
