@@ -38,20 +38,18 @@ extension ModelPlanner {
                 line(of: node).dropFirst().flatMap { place in
                     nodes[place].entity.attributes.map(\.name) + nodes[place].entity.relationships.map(\.name)
                 })
-            for attribute in nodes[node].entity.attributes {
+            for attribute in nodes[node].entity.attributes where attribute.isTransient || attribute.derivation == nil {
                 let subject = "\(nodes[node].entity.name).\(attribute.name)"
                 if attribute.isTransient {
                     report(.omitted, subject, "it is transient, so it is not stored")
                 } else if inherited.contains(attribute.name) {
                     report(.omitted, subject, "it is inherited, and what the ancestor says about it holds")
-                } else if let derivation = attribute.derivation {
-                    // After the columns that it is derived from.
-                    _ = derivation
                 } else {
                     makeColumn(attribute, node, subject)
                 }
             }
         }
+        // After the columns that they are derived from.
         for node in nodes.indices {
             for attribute in nodes[node].entity.attributes {
                 guard let derivation = attribute.derivation, !attribute.isTransient else { continue }
