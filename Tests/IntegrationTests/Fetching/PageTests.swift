@@ -50,10 +50,96 @@ import Testing
             try await expectStatements([]) { () async throws in
                 await expectError(.invalidRequest) { _ = try await books.page(size: 0) }
                 await expectError(.invalidRequest) { _ = try await books.limit(3).page(size: 1) }
-                await expectError(.invalidRequest) {
+                await expectError(.invalidCursor) {
                     _ = try await books.sorted("price").page(size: 1, after: cursor)
                 }
+                await expectError(.invalidCursor) {
+                    _ = try await context.fetch("author").page(size: 1, after: cursor)
+                }
             }
+        }
+    }
+
+    @Test(.database(.sql(librarySchema)), arguments: orders.indices)
+    func aCursorGoesOnInAnotherProcess(_ index: Int) async throws {
+        try await withDatabase { (database, context, other) async throws in
+            func request(_ context: DatabaseContext) throws -> FetchRequest<DatabaseObject> {
+                try Self.orders[index].reduce(try context.fetch("book").where("id <= 300")) {
+                    try $0.sorted($1.0, ascending: $1.1)
+                }
+            }
+            let page = try await request(context).page(size: 100)
+            let text = try #require(page.next).text
+            // A process of its own has a pool, a model and a context of its own, and nothing but the text.
+            let away = try await Database.connect(try PostgresConfiguration(uri: try TestDatabase.current.uri))
+            defer { Task { await away.close() } }
+            let next = try await request(away.makeContext()).page(size: 100, after: try PageCursor(text))
+            let expected = try await request(context).page(size: 100, after: page.next)
+            #expect(next.objects.map(\.objectID) == expected.objects.map(\.objectID))
+            #expect(next.next == expected.next && next.next != nil)
+        }
+    }
+
+    /// What a process of an earlier build wrote, so that a change of the form is noticed.
+    @Test(.database(.sql(librarySchema))) func aCursorOfAnEarlierBuildIsRead() async throws {
+        try await withDatabase { (database, context, other) async throws in
+            let request = try context.fetch("book").sorted("price", ascending: false).sorted("title")
+            let page = try await request.page(
+                size: 1,
+                after: PageCursor("AQZwdWJsaWMEYm9vawMAAQVwcmljZQEBBXRpdGxlAQECaWQBpA0ENS4wMAEZBkJvb2sgNQEUATXHmaXQ"))
+            #expect(page.objects.first?["id"] == 55)
+        }
+    }
+
+    private static let everyType = """
+        CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
+        CREATE TYPE pair AS (a integer, b text);
+        CREATE TABLE thing (id integer PRIMARY KEY, t_bool boolean, t_int2 smallint, t_int8 bigint, t_real real,
+            t_double double precision, t_numeric numeric, t_text text, t_varchar varchar(20), t_bytea bytea, t_date date,
+            t_time time, t_timetz timetz, t_timestamp timestamp, t_timestamptz timestamptz, t_interval interval,
+            t_uuid uuid, t_inet inet, t_bits varbit, t_money money, t_ints integer[], t_texts text[], t_range int4range,
+            t_mood mood, t_pair pair, t_jsonb jsonb);
+        INSERT INTO thing SELECT i, i % 2 = 0, i - 2, i * 4000000000, i / 3.0, 1 / i::float8, i / 7.0, 'a' || i || E'é"\\', 'b' || i,
+            int4send(i), '2024-01-01'::date + i, '10:00'::time + i * interval '1 s', ('10:00:0' || i || '+02')::timetz,
+            '2024-01-01'::timestamp + i * interval '0.000001 s', '2024-01-01'::timestamptz + i * interval '1 h',
+            i * interval '1 month 1 s', lpad(i::text, 32, '0')::uuid, ('10.0.0.' || i)::inet, i::bit(8), i::numeric::money,
+            ARRAY[i, NULL], ARRAY['x', 'y' || i], int4range(i, i + 2), (ARRAY['sad', 'ok', 'happy'])[i]::mood,
+            ROW(i, 'x,"' || i)::pair, to_jsonb(i)
+        FROM generate_series(1, 3) i;
+        INSERT INTO thing (id, t_real, t_double, t_numeric) VALUES (4, 'NaN', 'Infinity', 'NaN');
+        """
+
+    @Test(.database(.sql(everyType))) func cursorsHoldValuesOfEveryType() async throws {
+        try await withDatabase { (database, context, other) async throws in
+            let keys = try context.schema.entity(named: "thing").attributes.map(\.name)
+            for key in keys {
+                for ascending in [true, false] {
+                    let request = try context.fetch("thing").sorted(key, ascending: ascending)
+                    let expected = try await request.sorted("id").all()
+                    var found: [DatabaseObject] = []
+                    var cursor: PageCursor?
+                    repeat {
+                        let page = try await request.page(size: 1, after: cursor)
+                        found += page.objects
+                        if let next = page.next { #expect(try PageCursor(next.text) == next || key == "t_pair") }
+                        cursor = try page.next.map { try PageCursor($0.text) }
+                    } while cursor != nil
+                    #expect(found == (key == "id" ? try await request.all() : expected), "\(key)")
+                }
+            }
+        }
+    }
+
+    @Test(.database(.sql(librarySchema))) func aCursorWhoseValuesAreOfOtherTypesIsRefused() async throws {
+        try await withDatabase { (database, context, other) async throws in
+            let byTitle = try context.fetch("book").sorted("title")
+            let text = try #require(try await byTitle.page(size: 1).next).text
+            // The same column under another type, as after a migration.
+            try await database.query("ALTER TABLE book ALTER title TYPE integer USING 1")
+            let changed = try await Database.connect(try PostgresConfiguration(uri: try TestDatabase.current.uri))
+            defer { Task { await changed.close() } }
+            let request = try changed.makeContext().fetch("book").sorted("title")
+            await expectError(.invalidCursor) { _ = try await request.page(size: 1, after: PageCursor(text)) }
         }
     }
 }

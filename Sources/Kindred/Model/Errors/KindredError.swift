@@ -25,6 +25,8 @@ public struct KindredError: Error, Sendable {
         public static let invalidCondition = Code("invalidCondition")
         /// The request is impossible, such as a negative limit.
         public static let invalidRequest = Code("invalidRequest")
+        /// The text is no page cursor, or the cursor belongs to a request for another entity or in another order.
+        public static let invalidCursor = Code("invalidCursor")
         /// The index is outside an ordered set.
         public static let indexOutOfRange = Code("indexOutOfRange")
         /// Exactly one object was requested, and none matches.

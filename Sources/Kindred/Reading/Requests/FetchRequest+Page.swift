@@ -14,21 +14,25 @@ extension FetchRequest {
     /// hold the position themselves; a many-to-many relationship by its keys, unless the request is sorted.
     ///
     /// One query, and one more for each relationship to be prefetched. Throws `KindredError` `.invalidRequest` for an entity
-    /// without a key, a request with limit or offset, a size below one, a cursor of another order, or a lock outside a
-    /// transaction.
+    /// without a key, a request with limit or offset, a size below one, or a lock outside a transaction; `.invalidCursor` for
+    /// a cursor of another entity or another order. All of these before anything is sent.
     public func page(size: Int, after cursor: PageCursor? = nil, fileID: String = #fileID, line: Int = #line)
         async throws -> Page<Object>
     {
         return try await context.client.called(at: fileID, line) {
             let query = try paged(size)
             if query.lock != nil { try context.requireTransaction() }
-            guard cursor == nil || cursor?.order == query.sort else {
-                throw invalid("The cursor belongs to a request with another order")
-            }
+            if let cursor { try require(cursor, toFit: query) }
             let statement = try query.statement(in: context.schema, query.locked) { renderer in
                 let keys = try query.sort.map { try renderer.key($0) }
                 let columns = [try SelectQuery.columns(of: entity.entity)] + keys.map { renderer.readable($0) }
-                let condition = try cursor.map { try renderer.after($0.values, keys, query.sort) }
+                let condition = try cursor.map { cursor in
+                    do {
+                        return try renderer.after(cursor.values, keys, query.sort)
+                    } catch let error as KindredError where error.code != .unknownKey {
+                        throw misfit("its values are not of the types of the sort keys", because: error)
+                    }
+                }
                 return SelectQuery.Parts(columns: columns.joined(separator: ", "), condition: condition)
             }
             let askedAt = context.beginReading()
@@ -39,10 +43,21 @@ extension FetchRequest {
             if result.count == size {
                 let first = entity.entity.attributes.count
                 let values = try query.sort.indices.map { try result.value(row: size - 1, column: first + $0) }
-                next = PageCursor(order: query.sort, values: values)
+                next = PageCursor(entity: entity.name, order: query.sort, values: values)
             }
             return Page(objects: try entity.typed(objects), next: next)
         }
+    }
+
+    private func require(_ cursor: PageCursor, toFit query: SelectQuery) throws {
+        guard cursor.entity == entity.name else { throw misfit("it belongs to \(cursor.entity)") }
+        guard cursor.order == query.sort else { throw misfit("it belongs to a request with another order") }
+    }
+
+    private func misfit(_ reason: String, because error: KindredError? = nil) -> KindredError {
+        KindredError(
+            .invalidCursor, "The cursor does not fit the request for \(entity.name): \(reason)",
+            entity: entity.name.description, key: error?.key, underlying: error?.underlying)
     }
 
     private func paged(_ size: Int) throws -> SelectQuery {
@@ -70,8 +85,10 @@ extension FetchRequest {
 
 /// The end of a page: the sort values of its last object; passed to `FetchRequest.page(size:after:)`.
 ///
-/// It fits only requests with the same order.
+/// It fits only requests for the same entity in the same order. A cursor can be sent to a client and come back, to this process
+/// or to another: ``text`` is a form for URLs, ``init(_:)`` reads it, and as `Codable` the cursor is that text.
 public struct PageCursor: Sendable, Hashable {
+    let entity: QualifiedName
     let order: [SortTerm]
     let values: [PostgresValue?]
 }
