@@ -38,7 +38,10 @@ import Testing
         expectDecodingFailed { try String(postgresValue: 1) }
         expectDecodingFailed { try Mood(postgresValue: "angry") }
         expectDecodingFailed { try Date(postgresValue: .timestampTZ(.infinity)) }
-        expectDecodingFailed { try Date(postgresValue: .timestamp(#require(PostgresTimestamp("2024-01-01")))) }
+        // Without time zone it is taken as UTC.
+        let day = try Date(postgresValue: .timestamp(#require(PostgresTimestamp("2024-01-01"))))
+        #expect(day.timeIntervalSince1970 == 1_704_067_200)
+        expectDecodingFailed { try Date(postgresValue: .string("2024-01-01")) }
         expectDecodingFailed {
             try [Int](postgresValue: .array(PostgresArray(elementType: .int4, elements: [1, nil])))
         }

@@ -71,48 +71,13 @@ extension ColumnExpression where Value: PostgresEncodable & BinaryInteger {
 }
 
 extension ColumnExpression where Value == PostgresNumeric {
-    /// The sum.
-    public static func + (left: ColumnExpression, right: PostgresNumeric) -> ColumnExpression {
-        calculate(.plus, left, bound(right))
+    /// The remainder, with the sign of the column's value; dividing by zero is an error of the server's.
+    public static func % (left: ColumnExpression, right: PostgresNumeric) -> ColumnExpression {
+        calculate(.remainder, left, bound(right))
     }
 
-    /// The difference.
-    public static func - (left: ColumnExpression, right: PostgresNumeric) -> ColumnExpression {
-        calculate(.minus, left, bound(right))
-    }
-
-    /// The product.
-    public static func * (left: ColumnExpression, right: PostgresNumeric) -> ColumnExpression {
-        calculate(.times, left, bound(right))
-    }
-
-    /// The quotient; division by zero is a server error.
-    public static func / (left: ColumnExpression, right: PostgresNumeric) -> ColumnExpression {
-        calculate(.divide, left, bound(right))
-    }
-
-    /// The sum of two columns.
-    public static func + (left: ColumnExpression, right: ColumnExpression) -> ColumnExpression {
-        calculate(.plus, left, right.expression)
-    }
-
-    /// The difference of two columns.
-    public static func - (left: ColumnExpression, right: ColumnExpression) -> ColumnExpression {
-        calculate(.minus, left, right.expression)
-    }
-
-    /// The product of two columns.
-    public static func * (left: ColumnExpression, right: ColumnExpression) -> ColumnExpression {
-        calculate(.times, left, right.expression)
-    }
-
-    /// The quotient of two columns.
-    public static func / (left: ColumnExpression, right: ColumnExpression) -> ColumnExpression {
-        calculate(.divide, left, right.expression)
-    }
-
-    /// The negated value.
-    public static prefix func - (column: ColumnExpression) -> ColumnExpression {
-        ColumnExpression(.negative(column.expression))
+    /// The remainder of two columns, with the sign of the left one's value.
+    public static func % (left: ColumnExpression, right: ColumnExpression) -> ColumnExpression {
+        calculate(.remainder, left, right.expression)
     }
 }

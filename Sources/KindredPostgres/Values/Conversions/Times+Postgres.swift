@@ -15,12 +15,12 @@ extension Date: PostgresEncodable, PostgresDecodable {
     /// `timestamp with time zone`.
     public static var postgresDataType: PostgresDataType { .timestamptz }
 
-    /// Reads a `timestamp with time zone`.
+    /// Reads a `timestamp with time zone`, or one without, which is taken as UTC.
     ///
     /// Throws for an infinity, and for microseconds that a `Date` cannot represent, as most are further than 272 years
     /// from 2001.
     public init(postgresValue value: PostgresValue) throws {
-        guard case .timestampTZ(let timestamp) = value else { throw Self.mismatch(value) }
+        let timestamp = try PostgresTimestamp(postgresValue: value)
         guard let date = Date(exactly: timestamp) else { throw Self.inexact(value) }
         self = date
     }

@@ -20,6 +20,12 @@ extension PostgresTimestamp {
         guard !isTooLarge, !isTooLargeAgain, !isTooLargeAtLast else { return nil }
         self.init(microsecondsSince2000: sum)
     }
+
+    /// The present moment, in UTC.
+    public static var now: PostgresTimestamp {
+        // Clocks show a time that PostgreSQL can hold.
+        PostgresTimestamp(Date.now) ?? .infinity
+    }
 }
 
 extension Date {
