@@ -16,7 +16,7 @@ extension ModelGenerator {
                     [
                         "\\\(name).\(property)", SwiftText.literal(attribute.name),
                         SwiftText.literal(attribute.valueKind),
-                    ],
+                    ] + nameArgument(property, unless: attribute.name),
                     indentation: 12
                 )
             )
@@ -27,7 +27,8 @@ extension ModelGenerator {
             mappings.append(
                 SwiftText.call(
                     relationship.isToMany ? ".toMany" : ".toOne",
-                    ["\\\(name).\(property)", SwiftText.literal(names.key(of: relationship, in: entity))],
+                    ["\\\(name).\(property)", SwiftText.literal(names.key(of: relationship, in: entity))]
+                        + nameArgument(property, unless: nil),
                     indentation: 12
                 )
             )
@@ -61,10 +62,17 @@ extension ModelGenerator {
             """
     }
 
+    /// The name of a property for JSON, where it is not that of its column.
+    private func nameArgument(_ property: String, unless column: String?) -> [String] {
+        let name = SwiftText.bare(property)
+        return name == column ? [] : ["name: \(SwiftText.literal(name))"]
+    }
+
     private func property(_ attribute: Attribute, named property: String, number: Int, in entity: Entity) -> String {
         let type = types.type(of: attribute)
         let isWritable =
             !entity.isReadOnly && !attribute.isGenerated && attribute.identity != .always
+            && entity.optimisticLocking != .column(attribute.name)
         let read = type.isArray ? "readArray" : "readProperty"
         let declaration = "    \(modifier)var \(property): \(type.name)\(attribute.isNotNull ? "" : "?") {"
         // Until a new object is saved, columns filled by the database and required ones without a value are NULL in memory.

@@ -8,11 +8,11 @@ extension Album: TypedObject {
         schema: "public",
         name: "album",
         [
-            .attribute(\Album.albumID, "album_id", "integer"),
+            .attribute(\Album.albumID, "album_id", "integer", name: "albumID"),
             .attribute(\Album.title, "title", "text"),
-            .attribute(\Album.artistID, "artist_id", "integer"),
-            .toOne(\Album.artist, "public_album_album_artist_id_fkey"),
-            .toMany(\Album.tracks, "public_track_track_album_id_fkey"),
+            .attribute(\Album.artistID, "artist_id", "integer", name: "artistID"),
+            .toOne(\Album.artist, "public_album_album_artist_id_fkey", name: "artist"),
+            .toMany(\Album.tracks, "public_track_track_album_id_fkey", name: "tracks"),
         ]
     )
 }

@@ -8,9 +8,9 @@ extension Artist: TypedObject {
         schema: "public",
         name: "artist",
         [
-            .attribute(\Artist.artistID, "artist_id", "integer"),
+            .attribute(\Artist.artistID, "artist_id", "integer", name: "artistID"),
             .attribute(\Artist.name, "name", "text"),
-            .toMany(\Artist.albums, "public_album_album_artist_id_fkey"),
+            .toMany(\Artist.albums, "public_album_album_artist_id_fkey", name: "albums"),
         ]
     )
 }

@@ -8,21 +8,21 @@ extension Customer: TypedObject {
         schema: "public",
         name: "customer",
         [
-            .attribute(\Customer.customerID, "customer_id", "integer"),
-            .attribute(\Customer.firstName, "first_name", "text"),
-            .attribute(\Customer.lastName, "last_name", "text"),
+            .attribute(\Customer.customerID, "customer_id", "integer", name: "customerID"),
+            .attribute(\Customer.firstName, "first_name", "text", name: "firstName"),
+            .attribute(\Customer.lastName, "last_name", "text", name: "lastName"),
             .attribute(\Customer.company, "company", "text"),
             .attribute(\Customer.address, "address", "text"),
             .attribute(\Customer.city, "city", "text"),
             .attribute(\Customer.state, "state", "text"),
             .attribute(\Customer.country, "country", "text"),
-            .attribute(\Customer.postalCode, "postal_code", "text"),
+            .attribute(\Customer.postalCode, "postal_code", "text", name: "postalCode"),
             .attribute(\Customer.phone, "phone", "text"),
             .attribute(\Customer.fax, "fax", "text"),
             .attribute(\Customer.email, "email", "text"),
-            .attribute(\Customer.supportRepID, "support_rep_id", "integer"),
-            .toMany(\Customer.invoices, "public_invoice_invoice_customer_id_fkey"),
-            .toOne(\Customer.supportRep, "public_customer_customer_support_rep_id_fkey"),
+            .attribute(\Customer.supportRepID, "support_rep_id", "integer", name: "supportRepID"),
+            .toMany(\Customer.invoices, "public_invoice_invoice_customer_id_fkey", name: "invoices"),
+            .toOne(\Customer.supportRep, "public_customer_customer_support_rep_id_fkey", name: "supportRep"),
         ]
     )
 }

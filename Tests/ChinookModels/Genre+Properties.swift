@@ -8,9 +8,9 @@ extension Genre: TypedObject {
         schema: "public",
         name: "genre",
         [
-            .attribute(\Genre.genreID, "genre_id", "integer"),
+            .attribute(\Genre.genreID, "genre_id", "integer", name: "genreID"),
             .attribute(\Genre.name, "name", "text"),
-            .toMany(\Genre.tracks, "public_track_track_genre_id_fkey"),
+            .toMany(\Genre.tracks, "public_track_track_genre_id_fkey", name: "tracks"),
         ]
     )
 }

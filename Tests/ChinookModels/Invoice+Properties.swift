@@ -8,17 +8,17 @@ extension Invoice: TypedObject {
         schema: "public",
         name: "invoice",
         [
-            .attribute(\Invoice.invoiceID, "invoice_id", "integer"),
-            .attribute(\Invoice.customerID, "customer_id", "integer"),
-            .attribute(\Invoice.invoiceDate, "invoice_date", "timestamp without time zone"),
-            .attribute(\Invoice.billingAddress, "billing_address", "text"),
-            .attribute(\Invoice.billingCity, "billing_city", "text"),
-            .attribute(\Invoice.billingState, "billing_state", "text"),
-            .attribute(\Invoice.billingCountry, "billing_country", "text"),
-            .attribute(\Invoice.billingPostalCode, "billing_postal_code", "text"),
+            .attribute(\Invoice.invoiceID, "invoice_id", "integer", name: "invoiceID"),
+            .attribute(\Invoice.customerID, "customer_id", "integer", name: "customerID"),
+            .attribute(\Invoice.invoiceDate, "invoice_date", "timestamp without time zone", name: "invoiceDate"),
+            .attribute(\Invoice.billingAddress, "billing_address", "text", name: "billingAddress"),
+            .attribute(\Invoice.billingCity, "billing_city", "text", name: "billingCity"),
+            .attribute(\Invoice.billingState, "billing_state", "text", name: "billingState"),
+            .attribute(\Invoice.billingCountry, "billing_country", "text", name: "billingCountry"),
+            .attribute(\Invoice.billingPostalCode, "billing_postal_code", "text", name: "billingPostalCode"),
             .attribute(\Invoice.total, "total", "numeric"),
-            .toOne(\Invoice.customer, "public_invoice_invoice_customer_id_fkey"),
-            .toMany(\Invoice.invoiceLines, "public_invoice_line_invoice_line_invoice_id_fkey"),
+            .toOne(\Invoice.customer, "public_invoice_invoice_customer_id_fkey", name: "customer"),
+            .toMany(\Invoice.invoiceLines, "public_invoice_line_invoice_line_invoice_id_fkey", name: "invoiceLines"),
         ]
     )
 }

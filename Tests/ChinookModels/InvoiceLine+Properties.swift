@@ -8,13 +8,13 @@ extension InvoiceLine: TypedObject {
         schema: "public",
         name: "invoice_line",
         [
-            .attribute(\InvoiceLine.invoiceLineID, "invoice_line_id", "integer"),
-            .attribute(\InvoiceLine.invoiceID, "invoice_id", "integer"),
-            .attribute(\InvoiceLine.trackID, "track_id", "integer"),
-            .attribute(\InvoiceLine.unitPrice, "unit_price", "numeric"),
+            .attribute(\InvoiceLine.invoiceLineID, "invoice_line_id", "integer", name: "invoiceLineID"),
+            .attribute(\InvoiceLine.invoiceID, "invoice_id", "integer", name: "invoiceID"),
+            .attribute(\InvoiceLine.trackID, "track_id", "integer", name: "trackID"),
+            .attribute(\InvoiceLine.unitPrice, "unit_price", "numeric", name: "unitPrice"),
             .attribute(\InvoiceLine.quantity, "quantity", "integer"),
-            .toOne(\InvoiceLine.invoice, "public_invoice_line_invoice_line_invoice_id_fkey"),
-            .toOne(\InvoiceLine.track, "public_invoice_line_invoice_line_track_id_fkey"),
+            .toOne(\InvoiceLine.invoice, "public_invoice_line_invoice_line_invoice_id_fkey", name: "invoice"),
+            .toOne(\InvoiceLine.track, "public_invoice_line_invoice_line_track_id_fkey", name: "track"),
         ]
     )
 }

@@ -8,9 +8,9 @@ extension MediaType: TypedObject {
         schema: "public",
         name: "media_type",
         [
-            .attribute(\MediaType.mediaTypeID, "media_type_id", "integer"),
+            .attribute(\MediaType.mediaTypeID, "media_type_id", "integer", name: "mediaTypeID"),
             .attribute(\MediaType.name, "name", "text"),
-            .toMany(\MediaType.tracks, "public_track_track_media_type_id_fkey"),
+            .toMany(\MediaType.tracks, "public_track_track_media_type_id_fkey", name: "tracks"),
         ]
     )
 }

@@ -8,12 +8,17 @@ extension Playlist: TypedObject {
         schema: "public",
         name: "playlist",
         [
-            .attribute(\Playlist.playlistID, "playlist_id", "integer"),
+            .attribute(\Playlist.playlistID, "playlist_id", "integer", name: "playlistID"),
             .attribute(\Playlist.name, "name", "text"),
-            .toMany(\Playlist.playlistTracks, "public_playlist_track_playlist_track_playlist_id_fkey"),
+            .toMany(
+                \Playlist.playlistTracks,
+                "public_playlist_track_playlist_track_playlist_id_fkey",
+                name: "playlistTracks"
+            ),
             .toMany(
                 \Playlist.tracks,
-                "public_playlist_track_playlist_track_playlist_id_fkey_playlist_track_track_id_fkey"
+                "public_playlist_track_playlist_track_playlist_id_fkey_playlist_track_track_id_fkey",
+                name: "tracks"
             ),
         ]
     )

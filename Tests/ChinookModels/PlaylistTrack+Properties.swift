@@ -8,10 +8,10 @@ extension PlaylistTrack: TypedObject {
         schema: "public",
         name: "playlist_track",
         [
-            .attribute(\PlaylistTrack.playlistID, "playlist_id", "integer"),
-            .attribute(\PlaylistTrack.trackID, "track_id", "integer"),
-            .toOne(\PlaylistTrack.playlist, "public_playlist_track_playlist_track_playlist_id_fkey"),
-            .toOne(\PlaylistTrack.track, "public_playlist_track_playlist_track_track_id_fkey"),
+            .attribute(\PlaylistTrack.playlistID, "playlist_id", "integer", name: "playlistID"),
+            .attribute(\PlaylistTrack.trackID, "track_id", "integer", name: "trackID"),
+            .toOne(\PlaylistTrack.playlist, "public_playlist_track_playlist_track_playlist_id_fkey", name: "playlist"),
+            .toOne(\PlaylistTrack.track, "public_playlist_track_playlist_track_track_id_fkey", name: "track"),
         ]
     )
 }

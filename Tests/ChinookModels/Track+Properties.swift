@@ -8,24 +8,29 @@ extension Track: TypedObject {
         schema: "public",
         name: "track",
         [
-            .attribute(\Track.trackID, "track_id", "integer"),
+            .attribute(\Track.trackID, "track_id", "integer", name: "trackID"),
             .attribute(\Track.name, "name", "text"),
-            .attribute(\Track.albumID, "album_id", "integer"),
-            .attribute(\Track.mediaTypeID, "media_type_id", "integer"),
-            .attribute(\Track.genreID, "genre_id", "integer"),
+            .attribute(\Track.albumID, "album_id", "integer", name: "albumID"),
+            .attribute(\Track.mediaTypeID, "media_type_id", "integer", name: "mediaTypeID"),
+            .attribute(\Track.genreID, "genre_id", "integer", name: "genreID"),
             .attribute(\Track.composer, "composer", "text"),
             .attribute(\Track.milliseconds, "milliseconds", "integer"),
             .attribute(\Track.bytes, "bytes", "integer"),
-            .attribute(\Track.unitPrice, "unit_price", "numeric"),
-            .toOne(\Track.album, "public_track_track_album_id_fkey"),
-            .toOne(\Track.genre, "public_track_track_genre_id_fkey"),
-            .toMany(\Track.invoiceLines, "public_invoice_line_invoice_line_track_id_fkey"),
-            .toOne(\Track.mediaType, "public_track_track_media_type_id_fkey"),
+            .attribute(\Track.unitPrice, "unit_price", "numeric", name: "unitPrice"),
+            .toOne(\Track.album, "public_track_track_album_id_fkey", name: "album"),
+            .toOne(\Track.genre, "public_track_track_genre_id_fkey", name: "genre"),
+            .toMany(\Track.invoiceLines, "public_invoice_line_invoice_line_track_id_fkey", name: "invoiceLines"),
+            .toOne(\Track.mediaType, "public_track_track_media_type_id_fkey", name: "mediaType"),
             .toMany(
                 \Track.playlists,
-                "public_playlist_track_playlist_track_track_id_fkey_playlist_track_playlist_id_fkey"
+                "public_playlist_track_playlist_track_track_id_fkey_playlist_track_playlist_id_fkey",
+                name: "playlists"
             ),
-            .toMany(\Track.playlistTracks, "public_playlist_track_playlist_track_track_id_fkey"),
+            .toMany(
+                \Track.playlistTracks,
+                "public_playlist_track_playlist_track_track_id_fkey",
+                name: "playlistTracks"
+            ),
         ]
     )
 }

@@ -11,9 +11,9 @@ extension Author: TypedObject {
             .attribute(\Author.id, "id", "integer"),
             .attribute(\Author.name, "name", "text"),
             .attribute(\Author.born, "born", "date"),
-            .toMany(\Author.bookAuthors, "public_book_author_books"),
-            .toMany(\Author.books, "public_book_author_books_authors"),
-            .toMany(\Author.newBooks, "public_book_author_books_authors_new_book"),
+            .toMany(\Author.bookAuthors, "public_book_author_books", name: "bookAuthors"),
+            .toMany(\Author.books, "public_book_author_books_authors", name: "books"),
+            .toMany(\Author.newBooks, "public_book_author_books_authors_new_book", name: "newBooks"),
         ]
     )
 }

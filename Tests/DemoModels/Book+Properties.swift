@@ -14,12 +14,12 @@ extension Book: TypedObject {
             .attribute(\Book.published, "published", "date"),
             .attribute(\Book.price, "price", "numeric"),
             .attribute(\Book.keywords, "keywords", "text[]"),
-            .attribute(\Book.categoryID, "category_id", "integer"),
-            .toMany(\Book.authors, "public_book_author_authors_books"),
-            .toMany(\Book.bookAuthors, "public_book_author_authors"),
-            .toOne(\Book.category, "public_book_book_category_id_fkey"),
-            .toMany(\Book.stocks, "public_stock_stock_book_id_fkey"),
-            .toMany(\Book.stores, "public_stock_stock_book_id_fkey_stock_store_id_fkey"),
+            .attribute(\Book.categoryID, "category_id", "integer", name: "categoryID"),
+            .toMany(\Book.authors, "public_book_author_authors_books", name: "authors"),
+            .toMany(\Book.bookAuthors, "public_book_author_authors", name: "bookAuthors"),
+            .toOne(\Book.category, "public_book_book_category_id_fkey", name: "category"),
+            .toMany(\Book.stocks, "public_stock_stock_book_id_fkey", name: "stocks"),
+            .toMany(\Book.stores, "public_stock_stock_book_id_fkey_stock_store_id_fkey", name: "stores"),
         ]
     )
 }

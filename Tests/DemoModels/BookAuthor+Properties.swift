@@ -8,12 +8,12 @@ extension BookAuthor: TypedObject {
         schema: "public",
         name: "book_author",
         [
-            .attribute(\BookAuthor.bookID, "book_id", "integer"),
-            .attribute(\BookAuthor.authorID, "author_id", "integer"),
+            .attribute(\BookAuthor.bookID, "book_id", "integer", name: "bookID"),
+            .attribute(\BookAuthor.authorID, "author_id", "integer", name: "authorID"),
             .attribute(\BookAuthor.position, "position", "integer"),
-            .toOne(\BookAuthor.authors, "public_book_author_authors"),
-            .toOne(\BookAuthor.books, "public_book_author_books"),
-            .toOne(\BookAuthor.newBook, "public_book_author_authors_new_book"),
+            .toOne(\BookAuthor.authors, "public_book_author_authors", name: "authors"),
+            .toOne(\BookAuthor.books, "public_book_author_books", name: "books"),
+            .toOne(\BookAuthor.newBook, "public_book_author_authors_new_book", name: "newBook"),
         ]
     )
 }

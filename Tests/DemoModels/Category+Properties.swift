@@ -10,10 +10,10 @@ extension Category: TypedObject {
         [
             .attribute(\Category.id, "id", "integer"),
             .attribute(\Category.name, "name", "text"),
-            .attribute(\Category.parentID, "parent_id", "integer"),
-            .toMany(\Category.books, "public_book_book_category_id_fkey"),
-            .toMany(\Category.children, "public_category_parent__children"),
-            .toOne(\Category.parent, "public_category_parent__children_2"),
+            .attribute(\Category.parentID, "parent_id", "integer", name: "parentID"),
+            .toMany(\Category.books, "public_book_book_category_id_fkey", name: "books"),
+            .toMany(\Category.children, "public_category_parent__children", name: "children"),
+            .toOne(\Category.parent, "public_category_parent__children_2", name: "parent"),
         ]
     )
 }

@@ -10,8 +10,8 @@ extension Email: TypedObject {
         [
             .attribute(\Email.id, "id", "integer"),
             .attribute(\Email.address, "address", "text"),
-            .attribute(\Email.personID, "person_id", "integer"),
-            .toOne(\Email.person, "public_email_email_person_id_fkey"),
+            .attribute(\Email.personID, "person_id", "integer", name: "personID"),
+            .toOne(\Email.person, "public_email_email_person_id_fkey", name: "person"),
         ]
     )
 }

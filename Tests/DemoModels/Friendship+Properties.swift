@@ -8,11 +8,11 @@ extension Friendship: TypedObject {
         schema: "public",
         name: "friendship",
         [
-            .attribute(\Friendship.personID, "person_id", "integer"),
-            .attribute(\Friendship.friendID, "friend_id", "integer"),
+            .attribute(\Friendship.personID, "person_id", "integer", name: "personID"),
+            .attribute(\Friendship.friendID, "friend_id", "integer", name: "friendID"),
             .attribute(\Friendship.since, "since", "date"),
-            .toOne(\Friendship.befriendedBy, "public_friendship_befriended_by"),
-            .toOne(\Friendship.friends, "public_friendship_friends"),
+            .toOne(\Friendship.befriendedBy, "public_friendship_befriended_by", name: "befriendedBy"),
+            .toOne(\Friendship.friends, "public_friendship_friends", name: "friends"),
         ]
     )
 }

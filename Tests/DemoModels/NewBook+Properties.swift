@@ -12,10 +12,10 @@ extension NewBook: TypedObject {
             .attribute(\NewBook.title, "title", "text"),
             .attribute(\NewBook.price, "price", "numeric"),
             .attribute(\NewBook.published, "published", "date"),
-            .toMany(\NewBook.authors, "public_book_author_authors_books"),
-            .toMany(\NewBook.bookAuthors, "public_book_author_authors"),
-            .toMany(\NewBook.stocks, "public_stock_stock_book_id_fkey"),
-            .toMany(\NewBook.stores, "public_stock_stock_book_id_fkey_stock_store_id_fkey"),
+            .toMany(\NewBook.authors, "public_book_author_authors_books", name: "authors"),
+            .toMany(\NewBook.bookAuthors, "public_book_author_authors", name: "bookAuthors"),
+            .toMany(\NewBook.stocks, "public_stock_stock_book_id_fkey", name: "stocks"),
+            .toMany(\NewBook.stores, "public_stock_stock_book_id_fkey_stock_store_id_fkey", name: "stores"),
         ]
     )
 }

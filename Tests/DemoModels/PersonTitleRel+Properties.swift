@@ -8,10 +8,10 @@ extension PersonTitleRel: TypedObject {
         schema: "public",
         name: "person_title_rel",
         [
-            .attribute(\PersonTitleRel.personID, "person_id", "integer"),
-            .attribute(\PersonTitleRel.titleID, "title_id", "integer"),
-            .toOne(\PersonTitleRel.people, "public_person_title_rel_people"),
-            .toOne(\PersonTitleRel.titles, "public_person_title_rel_titles"),
+            .attribute(\PersonTitleRel.personID, "person_id", "integer", name: "personID"),
+            .attribute(\PersonTitleRel.titleID, "title_id", "integer", name: "titleID"),
+            .toOne(\PersonTitleRel.people, "public_person_title_rel_people", name: "people"),
+            .toOne(\PersonTitleRel.titles, "public_person_title_rel_titles", name: "titles"),
         ]
     )
 }

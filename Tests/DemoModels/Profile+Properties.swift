@@ -8,11 +8,11 @@ extension Profile: TypedObject {
         schema: "public",
         name: "profile",
         [
-            .attribute(\Profile.personID, "person_id", "integer"),
+            .attribute(\Profile.personID, "person_id", "integer", name: "personID"),
             .attribute(\Profile.biography, "biography", "text"),
             .attribute(\Profile.languages, "languages", "text[]"),
             .attribute(\Profile.settings, "settings", "json"),
-            .toOne(\Profile.person, "public_profile_profile_person_id_fkey"),
+            .toOne(\Profile.person, "public_profile_profile_person_id_fkey", name: "person"),
         ]
     )
 }

@@ -9,15 +9,15 @@ extension Purchase: TypedObject {
         schema: "public",
         name: "purchase",
         [
-            .attribute(\Purchase.storeID, "store_id", "integer"),
+            .attribute(\Purchase.storeID, "store_id", "integer", name: "storeID"),
             .attribute(\Purchase.number, "number", "integer"),
             .attribute(\Purchase.status, "status", "enum"),
-            .attribute(\Purchase.placedAt, "placed_at", "timestamp with time zone"),
+            .attribute(\Purchase.placedAt, "placed_at", "timestamp with time zone", name: "placedAt"),
             .attribute(\Purchase.parcel, "parcel", "uuid"),
-            .attribute(\Purchase.buyerID, "buyer_id", "integer"),
-            .toOne(\Purchase.buyer, "public_purchase_buyer__purchases"),
-            .toMany(\Purchase.lines, "public_purchase_line_purchase__lines"),
-            .toOne(\Purchase.store, "public_purchase_purchase_store_id_fkey"),
+            .attribute(\Purchase.buyerID, "buyer_id", "integer", name: "buyerID"),
+            .toOne(\Purchase.buyer, "public_purchase_buyer__purchases", name: "buyer"),
+            .toMany(\Purchase.lines, "public_purchase_line_purchase__lines", name: "lines"),
+            .toOne(\Purchase.store, "public_purchase_purchase_store_id_fkey", name: "store"),
         ]
     )
 }

@@ -8,15 +8,15 @@ extension PurchaseLine: TypedObject {
         schema: "public",
         name: "purchase_line",
         [
-            .attribute(\PurchaseLine.storeID, "store_id", "integer"),
-            .attribute(\PurchaseLine.purchaseNumber, "purchase_number", "integer"),
+            .attribute(\PurchaseLine.storeID, "store_id", "integer", name: "storeID"),
+            .attribute(\PurchaseLine.purchaseNumber, "purchase_number", "integer", name: "purchaseNumber"),
             .attribute(\PurchaseLine.line, "line", "integer"),
-            .attribute(\PurchaseLine.bookID, "book_id", "integer"),
+            .attribute(\PurchaseLine.bookID, "book_id", "integer", name: "bookID"),
             .attribute(\PurchaseLine.copies, "copies", "integer"),
             .attribute(\PurchaseLine.price, "price", "numeric"),
             .attribute(\PurchaseLine.amount, "amount", "numeric"),
-            .toOne(\PurchaseLine.purchase, "public_purchase_line_purchase__lines"),
-            .toOne(\PurchaseLine.stock, "public_purchase_line_purchase_line_store_id_book_id_fkey"),
+            .toOne(\PurchaseLine.purchase, "public_purchase_line_purchase__lines", name: "purchase"),
+            .toOne(\PurchaseLine.stock, "public_purchase_line_purchase_line_store_id_book_id_fkey", name: "stock"),
         ]
     )
 }

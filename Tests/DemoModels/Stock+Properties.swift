@@ -8,13 +8,13 @@ extension Stock: TypedObject {
         schema: "public",
         name: "stock",
         [
-            .attribute(\Stock.storeID, "store_id", "integer"),
-            .attribute(\Stock.bookID, "book_id", "integer"),
+            .attribute(\Stock.storeID, "store_id", "integer", name: "storeID"),
+            .attribute(\Stock.bookID, "book_id", "integer", name: "bookID"),
             .attribute(\Stock.copies, "copies", "integer"),
-            .toOne(\Stock.book, "public_stock_stock_book_id_fkey"),
-            .toOne(\Stock.newBook, "public_stock_stock_book_id_fkey_new_book"),
-            .toMany(\Stock.sales, "public_purchase_line_purchase_line_store_id_book_id_fkey"),
-            .toOne(\Stock.store, "public_stock_stock_store_id_fkey"),
+            .toOne(\Stock.book, "public_stock_stock_book_id_fkey", name: "book"),
+            .toOne(\Stock.newBook, "public_stock_stock_book_id_fkey_new_book", name: "newBook"),
+            .toMany(\Stock.sales, "public_purchase_line_purchase_line_store_id_book_id_fkey", name: "sales"),
+            .toOne(\Stock.store, "public_stock_stock_store_id_fkey", name: "store"),
         ]
     )
 }

@@ -11,12 +11,12 @@ extension Store: TypedObject {
             .attribute(\Store.id, "id", "integer"),
             .attribute(\Store.city, "city", "text"),
             .attribute(\Store.opened, "opened", "date"),
-            .attribute(\Store.managerID, "manager_id", "integer"),
-            .toMany(\Store.books, "public_stock_stock_store_id_fkey_stock_book_id_fkey"),
-            .toOne(\Store.manager, "public_store_manager__managed_store"),
-            .toMany(\Store.newBooks, "public_stock_stock_store_id_fkey_stock_book_id_fkey_new_book"),
-            .toMany(\Store.purchases, "public_purchase_purchase_store_id_fkey"),
-            .toMany(\Store.stocks, "public_stock_stock_store_id_fkey"),
+            .attribute(\Store.managerID, "manager_id", "integer", name: "managerID"),
+            .toMany(\Store.books, "public_stock_stock_store_id_fkey_stock_book_id_fkey", name: "books"),
+            .toOne(\Store.manager, "public_store_manager__managed_store", name: "manager"),
+            .toMany(\Store.newBooks, "public_stock_stock_store_id_fkey_stock_book_id_fkey_new_book", name: "newBooks"),
+            .toMany(\Store.purchases, "public_purchase_purchase_store_id_fkey", name: "purchases"),
+            .toMany(\Store.stocks, "public_stock_stock_store_id_fkey", name: "stocks"),
         ]
     )
 }

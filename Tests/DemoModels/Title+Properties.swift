@@ -10,8 +10,8 @@ extension Title: TypedObject {
         [
             .attribute(\Title.id, "id", "integer"),
             .attribute(\Title.name, "name", "text"),
-            .toMany(\Title.people, "public_person_title_rel_people_titles"),
-            .toMany(\Title.personTitleRels, "public_person_title_rel_people"),
+            .toMany(\Title.people, "public_person_title_rel_people_titles", name: "people"),
+            .toMany(\Title.personTitleRels, "public_person_title_rel_people", name: "personTitleRels"),
         ]
     )
 }

@@ -10,8 +10,8 @@ extension Badge: TypedObject {
         [
             .attribute(\Badge.id, "id", "integer"),
             .attribute(\Badge.label, "label", "text"),
-            .attribute(\Badge.keeperID, "keeper_id", "integer"),
-            .toOne(\Badge.keeper, "public_badge_badge_keeper_id_fkey"),
+            .attribute(\Badge.keeperID, "keeper_id", "integer", name: "keeperID"),
+            .toOne(\Badge.keeper, "public_badge_badge_keeper_id_fkey", name: "keeper"),
         ]
     )
 }

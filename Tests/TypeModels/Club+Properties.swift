@@ -11,10 +11,10 @@ extension Club: TypedObject {
         [
             .attribute(\Club.id, "id", "integer"),
             .attribute(\Club.name, "name", "text"),
-            .attribute(\Club.keysValue, "keys", "range(uuid)"),
-            .toMany(\Club.clubKeepers, "public_keeper_keeper_club_id_fkey"),
-            .toMany(\Club.members, "public_membership_members_clubs"),
-            .toMany(\Club.memberships, "public_membership_members"),
+            .attribute(\Club.keysValue, "keys", "range(uuid)", name: "keysValue"),
+            .toMany(\Club.clubKeepers, "public_keeper_keeper_club_id_fkey", name: "clubKeepers"),
+            .toMany(\Club.members, "public_membership_members_clubs", name: "members"),
+            .toMany(\Club.memberships, "public_membership_members", name: "memberships"),
         ]
     )
 }

@@ -10,15 +10,15 @@ extension Größe: TypedObject {
         [
             .attribute(\Größe.id, "id", "integer"),
             .attribute(\Größe.名前, "名前", "text"),
-            .attribute(\Größe.selfValue, "self", "text"),
-            .attribute(\Größe.column2nd, "2nd", "integer"),
-            .attribute(\Größe.hasSpace, "has space", "boolean"),
-            .attribute(\Größe.quoteD, "quote\"d", "text"),
-            .attribute(\Größe.backSlash, "back\\slash`", "text"),
+            .attribute(\Größe.selfValue, "self", "text", name: "selfValue"),
+            .attribute(\Größe.column2nd, "2nd", "integer", name: "column2nd"),
+            .attribute(\Größe.hasSpace, "has space", "boolean", name: "hasSpace"),
+            .attribute(\Größe.quoteD, "quote\"d", "text", name: "quoteD"),
+            .attribute(\Größe.backSlash, "back\\slash`", "text", name: "backSlash"),
             .attribute(\Größe.state, "state", "text"),
-            .attribute(\Größe.type, "Type", "text"),
-            .attribute(\Größe.descriptionValue, "description", "text"),
-            .toMany(\Größe.houses, "public_house_house_size_id_fkey"),
+            .attribute(\Größe.type, "Type", "text", name: "type"),
+            .attribute(\Größe.descriptionValue, "description", "text", name: "descriptionValue"),
+            .toMany(\Größe.houses, "public_house_house_size_id_fkey", name: "houses"),
         ]
     )
 }

@@ -28,13 +28,13 @@ extension House: TypedObject {
             .attribute(\House.moods, "moods", "enum[]"),
             .attribute(\House.visits, "visits", "range(double precision)"),
             .attribute(\House.seats, "seats", "int4range"),
-            .attribute(\House.sizeID, "size_id", "integer"),
+            .attribute(\House.sizeID, "size_id", "integer", name: "sizeID"),
             .attribute(\House.code, "code", "text"),
             .attribute(\House.codes, "codes", "text[]"),
             .attribute(\House.source, "source", "inet"),
             .attribute(\House.spot, "spot", "point"),
             .attribute(\House.`case`, "case", "uuid"),
-            .toOne(\House.size, "public_house_house_size_id_fkey"),
+            .toOne(\House.size, "public_house_house_size_id_fkey", name: "size"),
         ]
     )
 }

@@ -8,10 +8,10 @@ extension Membership: TypedObject {
         schema: "public",
         name: "membership",
         [
-            .attribute(\Membership.keeperID, "keeper_id", "integer"),
-            .attribute(\Membership.clubID, "club_id", "integer"),
-            .toOne(\Membership.clubs, "public_membership_clubs"),
-            .toOne(\Membership.members, "public_membership_members"),
+            .attribute(\Membership.keeperID, "keeper_id", "integer", name: "keeperID"),
+            .attribute(\Membership.clubID, "club_id", "integer", name: "clubID"),
+            .toOne(\Membership.clubs, "public_membership_clubs", name: "clubs"),
+            .toOne(\Membership.members, "public_membership_members", name: "members"),
         ]
     )
 }

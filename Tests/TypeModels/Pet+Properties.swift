@@ -11,8 +11,8 @@ extension Pet: TypedObject {
             .attribute(\Pet.id, "id", "integer"),
             .attribute(\Pet.name, "name", "text"),
             .attribute(\Pet.weight, "weight", "integer"),
-            .attribute(\Pet.keeperID, "keeper_id", "integer"),
-            .toOne(\Pet.keeper, "public_pet_pet_keeper_id_fkey"),
+            .attribute(\Pet.keeperID, "keeper_id", "integer", name: "keeperID"),
+            .toOne(\Pet.keeper, "public_pet_pet_keeper_id_fkey", name: "keeper"),
         ]
     )
 }

@@ -3,16 +3,20 @@ import KindredSchema
 // One function for each kind: overloads would slow down the compilation of long property lists.
 extension PropertyMapping {
     /// A property for a column; optional if its values may be NULL.
+    ///
+    /// - Parameter name: the property's name if it differs from the column's, for JSON by property names.
     public static func attribute<Root: DatabaseObject, Value>(
         _ keyPath: any KeyPath<Root, Value> & Sendable,
         _ column: String,
-        _ valueKind: String
+        _ valueKind: String,
+        name: String? = nil
     ) -> PropertyMapping {
         let isOptional = Value.self is any OptionalType.Type
         let reading = PropertyReading(Value.self, of: valueKind, isEnum: Self.isEnum(Value.self))
         return PropertyMapping(
             keyPath: keyPath,
             key: column,
+            name: name ?? column,
             kind: .attribute(valueKind: valueKind, isOptional: isOptional, reading: reading)
         )
     }
@@ -20,18 +24,21 @@ extension PropertyMapping {
     /// A property for a to-one relationship; optional if it may lead to no object.
     public static func toOne<Root: DatabaseObject, Target: ToOneTarget>(
         _ keyPath: any KeyPath<Root, ToOne<Target>> & Sendable,
-        _ key: String
+        _ key: String,
+        name: String? = nil
     ) -> PropertyMapping {
         let isOptional = Target.self is any OptionalType.Type
-        return PropertyMapping(keyPath: keyPath, key: key, kind: .toOne(Target.objectType, isOptional: isOptional))
+        return PropertyMapping(
+            keyPath: keyPath, key: key, name: name, kind: .toOne(Target.objectType, isOptional: isOptional))
     }
 
     /// A property for a to-many relationship.
     public static func toMany<Root: DatabaseObject, Member: DatabaseObject>(
         _ keyPath: any KeyPath<Root, ToMany<Member>> & Sendable,
-        _ key: String
+        _ key: String,
+        name: String? = nil
     ) -> PropertyMapping {
-        PropertyMapping(keyPath: keyPath, key: key, kind: .toMany(Member.self))
+        PropertyMapping(keyPath: keyPath, key: key, name: name, kind: .toMany(Member.self))
     }
 
     private static func isEnum(_ type: Any.Type) -> Bool {

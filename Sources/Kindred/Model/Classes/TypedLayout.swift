@@ -29,6 +29,12 @@ package final class TypedLayout: Sendable {
 
     /// The relationships by the keys of their properties.
     let propertyRelationships: [String: RelationshipRuntime]
+    /// The names of properties by the positions of their attributes.
+    let attributeNames: [Int: String]
+    /// The names of properties by the slots of their relationships.
+    let relationshipNames: [Int: String]
+    /// What stands behind the names of properties.
+    let fields: [String: EntityField]
 
     private init(
         type: any TypedObject.Type,
@@ -45,6 +51,18 @@ package final class TypedLayout: Sendable {
             uniquingKeysWith: { first, _ in first })
         self.positions = positions
         self.relationships = relationships
+        var (attributeNames, relationshipNames, fields) = ([Int: String](), [Int: String](), [String: EntityField]())
+        for (property, (position, relationship)) in zip(type.mapping.properties, zip(positions, relationships)) {
+            guard let name = property.name else { continue }
+            if let relationship {
+                relationshipNames[relationship.slot] = name
+                fields[name] = .relationship(relationship)
+            } else if property.isAttribute {
+                attributeNames[position] = name
+                fields[name] = .attribute(position)
+            }
+        }
+        (self.attributeNames, self.relationshipNames, self.fields) = (attributeNames, relationshipNames, fields)
         var columns: [Column] = []
         for (property, position) in zip(type.mapping.properties, positions) {
             guard case .attribute(let valueKind, let isOptional, let reading) = property.kind else { continue }

@@ -91,6 +91,8 @@ public struct PropertyMapping: Sendable {
     let keyPath: any AnyKeyPath & Sendable
     /// The column's name, or the stable name of the relationship.
     let key: String
+    /// The property's name; nil for a relationship of a class that was generated without it.
+    let name: String?
     let kind: Kind
 
     var isAttribute: Bool {

@@ -1,0 +1,67 @@
+public import KindredPostgres
+import KindredSchema
+
+// Raw SQL whose rows become values or objects.
+extension DatabaseContext {
+    /// Runs raw SQL with bound interpolations, and reads each row as a value of a type of the program's own.
+    ///
+    /// ```swift
+    /// struct Turnover: Decodable { let city: String, total: PostgresNumeric? }
+    /// let rows = try await context.query("SELECT city, sum(amount) AS total …", as: Turnover.self)
+    /// ```
+    ///
+    /// One statement. Columns are found as `Row.decode(as:)` says; a type with a PostgreSQL form, such as `Int`, is the value
+    /// of the only column. Throws `PostgresError` `.decodingFailed` naming the column for a row that does not fit.
+    public func query<Value: Decodable>(
+        _ sql: SQL, as type: Value.Type, fileID: String = #fileID, line: Int = #line
+    ) async throws -> [Value] {
+        try await query(sql, fileID: fileID, line: line).decode(as: type)
+    }
+
+    /// Runs raw SQL whose rows are those of a typed class, and gives their objects.
+    ///
+    /// ```swift
+    /// let found = try await context.query("SELECT b.* FROM book b WHERE …", as: Book.self)
+    /// ```
+    ///
+    /// One statement: the text stands in a WITH, from which the entity's columns are selected by name. They all have to be
+    /// among the text's columns, in any order. The rows come in its order; known rows give their objects. The text may be an
+    /// `INSERT`, `UPDATE` or `DELETE … RETURNING *`, but objects in memory follow only what it returns.
+    ///
+    /// Throws `KindredError` `.invalidRequest` if columns are missing, `.classMismatch` for a class that is not registered.
+    public func query<Object: TypedObject>(
+        _ sql: SQL, as type: Object.Type, fileID: String = #fileID, line: Int = #line
+    ) async throws -> [Object] {
+        try await client.called(at: fileID, line) {
+            let entity = try entity(of: type)
+            return try entity.typed(try await objects(of: entity, sql))
+        }
+    }
+
+    /// Runs raw SQL whose rows are those of an entity, and gives their objects: `query("SELECT …", as: "book")`.
+    ///
+    /// As ``query(_:as:)-(SQL,Object.Type)``; throws `.unknownEntity` with the nearest names too.
+    public func query(
+        _ sql: SQL, as entityName: String, fileID: String = #fileID, line: Int = #line
+    ) async throws -> [DatabaseObject] {
+        try await client.called(at: fileID, line) {
+            try await objects(of: try runtime.entity(named: entityName), sql)
+        }
+    }
+
+    private func objects(of entity: EntityRuntime, _ sql: SQL) async throws -> [DatabaseObject] {
+        let askedAt = beginReading()
+        do {
+            return try objects(
+                from: try await client.query(try entity.selecting(from: sql)), of: entity, askedAt: askedAt)
+        } catch let error as PostgresError where error.sqlState == .undefinedColumn {
+            throw KindredError(
+                .invalidRequest,
+                """
+                The statement does not give all columns of \(entity.name), or names one that is not there: \
+                \(error.message); objects need every column, as b.* gives them
+                """,
+                entity: entity.name.description, underlying: error)
+        }
+    }
+}

@@ -1,0 +1,17 @@
+/// By which names objects are written as JSON.
+public enum ObjectKeys: Sendable, Hashable {
+    /// The names of columns and relationships: `category_id`.
+    case columns
+    /// The names of properties where the entity has a class that names them, else those of columns: `categoryID`.
+    case properties
+}
+
+extension CodingUserInfoKey {
+    // The initializer is declared to fail, and never does.
+    /// By which names an encoder writes objects; set it to an ``ObjectKeys``.
+    ///
+    /// ```swift
+    /// encoder.userInfo[.objectKeys] = ObjectKeys.properties
+    /// ```
+    public static let objectKeys = CodingUserInfoKey(rawValue: "kindred.objectKeys")!
+}

@@ -1,0 +1,26 @@
+import KindredSchema
+
+/// What a key of an entity names.
+enum EntityField: Sendable {
+    /// An attribute by its position.
+    case attribute(Int)
+    case relationship(RelationshipRuntime)
+}
+
+extension EntityRuntime {
+    /// What a key names: an attribute or a relationship of the database, else a property of the entity's class.
+    ///
+    /// Throws `.unknownKey` with the nearest keys.
+    func field(named key: String) throws -> EntityField {
+        if let position = attributeIndex(of: key) { return .attribute(position) }
+        if let relationship = relationship(named: key) { return .relationship(relationship) }
+        if let field = layout?.fields[key] { return field }
+        throw unknownKey(key)
+    }
+
+    /// The name of an attribute's property; nil where the entity has no class, or the class has no name for it.
+    func propertyName(ofAttribute position: Int) -> String? { layout?.attributeNames[position] }
+
+    /// The name of a relationship's property, by the relationship's slot.
+    func propertyName(ofRelationship slot: Int) -> String? { layout?.relationshipNames[slot] }
+}

@@ -1,0 +1,12 @@
+import KindredPostgres
+import KindredSchema
+
+extension EntityRuntime {
+    /// The entity's columns, selected by name from what raw SQL gives; a type without a codec is read as text.
+    ///
+    /// The line break ends a comment at the end of the text.
+    func selecting(from sql: SQL) throws -> SQL {
+        SQL(unsafeRaw: "WITH t0 AS (") + sql
+            + SQL(unsafeRaw: "\n) SELECT \(try SelectQuery.columns(of: entity)) FROM t0")
+    }
+}

@@ -1,0 +1,107 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension PostgresValue: Encodable {
+    /// Writes the value as JSON has it, the same with every encoder and whatever the encoder's strategies for dates and data.
+    ///
+    /// - `boolean` and whole numbers as they are. `real` and `double precision` as numbers, `"NaN"`, `"Infinity"` and
+    ///   `"-Infinity"` as strings.
+    /// - `numeric` as a string, `"0.10"`: JSON's readers take numbers for doubles, and money is none.
+    /// - `timestamp with time zone` in ISO 8601, in UTC with up to six digits of a second: `"2024-02-29T12:34:56.789Z"`;
+    ///   `timestamp` the same without `Z`. Infinities, years before 1 and after 9999 as PostgreSQL prints them.
+    /// - `bytea` as base64. `uuid` in small letters. `json` and `jsonb` as the document that they are.
+    /// - Arrays as arrays, of several dimensions one in the other, without their lower bounds. `vector` as an array of numbers,
+    ///   `hstore` and composites as objects; a composite whose fields have no names as an array.
+    /// - All else as the string that PostgreSQL prints: `date`, `time`, `interval`, `inet`, `money`, ranges, geometry.
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .array(let array): try array.encodeNested(to: encoder)
+        case .vector(let vector):
+            var container = encoder.unkeyedContainer()
+            for element in vector.elements { try container.encode(PostgresValue.float(element)) }
+        case .hstore(let store):
+            var container = encoder.container(keyedBy: JSONKey.self)
+            for (key, text) in store.values { try container.encode(text, forKey: JSONKey(key)) }
+        case .composite(let composite): try composite.encodeFields(to: encoder)
+        case .json(let json): try json.tree(at: encoder.codingPath).encode(to: encoder)
+        default:
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .bool(let value): try container.encode(value)
+            case .integer(let value): try container.encode(value)
+            case .float(let value) where value.isFinite: try container.encode(value)
+            case .double(let value) where value.isFinite: try container.encode(value)
+            case .bytes(let bytes): try container.encode(Data(bytes).base64EncodedString())
+            case .timestamp(let value): try container.encode(value.isoText(zone: ""))
+            case .timestampTZ(let value): try container.encode(value.isoText(zone: "Z"))
+            default: try container.encode(description)
+            }
+        }
+    }
+}
+
+extension PostgresTimestamp {
+    /// The timestamp as ISO 8601 writes it; as PostgreSQL prints it where ISO 8601 has no such year.
+    fileprivate func isoText(zone: String) -> String {
+        let text = text(zone: zone)
+        // Four digits of a year, and nothing behind the zone.
+        let isPlain = text.utf8.dropFirst(10).first == UInt8(ascii: " ") && !text.hasSuffix(" BC")
+        return isPlain ? text.replacing(" ", with: "T", maxReplacements: 1) : self.text(zone: zone.isEmpty ? "" : "+00")
+    }
+}
+
+extension PostgresArray {
+    /// Writes the elements, each dimension as arrays in the one before.
+    fileprivate func encodeNested(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        var rest = elements[...]
+        try encode(dimensions[...], &rest, into: &container)
+    }
+
+    private func encode(
+        _ dimensions: ArraySlice<Dimension>, _ rest: inout ArraySlice<PostgresValue?>,
+        into container: inout some UnkeyedEncodingContainer
+    ) throws {
+        guard let first = dimensions.first else { return }
+        for _ in 0..<first.count {
+            if dimensions.count == 1 {
+                try container.encode(rest.popFirst() ?? nil)
+            } else {
+                var inner = container.nestedUnkeyedContainer()
+                try encode(dimensions.dropFirst(), &rest, into: &inner)
+            }
+        }
+    }
+}
+
+extension PostgresComposite {
+    fileprivate func encodeFields(to encoder: any Encoder) throws {
+        guard fields.allSatisfy({ $0.name != nil }) else {
+            var container = encoder.unkeyedContainer()
+            for field in fields { try container.encode(field.value) }
+            return
+        }
+        var container = encoder.container(keyedBy: JSONKey.self)
+        for field in fields { try container.encode(field.value, forKey: JSONKey(field.name ?? "")) }
+    }
+}
+
+extension PostgresJSON {
+    /// The document's parts.
+    ///
+    /// Throws `EncodingError` for a text that is no JSON, or deeper than Foundation reads.
+    fileprivate func tree(at path: [any CodingKey]) throws -> JSONTree {
+        do {
+            return try JSONDecoder().decode(JSONTree.self, from: Data(text.utf8))
+        } catch {
+            throw EncodingError.invalidValue(
+                // Without the document, which the error would show.
+                "json",
+                EncodingError.Context(
+                    codingPath: path, debugDescription: "A JSON document of the database cannot be read as JSON here"))
+        }
+    }
+}
