@@ -174,22 +174,20 @@ let package = Package(
         .target(
             name: "DemoModels",
             dependencies: ["Kindred"],
-            path: "Tests/DemoModels",
-            exclude: ["KindredNames.lock.json"]
+            path: "Tests/DemoModels"
         ),
         // The same for a real database, whose script the tests find where it is at hand.
         .target(
             name: "ChinookModels",
             dependencies: ["Kindred"],
-            path: "Tests/ChinookModels",
-            exclude: ["KindredNames.lock.json"]
+            path: "Tests/ChinookModels"
         ),
         // The same for types of all kinds, and for names that Swift has other ideas about.
         .target(
             name: "TypeModels",
             dependencies: ["Kindred"],
             path: "Tests/TypeModels",
-            exclude: ["KindredNames.lock.json", "schema.sql"]
+            exclude: ["schema.sql"]
         ),
     ],
     swiftLanguageModes: [.v6]

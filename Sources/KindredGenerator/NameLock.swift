@@ -4,8 +4,8 @@ import KindredSchema
 /// The Swift names of a database's tables, columns, relationships and labels: a file beside the classes, which keeps them
 /// stable when a new column or key would claim one.
 public struct NameLock: Sendable, Hashable, Codable {
-    /// The name of the file.
-    public static let fileName = "KindredNames.lock.json"
+    /// The name of the file, which SwiftPM leaves alone for its leading dot.
+    public static let fileName = ".KindredNames.lock.json"
 
     struct Class: Sendable, Hashable, Codable {
         var name: String

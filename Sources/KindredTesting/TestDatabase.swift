@@ -43,17 +43,19 @@ public final class TestDatabase: Sendable {
     /// processors.
     ///
     /// - Parameters:
+    ///   - classes: The classes that objects are made of: `KindredModels.all`.
     ///   - overrides: Names and rules of relationships, in addition to the database's own annotations.
     ///   - configure: Changes the configuration before connecting.
     /// - Returns: The database.
     public func connect(
+        classes: [any TypedObject.Type] = [],
         overrides: [SchemaOverride] = [],
         configure: (inout PostgresConfiguration) -> Void = { _ in }
     ) async throws -> Database {
         var configuration = try PostgresConfiguration(uri: uri)
         configuration.pool.acquireTimeout = .seconds(60)
         configure(&configuration)
-        let database = try await Database.connect(configuration, overrides: overrides)
+        let database = try await Database.connect(configuration, classes: classes, overrides: overrides)
         opened.withLock { $0.append(database) }
         return database
     }

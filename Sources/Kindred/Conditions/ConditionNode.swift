@@ -42,6 +42,8 @@ package struct ConditionComparison: Sendable {
     package var right: ConditionExpression
     package var quantifier: Quantifier?
     package var ignoresCase: Bool
+    /// The configuration of a full-text search; nil for the server's default.
+    package var configuration: String?
     /// A word such as NO, which is a value or a key, if it is a format's whole left side.
     package var leftWord: String?
 

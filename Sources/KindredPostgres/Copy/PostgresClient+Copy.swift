@@ -23,7 +23,7 @@ extension PostgresClient {
     /// try await client.copyIn("COPY note FROM STDIN (FORMAT csv)", from: lines)
     /// ```
     ///
-    /// `data` is iterated as fast as the server accepts it. If it throws, or the task is cancelled, nothing is copied.
+    /// `data` is iterated as fast as the server accepts it; chunks under 64 KiB are coalesced. If it throws, or the task is cancelled, nothing is copied.
     /// Inside a transaction the COPY takes its connection, which runs no other statement until the end.
     ///
     /// Throws what `data` throws, unchanged, and `PostgresError` as a query does.
@@ -38,14 +38,21 @@ extension PostgresClient {
     ) async throws -> Int where Data.Element == [UInt8] {
         let session = try await CopySession.begin(try Self.copyText(sql), .input, on: self, timeout)
         var isRefused = false
+        // Rows that come one by one go to the server together: each write waits until it has left the process.
+        var collected: [UInt8] = []
         do {
             for try await chunk in data {
-                if chunk.isEmpty { continue }
-                if try await !session.write(chunk) {
-                    isRefused = true
-                    break
+                if collected.isEmpty, chunk.count >= Self.copyPortion {
+                    isRefused = try await !session.write(chunk)
+                } else {
+                    collected += chunk
+                    guard collected.count >= Self.copyPortion else { continue }
+                    isRefused = try await !session.write(collected)
+                    collected.removeAll(keepingCapacity: true)
                 }
+                if isRefused { break }
             }
+            if !isRefused, !collected.isEmpty { isRefused = try await !session.write(collected) }
             // A cancelled source may have ended early.
             try Task.checkCancellation()
         } catch {
@@ -53,6 +60,9 @@ extension PostgresClient {
         }
         return try await isRefused ? Self.answer(session) : session.endData()
     }
+
+    /// The smallest write, except for the last.
+    private static let copyPortion = 64 << 10
 
     /// Gets the answer that the server sent before the data's end: why it accepts no more.
     private static func answer(_ session: CopySession) async throws -> Int {

@@ -91,6 +91,24 @@ import Testing
         }
     }
 
+    @Test func smallPiecesGoToTheServerTogether() async throws {
+        try await withClient(maximumConnections: 1) { client in
+            let asked = Atomic<Int>(0)
+            // The first line is wrong already: the server hears of it when enough of them have come together.
+            await #expect(throws: PostgresError.self) {
+                try await client.copyIn(
+                    "COPY note FROM STDIN",
+                    from: Self.pieces(.max) { number in
+                        asked.store(number, ordering: .relaxed)
+                        return "no number\tx\n"
+                    })
+            }
+            let size = asked.load(ordering: .relaxed) * "no number\tx\n".utf8.count
+            #expect(size >= 64 << 10, "\(size)")
+            try await expectUsable(client)
+        }
+    }
+
     @Test func aSourceThatThrowsUndoesEverything() async throws {
         struct Unwanted: Error {}
         try await withClient(maximumConnections: 1) { client in

@@ -32,9 +32,12 @@ extension ColumnExpression where Value == String {
         compare(.matches, Self.bound(pattern), ignoresCase: ignoringCase)
     }
 
-    /// Whether the text matches a full-text search, in the server's default language: words, `"phrases"`, `or`, `-word`.
-    public func search(_ words: String) -> Condition {
-        compare(.search, Self.bound(words))
+    /// Whether the text matches a full-text search: words, `"phrases"`, `or`, `-word`.
+    ///
+    /// - Parameter configuration: The language, by the name of its configuration such as `"english"`, which an index over
+    ///   `to_tsvector('english', …)` serves; nil for the server's default.
+    public func search(_ words: String, configuration: String? = nil) -> Condition {
+        compare(.search, words, configuration)
     }
 }
 
@@ -67,9 +70,12 @@ extension ColumnExpression {
 }
 
 extension ColumnExpression where Value == PostgresTSVector {
-    /// Whether the vector matches a full-text search, in the server's default language: words, `"phrases"`, `or`, `-word`.
-    public func search(_ words: String) -> Condition {
-        compare(.search, Self.bound(words))
+    /// Whether the vector, which an index may hold, matches a full-text search: words, `"phrases"`, `or`, `-word`.
+    ///
+    /// - Parameter configuration: The language of the words, by the name of its configuration such as `"english"`; nil for the
+    ///   server's default.
+    public func search(_ words: String, configuration: String? = nil) -> Condition {
+        compare(.search, words, configuration)
     }
 }
 
@@ -87,5 +93,15 @@ extension ColumnExpression where Value == PostgresJSON {
     /// The value at a path of keys in the document, as text; NULL if there is none.
     public subscript(keys: String...) -> ColumnExpression<String> {
         ColumnExpression<String>(.json(expression, keys))
+    }
+}
+
+extension ColumnExpression {
+    private func compare(
+        _ operation: ConditionComparison.Operator, _ words: String, _ configuration: String?
+    ) -> Condition {
+        var comparison = ConditionComparison(expression, operation, Self.bound(words))
+        comparison.configuration = configuration
+        return Condition(.comparison(comparison))
     }
 }

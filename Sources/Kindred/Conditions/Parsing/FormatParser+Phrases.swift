@@ -76,9 +76,27 @@ extension FormatParser {
         quantifier: ConditionComparison.Quantifier?
     ) throws -> ConditionComparison {
         advance()
+        let configuration = operation == .search ? try searchConfiguration() : nil
         let ignoresCase = try options(of: operation)
         let right = try expression(.sum)
-        return ConditionComparison(left, operation, right, quantifier: quantifier, ignoresCase: ignoresCase)
+        var node = ConditionComparison(left, operation, right, quantifier: quantifier, ignoresCase: ignoresCase)
+        node.configuration = configuration
+        return node
+    }
+
+    /// `[english]` or `[public.german]` after SEARCH; nil if there is none.
+    private mutating func searchConfiguration() throws -> String? {
+        guard take(.leftBracket) else { return nil }
+        var name = ""
+        while true {
+            guard case .word(let part) = current.kind else { throw expected("a configuration such as english") }
+            name += part
+            advance()
+            guard take(.dot) else { break }
+            name += "."
+        }
+        try require(.rightBracket)
+        return name
     }
 
     func condition(_ phrase: Phrase) throws -> ConditionNode {

@@ -28,6 +28,10 @@ extension ConditionRenderer {
             }
             return try isIn(left, operand(target), comparison.ignoresCase)
         }
+        if comparison.operation == .search {
+            return try text(
+                left, .search, try operand(comparison.right), false, configuration: comparison.configuration)
+        }
         return try compare(left, comparison.operation, try operand(comparison.right), comparison.ignoresCase)
     }
 

@@ -27,7 +27,8 @@ extension ConditionRenderer {
         _ whole: Operand,
         _ operation: ConditionComparison.Operator,
         _ part: Operand,
-        _ ignoresCase: Bool
+        _ ignoresCase: Bool,
+        configuration: String? = nil
     ) throws -> Rendered {
         if whole.isNull || part.isNull { return .never }
         let subject: String
@@ -52,8 +53,9 @@ extension ConditionRenderer {
             let pattern = try TextPattern(value, operation)
             try bindings.append(.string(pattern.text), as: .text)
             if operation == .search {
-                let vector = isVector ? subject : "to_tsvector(\(subject))"
-                let sql = "\(vector) @@ websearch_to_tsquery(\(lastParameter))"
+                let configuration = try configuration.map { "\(try Self.searchConfiguration($0)), " } ?? ""
+                let vector = isVector ? subject : "to_tsvector(\(configuration)\(subject))"
+                let sql = "\(vector) @@ websearch_to_tsquery(\(configuration)\(lastParameter))"
                 return Rendered(sql: sql, isTwoValued: !isNullable)
             }
             let symbol =
@@ -73,6 +75,29 @@ extension ConditionRenderer {
                 .wrongType, "\(operation.rawValue) needs a text on its right; \(value.kindName) was given")
         default: throw KindredError(.wrongType, "\(operation.rawValue) needs texts on both sides")
         }
+    }
+
+    /// The name of a text search configuration as a constant, so that an index on `to_tsvector('english', …)` can be used.
+    ///
+    /// The name becomes part of the statement, so only letters, digits and underscores are allowed, and one dot after a schema.
+    private static func searchConfiguration(_ name: String) throws -> String {
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        let isName =
+            parts.count <= 2
+            && parts.allSatisfy { part in
+                !part.isEmpty
+                    && part.utf8.allSatisfy { byte in
+                        byte == UInt8(ascii: "_") || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+                            || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
+                    }
+            }
+        guard isName else {
+            throw KindredError(
+                .invalidCondition,
+                "The configuration of a search is a name such as english or public.german, of letters, digits and underscores"
+            )
+        }
+        return "'\(name)'::regconfig"
     }
 
     /// A search for a text from a column.
