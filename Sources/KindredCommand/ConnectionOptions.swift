@@ -15,6 +15,12 @@ struct ConnectionOptions: ParsableArguments {
         let configuration: PostgresConfiguration
         do {
             if let database {
+                guard !database.isEmpty else {
+                    throw CommandFailure(
+                        .usage,
+                        "--database is empty; give an address, or leave it out for DATABASE_URL and then PG*. A variable of the "
+                            + "shell may be unset.")
+                }
                 configuration = try PostgresConfiguration(uri: database)
             } else {
                 configuration = try PostgresConfiguration.fromEnvironment(terminal.environment)

@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test(.database(.sql(schema)), arguments: ["Person.swift", "KindredNames.lock.json", "Email+Properties.swift"])
+    @Test(.database(.sql(schema)), arguments: ["Person.swift", ".KindredNames.lock.json", "Email+Properties.swift"])
     func whatCannotBeReadIsNotWrittenOver(name: String) async throws {
         try await withFolder { folder in
             // A folder cannot be read as a file, not even by root.
@@ -123,6 +123,14 @@ import Testing
         }
     }
 
+    @Test func anEmptyAddressIsSaidToBeEmpty() async throws {
+        for arguments in [["generate", "--output", "models", "--database", ""], ["inspect", "--database", ""]] {
+            let (terminal, capture) = Terminal.captured()
+            let status = await CommandLineTool.run(arguments, terminal: terminal)
+            #expect(status == .usage && capture.error.contains("--database is empty"), "\(capture.error)")
+        }
+    }
+
     @Test(.database) func largeDifferencesAreShownAtOnce() async throws {
         let tables = (0..<400).map { "CREATE TABLE table\($0) (id integer PRIMARY KEY, name text);" }
         let client = try await PostgresClient.connect(PostgresConfiguration(uri: TestDatabase.current.uri))
@@ -157,8 +165,10 @@ import Testing
             try await change("ALTER TABLE email ADD sender_id integer REFERENCES person")
             #expect(try await run("--output", folder.path).status == .success)
             let text = try String(contentsOf: folder.appending(path: "Person+Properties.swift"), encoding: .utf8)
-            #expect(text.contains(#".toMany(\Person.emails, "public_email_email_person_id_fkey")"#))
-            #expect(text.contains(#".toMany(\Person.senderEmails, "public_email_email_sender_id_fkey")"#))
+            #expect(text.contains(#".toMany(\Person.emails, "public_email_email_person_id_fkey", name: "emails")"#))
+            #expect(
+                text.contains(
+                    #".toMany(\Person.senderEmails, "public_email_email_sender_id_fkey", name: "senderEmails")"#))
         }
     }
 
@@ -168,7 +178,7 @@ import Testing
                 try await run("--output", folder.path, "--entity", "e*l", "--access", "internal").status == .success)
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
             #expect(
-                names == ["Email+Properties.swift", "Email.swift", "KindredModels.swift", "KindredNames.lock.json"])
+                names == [".KindredNames.lock.json", "Email+Properties.swift", "Email.swift", "KindredModels.swift"])
             let text = try String(contentsOf: folder.appending(path: "Email+Properties.swift"), encoding: .utf8)
             #expect(text.contains("    var address: String? {") && !text.contains("public var"))
             #expect(try await run("--output", folder.path, "--entity", "nothing").status == .badInput)

@@ -62,7 +62,7 @@ import Testing
                 "orders.order_detailsSet cascade", "orders.productsSet nullify",
                 "products.order_detailsSet noAction", "products.ordersSet noAction",
             ])
-        #expect(try await run("products").output.contains("deleting a products: no action"))
+        #expect(try await run("products").output.contains("when a row of products is deleted: no action"))
     }
 
     @Test(

@@ -122,7 +122,13 @@ import Testing
             "its JSON is longer than 65,536 bytes"
         ),
         (#"@kindred {"nmae": "owner"}"#, #""nmae" is unknown here; did you mean "name"?"#),
-        (#"@kindred {"key": ["id"]}"#, #""key" is unknown here"#),
+        (
+            #"@kindred {"key": ["id"]}"#,
+            #"""
+            "key" is unknown here; known are "deleteRule", "ignore", "inverse", "manyToMany", "manyToManyDeleteRule", \#
+            "maximumCount", "minimumCount", "name", "orderedBy", "toOneDeleteRule"
+            """#
+        ),
         (#"@kindred {"name": 5}"#, #""name" must be a name"#),
         (#"@kindred {"name": ""}"#, #""name" must be a name"#),
         (#"@kindred {"name": null}"#, #""name" must be a name"#),
@@ -160,7 +166,12 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"@kindred {"name": "x"}"#, #""name" is unknown here"#),
+        (
+            #"@kindred {"name": "x"}"#,
+            #"""
+            "name" is unknown here; known are "ignore", "key", "manyToMany", "optimisticLocking", "relationships"
+            """#
+        ),
         (#"@kindred {"key": []}"#, #""key" must be a list of names"#),
         (#"@kindred {"key": ["id", 5]}"#, #""key" must be a list of names"#),
         (#"@kindred {"key": ["nothing"]}"#, #""key" names no column: there is no "nothing""#),

@@ -63,7 +63,7 @@ struct SchemaPage {
             let mayBeNil = schema[relationship.source].map(relationship.mayLeadNowhere) ?? true
             facts.append(mayBeNil ? "may be nil" : "never nil")
         }
-        facts.append("deleting a \(relationship.source.name): \(words(for: relationship.deleteRule))")
+        facts.append("when a row of \(relationship.source.name) is deleted: \(words(for: relationship.deleteRule))")
         if let position = relationship.orderedBy { facts.append("ordered by \(position)") }
         terminal.print("      \(facts.joined(separator: "; "))")
         for candidate in relationship.explanation {

@@ -201,7 +201,9 @@ enum Connector {
                 (reason, isRefusal) = (text, mark != nil)
             }
         }
+        // A server that gives a reason was reached.
+        let what = state == nil && !isRefusal ? "cannot be reached" : "refused the connection"
         return PostgresError(
-            .connectionFailed, "\(address) cannot be reached: \(reason)", sqlState: state, underlying: reasons)
+            .connectionFailed, "\(address) \(what): \(reason)", sqlState: state, underlying: reasons)
     }
 }

@@ -26,13 +26,17 @@ public struct SourcePlace: Sendable, Hashable, CustomStringConvertible {
 extension PostgresClient {
     /// Runs the body of a public method, so that observers learn where it was called.
     ///
-    /// The outermost call counts; inner ones are the library's. Without observers only `body` runs.
+    /// The outermost call counts; inner ones are the library's. Without observers, and outside of transactions, only
+    /// `body` runs.
     package func called<T>(
         at fileID: String,
         _ line: Int,
         _ body: () async throws -> T
     ) async rethrows -> T {
-        guard isObserved, SourcePlace.current == nil, !SourcePlace.isInside(fileID) else { return try await body() }
+        // The error of a failed transaction names the line too.
+        guard isObserved || isInTransaction, SourcePlace.current == nil, !SourcePlace.isInside(fileID) else {
+            return try await body()
+        }
         return try await SourcePlace.$current.withValue(SourcePlace(fileID: fileID, line: line), operation: body)
     }
 

@@ -44,6 +44,8 @@ struct TransactionState {
     var waiting: Deque<Waiting> = []
     /// The error that aborted the transaction.
     private(set) var firstError: PostgresError?
+    /// Where in the program the statement that failed it was asked for, if that is known.
+    private var firstPlace: SourcePlace?
 
     static var ended: PostgresError {
         PostgresError(.transactionEnded, "The transaction has ended; a task that outlives it cannot use it")
@@ -105,11 +107,18 @@ struct TransactionState {
             let isFirst = firstError == nil || firstError?.sqlState == .inFailedTransaction
             if isFirst, error.code != .transactionEnded, error.code != .invalidParameter {
                 firstError = error
+                firstPlace = SourcePlace.current
             }
             return error
         }
+        let place = firstPlace.map { " at \($0)" } ?? ""
+        let constraint = firstError.server?.constraint.map { " by the constraint \"\($0)\"" } ?? ""
         return PostgresError(
-            .transactionAborted, "The transaction has failed already: \(firstError.message)",
+            .transactionAborted,
+            """
+            The transaction has failed before this statement\(place)\(constraint): \(firstError.message); let the error leave \
+            the transaction's closure, or put what may fail into a nested transaction
+            """,
             sqlState: error.sqlState, server: error.server, statement: error.statement,
             underlying: firstError.asCause)
     }

@@ -139,7 +139,9 @@ struct AnnotationReader {
     private mutating func finish(_ known: [String]) {
         for key in members.keys.sortedByBytes() {
             let suggestions = NearestNames.suggestions(for: key, among: known)
-            problems.append("\"\(key)\" is unknown here\(NearestNames.question(suggestions))")
+            let question = NearestNames.question(suggestions)
+            let names = known.sorted().map { "\"\($0)\"" }.joined(separator: ", ")
+            problems.append("\"\(key)\" is unknown here\(question.isEmpty ? "; known are \(names)" : question)")
         }
     }
 }

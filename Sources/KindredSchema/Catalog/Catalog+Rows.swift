@@ -46,6 +46,7 @@ extension Catalog {
             case unique = 0x75
             case foreignKey = 0x66
             case exclusion = 0x78
+            case check = 0x63
         }
 
         package var oid: UInt32

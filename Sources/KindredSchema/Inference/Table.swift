@@ -30,6 +30,8 @@ extension SchemaBuilder {
         var hasDeferrableKeys = false
         /// The UNIQUE and EXCLUDE constraints that are checked after each statement and can be deferred by name.
         var deferrableConstraints: [DeferrableConstraint] = []
+        /// The column of each CHECK constraint that is about one alone, by the constraint's name.
+        var checkedColumns: [String: String] = [:]
         /// The unique constraints and indexes that are checked row by row.
         private(set) var uniqueChecks: [UniqueCheck] = []
         /// The columns that an annotation ignores.

@@ -71,6 +71,8 @@ public final class Entity: Sendable {
     package let hasDeferrableKeys: Bool
     /// The UNIQUE and EXCLUDE constraints that are checked after each statement and can be deferred by name.
     package let deferrableConstraints: [DeferrableConstraint]
+    /// The columns of single-column CHECK constraints, by constraint name.
+    package let checkedColumns: [String: String]
     /// The unique constraints and indexes that are checked row by row, including the primary key.
     package let uniqueChecks: [UniqueCheck]
     /// The tables whose columns a view shows unchanged, directly or through other views; empty for tables.
@@ -98,6 +100,7 @@ public final class Entity: Sendable {
         uniqueChecks: [UniqueCheck] = [],
         hasDeferrableKeys: Bool = false,
         deferrableConstraints: [DeferrableConstraint] = [],
+        checkedColumns: [String: String] = [:],
         shownTables: [QualifiedName] = []
     ) {
         self.name = name
@@ -116,6 +119,7 @@ public final class Entity: Sendable {
         self.uniqueChecks = uniqueChecks
         self.hasDeferrableKeys = hasDeferrableKeys
         self.deferrableConstraints = deferrableConstraints
+        self.checkedColumns = checkedColumns
         self.shownTables = shownTables
         let attributeIndexes = attributeIndexes ?? Self.indexes(of: attributes)
         self.attributeIndexes = attributeIndexes
@@ -186,7 +190,7 @@ extension Entity: Hashable {
                 && left.hasInsertTrigger == right.hasInsertTrigger
                 && left.uniqueKeys == right.uniqueKeys && left.hasDeferrableKeys == right.hasDeferrableKeys
                 && left.uniqueChecks == right.uniqueChecks && left.deferrableConstraints == right.deferrableConstraints
-                && left.shownTables == right.shownTables
+                && left.shownTables == right.shownTables && left.checkedColumns == right.checkedColumns
     }
 
     /// Hashes the name.

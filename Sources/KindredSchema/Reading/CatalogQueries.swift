@@ -104,7 +104,7 @@ enum CatalogQueries {
                             AND NOT same.condeferrable)
                     ELSE false END
                 FROM pg_catalog.pg_constraint AS own
-                WHERE contype = ANY ('{p,u,f,x}'::pg_catalog."char"[]) AND conrelid >= 16384 AND conparentid = 0
+                WHERE contype = ANY ('{p,u,f,x,c}'::pg_catalog."char"[]) AND conrelid >= 16384 AND conparentid = 0
             ) AS k
             """
     )

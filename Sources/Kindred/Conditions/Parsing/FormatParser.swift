@@ -112,6 +112,14 @@ extension FormatParser {
         if index > 0, case .word(let word) = tokens[index - 1].kind, tokens[index - 1].keyword?.isPrefix ?? false {
             advice = "; write \"#\(word)\" for a key of this name"
         }
+        // Words of SQL's that the language has others for.
+        if case .word(let word) = current.kind {
+            switch word.uppercased() {
+            case "ILIKE": advice = "; LIKE[c] ignores case"
+            case "IS": advice = "; == nil is true for NULL, != nil for all else"
+            default: break
+            }
+        }
         return .invalidFormat("\(what) is expected, not \(current)\(advice)", at: current.position)
     }
 

@@ -33,9 +33,12 @@ extension ConditionRenderer {
                 return .scalar(try column(attribute.name, of: place, attribute))
             }
             guard let relationship = schema.relationship(named: key, of: entity) else {
+                let error = entity.unknownKey(key)
+                // What resembles no key may be a text without its quotes.
+                let advice = error.suggestions.isEmpty ? "; a text is written in quotes, or given for %@" : ""
                 throw KindredError(
                     .unknownKey,
-                    entity.unknownKey(key).message,
+                    error.message + advice,
                     entity: entity.name.description,
                     key: key
                 )

@@ -14,8 +14,7 @@ extension KindredError {
         var code = Code.constraintViolation
         switch error.sqlState {
         case .uniqueViolation?: reason = "another row already has this value"
-        case .foreignKeyViolation?, .restrictViolation?:
-            reason = "a row that it references is missing, or rows still reference it"
+        case .foreignKeyViolation?, .restrictViolation?: reason = entity.reasonOfForeignKey(error)
         case .checkViolation?: reason = "the value breaks the rule"
         case .exclusionViolation?: reason = "it conflicts with another row"
         case .notNullViolation?:
@@ -34,7 +33,9 @@ extension KindredError {
         let constraint = error.server?.constraint
         let name = constraint.map { " by constraint \"\($0)\"" } ?? ""
         let refused = RefusedRow(error, among: objects)
-        let key = key ?? error.server?.column ?? refused.key ?? entity.onlyAttribute(ofTypeIn: error)
+        let key =
+            key ?? error.server?.column ?? refused.key ?? constraint.flatMap { entity.entity.checkedColumns[$0] }
+            ?? entity.onlyAttribute(ofTypeIn: error)
         let object = refused.object
         let what = object.map { "\($0)" } ?? "\(entity.name)"
         let message = "The change of \(what)\(key.map { ".\($0)" } ?? "") was refused\(name): \(reason)\(advice)"
@@ -60,6 +61,26 @@ extension KindredError {
 }
 
 extension EntityRuntime {
+    /// Why a foreign key refused a write: the server names the referencing table in either case.
+    fileprivate func reasonOfForeignKey(_ error: PostgresError) -> String {
+        guard let server = error.server, let schema = server.schema, let table = server.table else {
+            return "a row that it references is missing, or rows still reference it"
+        }
+        let holder = QualifiedName(schema: schema, name: table)
+        let key = foreignKeys.first { !$0.model.isByView && $0.model.foreignKey == server.constraint }?.model
+        // In a self-reference, the columns in the error's detail tell.
+        let detail = server.detail ?? ""
+        let isReferenced =
+            holder == name
+            ? key.map { detail.contains("(\($0.destinationColumns.joined(separator: ", ")))=(") } == true
+                && key.map { detail.contains("(\($0.columns.joined(separator: ", ")))=(") } == false
+            : true
+        if isReferenced { return "rows of \(holder) still refer to it" }
+        let columns = key.map { " (\($0.columns.joined(separator: ", ")))" } ?? ""
+        let target = key.map { "\($0.destination)" } ?? "the table that it refers to"
+        return "there is no row of \(target) that its foreign key\(columns) refers to"
+    }
+
     /// The attribute that a value was too large for, if only one has the type that the server names.
     fileprivate func onlyAttribute(ofTypeIn error: PostgresError) -> String? {
         guard error.sqlState == .stringDataRightTruncation,

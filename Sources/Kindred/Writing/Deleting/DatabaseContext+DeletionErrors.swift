@@ -3,11 +3,13 @@ import KindredSchema
 
 extension DatabaseContext {
     /// The error for an object whose deletion a rule forbids.
-    func denied(_ step: DeletionStep, _ source: ObjectKey?, _ count: Int) -> KindredError {
+    ///
+    /// - Parameter sources: The keys of the objects to be deleted, for an error that cannot tell which of them it is about.
+    func denied(_ step: DeletionStep, _ source: ObjectKey?, _ count: Int, among sources: [ObjectKey]) -> KindredError {
         let entity = runtime.entities[step.source]
         let destination = runtime.entities[step.destination]
         let name = step.relationship.model.name
-        let object = source.map { ObjectID(entity, $0).uri } ?? "An object of \(entity.name)"
+        let object = source.map { ObjectID(entity, $0).uri } ?? RefusedDeletion.oneOf(sources, of: entity)
         let others = count == 1 ? "1 object of \(destination.name) is" : "\(count) objects of \(destination.name) are"
         let code: KindredError.Code = step.action == .refuse ? .requiredRelationship : .deletionDenied
         let reason =

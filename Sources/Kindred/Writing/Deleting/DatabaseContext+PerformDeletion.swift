@@ -75,7 +75,7 @@ extension DatabaseContext {
             let columns = Array(step.destinationColumns.indices)
             let count = try result.row(at: 0).decode(columns.count, as: Int.self) ?? 0
             let source = try ObjectKey(result, 0, columns).flatMap { try search.source(of: step, with: $0) }
-            throw denied(step, source, count)
+            throw denied(step, source, count, among: search.found[step.source]?.keys ?? [])
         }
     }
 

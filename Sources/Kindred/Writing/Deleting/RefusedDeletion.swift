@@ -74,10 +74,23 @@ struct RefusedDeletion {
         let count = candidates.reduce(0) { $0 + $1.value.count }
         if count == 1 { return uris[0] }
         let entity = owner.map { " of \($0.name)" } ?? ""
-        guard count > 0 else { return "An object\(entity)" }
+        guard count > 0 else {
+            return referenced.map { "The object\(entity) whose \($0.names.joined(separator: ", ")) others refer to" }
+                ?? "An object\(entity) that the server does not name"
+        }
         let shown = uris.prefix(3)
         let rest = count > shown.count ? " and \(count - shown.count) more" : ""
         return "One of the objects\(entity) (\(shown.joined(separator: ", "))\(rest))"
+    }
+}
+
+extension RefusedDeletion {
+    /// Text for one unknown object among several.
+    static func oneOf(_ keys: [ObjectKey], of entity: EntityRuntime) -> String {
+        let shown = keys.prefix(3).map { ObjectID(entity, $0).uri }
+        if keys.count == 1 { return shown[0] }
+        let rest = keys.count > shown.count ? " and \(keys.count - shown.count) more" : ""
+        return "One of the objects of \(entity.name) (\(shown.joined(separator: ", "))\(rest))"
     }
 }
 

@@ -95,6 +95,8 @@ extension DatabaseObject {
             } catch let error as KindredError {
                 if !error.problems.isEmpty { return error.problems }
                 return [problem(error.code, error.message, key: error.key, error: error)]
+            } catch let error as ValidationError {
+                return [problem(.refused, "\(self) was refused: \(error.message)", key: error.key, error: error)]
             } catch {
                 return [problem(.refused, "\(self) was refused by its validation", key: nil, error: error)]
             }

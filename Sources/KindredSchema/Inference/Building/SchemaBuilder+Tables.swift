@@ -56,6 +56,12 @@ extension SchemaBuilder {
     func makeUniqueKeys() {
         for constraint in catalog.constraints where constraint.kind != .foreignKey {
             guard let index = tableIndexes[constraint.relation] else { continue }
+            if constraint.kind == .check {
+                // Of several columns nothing tells which one is wrong.
+                guard constraint.columns.count == 1 else { continue }
+                tables[index].checkedColumns[constraint.name] = tables[index].columnNames(constraint.columns).first
+                continue
+            }
             if constraint.isDeferrable { tables[index].hasDeferrableKeys = true }
             if constraint.canBeDeferred {
                 tables[index].deferrableConstraints.append(

@@ -115,6 +115,7 @@ final class SchemaBuilder {
                     uniqueChecks: table.uniqueChecks,
                     hasDeferrableKeys: table.hasDeferrableKeys,
                     deferrableConstraints: table.deferrableConstraints,
+                    checkedColumns: table.checkedColumns,
                     shownTables: Set((shownTables[index] ?? []).map(\.table)).map { tables[$0].name }.sorted()
                 )
             )

@@ -1,0 +1,26 @@
+public import KindredPostgres
+
+extension KindredError: CategorizedError {
+    /// The class of the error: what a server answers with.
+    ///
+    /// Several problems are a conflict if each of them is one, and invalid otherwise.
+    public var category: ErrorCategory {
+        if code == .validationFailed {
+            return problems.allSatisfy { $0.code == .staleObject || $0.code == .objectDeleted } ? .conflict : .invalid
+        }
+        return code == .constraintViolation ? underlying?.sqlState?.category ?? .conflict : code.category
+    }
+}
+
+extension KindredError.Code {
+    fileprivate var category: ErrorCategory {
+        switch self {
+        case .notFound, .objectDeleted: .notFound
+        case .staleObject, .deletionDenied: .conflict
+        case .accessDenied: .forbidden
+        case .contextBusy: .unavailable
+        case .notUnique, .notStored, .foreignContext, .schemaChanged, .classMismatch, .faultingForbidden: .failure
+        default: .invalid
+        }
+    }
+}

@@ -1,0 +1,8 @@
+public import KindredPostgres
+
+extension SchemaError: CategorizedError {
+    /// A wrong name is invalid; all else is a failure.
+    public var category: ErrorCategory {
+        code == .unknownKey || code == .unknownEntity ? .invalid : .failure
+    }
+}

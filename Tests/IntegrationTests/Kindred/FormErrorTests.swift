@@ -1,0 +1,185 @@
+import Kindred
+import KindredTesting
+import Testing
+import TypeModels
+
+/// Errors as a server shows them: which field, which class, and words that say what happened.
+@Suite struct FormErrorTests {
+    private static let schema = """
+        CREATE TABLE artist (id integer PRIMARY KEY, name text NOT NULL UNIQUE);
+        CREATE TABLE album (id integer PRIMARY KEY, title text, price numeric CHECK (price > 0) NOT NULL DEFAULT 1,
+            low integer, high integer, artist_id integer NOT NULL REFERENCES artist, parent_id integer REFERENCES album,
+            CONSTRAINT span CHECK (low < high), CONSTRAINT "odd name" CHECK (title <> ''));
+        INSERT INTO artist VALUES (1, 'AC/DC'), (2, 'Accept');
+        INSERT INTO album (id, title, artist_id) VALUES (1, 'One', 1), (2, 'Two', 1);
+        """
+
+    @Test(.database(.sql(schema))) func aCheckOfOneColumnNamesItsKey() async throws {
+        try await withDatabase { database, context, other in
+            func problem(_ values: [String: (any PropertyValue)?]) async -> ValidationProblem? {
+                await expectError(.constraintViolation) { try await context.create("album", values) }?.problems.first
+            }
+            let price = await problem(["id": 7, "artist_id": 1, "price": -1])
+            #expect(price?.key == "price" && price?.constraint == "album_price_check")
+            #expect(await problem(["id": 7, "artist_id": 1, "title": ""])?.key == "title")
+            // Of two columns nothing tells which.
+            let span = await problem(["id": 7, "artist_id": 1, "low": 2, "high": 1])
+            #expect(span?.constraint == "span" && span?.key == nil)
+        }
+    }
+
+    @Test(.database(.file("../TypeModels/schema.sql"))) func aProblemNamesThePropertyAsWell() async throws {
+        let database = try await TestDatabase.current.connect(classes: KindredModels.all)
+        let context = database.makeContext()
+        let keeper = try context.insert(Keeper.self, [\.id: 1, \.rank: 1, \.size: 1, \.visible: true, \.numbers: [1]])
+        keeper["code"] = .string(String(repeating: "x", count: 30))
+        let error = await expectError(.validationFailed) { try await context.save() }
+        let problems = (error?.problems ?? []).map { "\($0.key ?? "-"): \($0.property ?? "-")" }
+        #expect(problems.contains("code: code"), "\(problems)")
+        #expect(error?.category == .invalid)
+        let pet = try context.insert(Pet.self, [\.id: 1])
+        pet["keeper_id"] = .string("x")
+        let other = await expectError(.wrongType) { try await pet.save() }
+        #expect(other?.key == "keeper_id" && other?.property == "keeperID")
+    }
+
+    @Test(.database(.sql(schema))) func validationThrowsWithAKeyAndItsMessageIsShown() async throws {
+        try await withDatabase { database, context, other in
+            try database.addHooks(
+                ObjectHooks(validate: { object in
+                    if object["title"] == "bad" { throw ValidationError("The title is not allowed", key: "title") }
+                }), to: "album")
+            let album = try #require(try await context.find("album", 1))
+            album["title"] = "bad"
+            let error = await expectError(.refused) { try await context.save() }
+            #expect(
+                error?.key == "title"
+                    && error?.message == "kindred:/public/album?id=1 was refused: The title is not allowed")
+            #expect(error?.category == .invalid && error?.category.httpStatus == 422)
+        }
+    }
+
+    @Test(.database(.sql(schema))) func everyErrorSaysOfWhichClassItIs() async throws {
+        try await withDatabase { database, context, other in
+            func category(_ body: () async throws -> Void) async -> ErrorCategory? {
+                do {
+                    try await body()
+                    return nil
+                } catch { return (error as? any CategorizedError)?.category }
+            }
+            let albums = try context.fetch("album")
+            #expect(await category { _ = try await albums.where("id = 99").one() } == .notFound)
+            #expect(await category { try await context.create("artist", ["id": 3, "name": "Accept"]) } == .conflict)
+            #expect(await category { try await context.create("album", ["id": 3, "artist_id": 9]) } == .conflict)
+            #expect(
+                await category { try await context.create("album", ["id": 3, "artist_id": 1, "price": 0]) } == .invalid)
+            #expect(await category { try await context.create("album", ["id": 3]) } == .invalid)
+            #expect(await category { _ = try albums.where("titel = 1") } == .invalid)
+            #expect(await category { _ = try PageCursor("x") } == .invalid)
+            #expect(await category { try await context.fetch("artist").where("id = 1").delete() } == .conflict)
+            #expect(await category { try await database.query("SELECT 1 / 0") } == .invalid)
+            #expect(await category { try await database.query("SELEC 1") } == .failure)
+            var nowhere = try PostgresConfiguration(uri: "postgres://localhost:1/none")
+            nowhere.pool.acquireTimeout = .seconds(5)
+            #expect(await category { _ = try await Database.connect(nowhere) } == .unavailable)
+            let album = try #require(try await context.find("album", 1))
+            try await database.query("DELETE FROM album WHERE id = 1")
+            #expect(await category { try await album.refresh() } == .notFound)
+            #expect(
+                Set(
+                    [ErrorCategory.notFound, .conflict, .invalid, .forbidden, .unavailable, .failure].map(\.httpStatus)
+                ).count == 6)
+        }
+    }
+
+    @Test(.database(.sql(schema))) func aForeignKeySaysWhatIsMissing() async throws {
+        try await withDatabase { database, context, other in
+            let missing = await expectError(.constraintViolation) {
+                try await context.create("album", ["id": 7, "artist_id": 99])
+            }
+            #expect(
+                missing?.message.hasSuffix(
+                    "there is no row of public.artist that its foreign key (artist_id) refers to") == true,
+                "\(missing?.message ?? "")")
+            #expect(missing?.key == "artist_id")
+            let own = await expectError(.constraintViolation) {
+                try await context.create("album", ["id": 7, "artist_id": 1, "parent_id": 99])
+            }
+            #expect(
+                own?.message.hasSuffix("there is no row of public.album that its foreign key (parent_id) refers to")
+                    == true, "\(own?.message ?? "")")
+            let artist = try #require(try await context.find("artist", 1))
+            let held = await expectError(.constraintViolation) { try await artist.setValue(5, forKey: "id") }
+            #expect(held?.message.hasSuffix("rows of public.album still refer to it") == true, "\(held?.message ?? "")")
+        }
+    }
+
+    @Test(.database(.sql(schema))) func wordsOfSQLInAConditionAreExplained() async throws {
+        try await withDatabase { database, context, other in
+            let artists = try context.fetch("artist")
+            func message(_ format: String, _ code: KindredError.Code = .invalidCondition) async -> String {
+                await expectError(code) { _ = try artists.where(format) }?.message ?? ""
+            }
+            #expect(await message("name ILIKE 'a*'").contains("LIKE[c] ignores case"))
+            #expect(await message("name IS NULL").contains("== nil is true for NULL"))
+            #expect(
+                await message("name == Queen", .unknownKey).contains("a text is written in quotes, or given for %@"))
+        }
+    }
+
+    @Test(.database(.sql(schema))) func aFailedTransactionNamesConstraintAndLine() async throws {
+        try await withDatabase { database, context, other in
+            do {
+                try await context.transaction {
+                    // The error is swallowed, and the next statement meets it.
+                    _ = try? await context.query("INSERT INTO artist VALUES (1, 'x')")
+                    try await context.query("SELECT 1")
+                }
+                Issue.record("no error")
+            } catch let error as PostgresError {
+                #expect(error.code == .transactionAborted)
+                #expect(error.message.contains("FormErrorTests.swift:"), "\(error.message)")
+                #expect(error.message.contains("by the constraint \"artist_pkey\""), "\(error.message)")
+            }
+        }
+    }
+
+    @Test(.database(.sql(schema))) func aServerThatRefusesAConnectionWasReached() async throws {
+        var configuration = try PostgresConfiguration(uri: try TestDatabase.current.uri)
+        configuration.database = "there is none of this name"
+        do {
+            let database = try await Database.connect(configuration)
+            await database.close()
+            Issue.record("no error")
+        } catch let error as PostgresError {
+            #expect(
+                error.message.contains("refused the connection") && !error.message.contains("cannot be reached"),
+                "\(error.message)")
+        }
+    }
+
+    @Test(
+        .database(
+            "CREATE TABLE text (id integer PRIMARY KEY, body text, words tsvector); INSERT INTO text VALUES (1, 'The running dogs', to_tsvector('english', 'The running dogs')); CREATE INDEX body_index ON text USING gin (to_tsvector('english', body));"
+        ))
+    func aSearchNamesItsConfiguration() async throws {
+        try await withDatabase { database, context, other in
+            let texts = try context.fetch("text")
+            #expect(try await texts.where("body SEARCH[english] 'dog run'").count() == 1)
+            #expect(try await texts.where("body SEARCH[simple] 'dog run'").count() == 0)
+            #expect(try await texts.where("body SEARCH[pg_catalog.simple] %@", "dogs").count() == 1)
+            #expect(try await texts.where("words SEARCH[english] 'dog'").count() == 1)
+            #expect(try await texts.where("words SEARCH[simple] 'running'").count() == 0)
+            #expect(
+                try texts.where("body SEARCH[english] 'dog'").sql.hasSuffix(
+                    "to_tsvector('english'::regconfig, t0.\"body\") @@ websearch_to_tsquery('english'::regconfig, $1)"))
+            await expectError(.invalidCondition) { _ = try texts.where("body SEARCH['x'] 'dog'") }
+            // The index over the same configuration serves it.
+            let plan = try await context.transaction {
+                try await context.query("SET LOCAL enable_seqscan = off")
+                return try await texts.where("body SEARCH[english] 'dog'").explain()
+            }
+            #expect(plan.contains("body_index"), "\(plan)")
+        }
+    }
+}
