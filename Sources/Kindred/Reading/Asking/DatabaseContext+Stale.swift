@@ -148,7 +148,7 @@ extension KindredError {
     }
 
     /// The error for stale objects.
-    fileprivate init(stale conflicts: [VersionConflict]) {
+    init(stale conflicts: [VersionConflict]) {
         let entity = conflicts[0].object.runtime.name.description
         let what =
             conflicts.count == 1
