@@ -23,7 +23,8 @@ extension PostgresClient {
     /// try await client.copyIn("COPY note FROM STDIN (FORMAT csv)", from: lines)
     /// ```
     ///
-    /// `data` is iterated as fast as the server accepts it; chunks under 64 KiB are coalesced. If it throws, or the task is cancelled, nothing is copied.
+    /// `data` is iterated as fast as the server accepts it; chunks under 64 KiB are coalesced. If it throws, or the task is
+    /// cancelled, nothing is copied.
     /// Inside a transaction the COPY takes its connection, which runs no other statement until the end.
     ///
     /// Throws what `data` throws, unchanged, and `PostgresError` as a query does.

@@ -68,13 +68,15 @@ extension EntityRuntime {
         }
         let holder = QualifiedName(schema: schema, name: table)
         let key = foreignKeys.first { !$0.model.isByView && $0.model.foreignKey == server.constraint }?.model
-        // In a self-reference, the columns in the error's detail tell.
         let detail = server.detail ?? ""
+        // In other languages the table tells, and in a self-reference the columns in the detail.
+        func isNamed(_ columns: [String]?) -> Bool {
+            columns.map { detail.contains("(\($0.joined(separator: ", ")))=(") } ?? false
+        }
         let isReferenced =
-            holder == name
-            ? key.map { detail.contains("(\($0.destinationColumns.joined(separator: ", ")))=(") } == true
-                && key.map { detail.contains("(\($0.columns.joined(separator: ", ")))=(") } == false
-            : true
+            detail.contains("is still referenced from table")
+            || !detail.contains("is not present in table")
+                && (holder != name || isNamed(key?.destinationColumns) && !isNamed(key?.columns))
         if isReferenced { return "rows of \(holder) still refer to it" }
         let columns = key.map { " (\($0.columns.joined(separator: ", ")))" } ?? ""
         let target = key.map { "\($0.destination)" } ?? "the table that it refers to"
