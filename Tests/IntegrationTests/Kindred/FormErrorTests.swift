@@ -37,7 +37,7 @@ import TypeModels
         let problems = (error?.problems ?? []).map { "\($0.key ?? "-"): \($0.property ?? "-")" }
         #expect(problems.contains("code: code"), "\(problems)")
         #expect(error?.category == .invalid)
-        let pet = try context.insert(Pet.self, [\.id: 1])
+        let pet = try context.insert(TypeModels.Pet.self, [\.id: 1])
         pet["keeper_id"] = .string("x")
         let other = await expectError(.wrongType) { try await pet.save() }
         #expect(other?.key == "keeper_id" && other?.property == "keeperID")
