@@ -28,7 +28,7 @@ import TypeModels
         }
     }
 
-    @Test(.database(.file("../TypeModels/schema.sql"))) func aProblemNamesThePropertyAsWell() async throws {
+    @Test(.database(.file("../../TypeModels/schema.sql"))) func aProblemNamesThePropertyAsWell() async throws {
         let database = try await TestDatabase.current.connect(classes: KindredModels.all)
         let context = database.makeContext()
         let keeper = try context.insert(Keeper.self, [\.id: 1, \.rank: 1, \.size: 1, \.visible: true, \.numbers: [1]])

@@ -27,7 +27,14 @@ extension DatabaseObject {
                 let value = try runtime.value(of: tree, at: position, context.types)
                 if isUnchangedKey(value, at: position) { continue }
                 if !isInserted, runtime.key.contains(position) { throw runtime.fixedKey(position, key) }
-                staged[position] = try cells(value, at: position)
+                let cells = try cells(value, at: position)
+                // Some values have several encodings; what is there already is no change.
+                if let value, let known = row.valueOrRaw(at: position), value == known,
+                    value.description == known.description
+                {
+                    continue
+                }
+                staged[position] = cells
             } catch let error as KindredError {
                 problems.append(problem(error.code, error.message, key: key))
             }

@@ -27,6 +27,10 @@ extension FetchRequest {
                 let keys = try query.sort.map { try renderer.key($0) }
                 let columns = [try SelectQuery.columns(of: entity.entity)] + keys.map { renderer.readable($0) }
                 let condition = try cursor.map { cursor in
+                    for (key, value) in zip(keys, cursor.values) where key.type.mayBeRow {
+                        // The server does not read a row from a text without its type.
+                        if case .string? = value { throw misfit("a composite value has no form in a cursor's text") }
+                    }
                     do {
                         return try renderer.after(cursor.values, keys, query.sort)
                     } catch let error as KindredError where error.code != .unknownKey {

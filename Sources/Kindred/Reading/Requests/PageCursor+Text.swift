@@ -211,11 +211,7 @@ extension SortTerm.Nulls {
 /// Base64 for addresses, without padding.
 private enum Base64Text {
     static func encode(_ bytes: [UInt8]) -> String {
-        var text = Data(bytes).base64EncodedString()
-        text.replace("+", with: "-")
-        text.replace("/", with: "_")
-        text.replace("=", with: "")
-        return text
+        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
     /// The bytes; nil for a text that is not what ``encode(_:)`` gives for them.
