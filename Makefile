@@ -7,7 +7,7 @@ PEERS = Benchmarks/.build/peers
 RELEASE = --configuration release -Xswiftc -enable-testing --scratch-path .build/release-tests
 
 .PHONY: all demo test test-integration lint format random bench bench-peers bench-counts long round-trips fuzz sbom docs \
-	api-breakage
+	api-breakage examples
 
 all: lint test
 
@@ -66,3 +66,8 @@ api-breakage:
 # Prints the contents of a build, with versions, for a bill of materials.
 sbom:
 	@swift package show-dependencies --format json
+
+# The example server's tests, and the plugin in a fresh package.
+examples:
+	@bin/setup
+	swift test --disable-xctest --package-path Examples/Shop

@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "KindredAssistant", targets: ["KindredAssistant"]),
         .library(name: "EmbeddedPostgres", targets: ["EmbeddedPostgres"]),
         .executable(name: "kindred", targets: ["KindredTool"]),
+        .plugin(name: "KindredGenerate", targets: ["KindredGenerate"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
@@ -115,6 +116,19 @@ let package = Package(
             ]
         ),
         .executableTarget(name: "KindredTool", dependencies: ["KindredCommand"]),
+        // `swift package kindred-generate`, for packages that depend on this one.
+        .plugin(
+            name: "KindredGenerate",
+            capability: .command(
+                intent: .custom(
+                    verb: "kindred-generate", description: "Writes the classes of a database into a target."),
+                permissions: [
+                    .writeToPackageDirectory(reason: "To write the classes."),
+                    .allowNetworkConnections(scope: .all(), reason: "To read the database's catalog."),
+                ]
+            ),
+            dependencies: ["KindredTool"]
+        ),
         // Random numbers that come again, and random values, for the tests of several targets.
         .target(name: "TestSupport", dependencies: ["KindredPostgres"], path: "Tests/TestSupport"),
         .testTarget(name: "KindredPostgresTests", dependencies: ["HarmlessText", "KindredPostgres", "TestSupport"]),
@@ -199,7 +213,7 @@ let memorySafe: Set = [
     "EmbeddedPostgres", "KindredGenerator", "KindredTesting",
 ]
 
-for target in package.targets where target.type != .system {
+for target in package.targets where target.type != .system && target.type != .plugin {
     target.swiftSettings = features + strict + (memorySafe.contains(target.name) ? [.strictMemorySafety()] : [])
 }
 

@@ -1,0 +1,48 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "shop",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        // In a project of your own: .package(url: "https://github.com/kindred-swift/kindred", branch: "main")
+        .package(name: "kindred", path: "../.."),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0"),
+    ],
+    targets: [
+        // Written by `kindred generate`.
+        .target(
+            name: "ShopModels",
+            dependencies: [.product(name: "Kindred", package: "kindred")]
+        ),
+        .target(
+            name: "ShopServer",
+            dependencies: [
+                "ShopModels",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Kindred", package: "kindred"),
+                .product(name: "KindredService", package: "kindred"),
+            ]
+        ),
+        .executableTarget(
+            name: "shop",
+            dependencies: [
+                "ShopServer",
+                .product(name: "EmbeddedPostgres", package: "kindred"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Kindred", package: "kindred"),
+                .product(name: "KindredMigrations", package: "kindred"),
+            ]
+        ),
+        .testTarget(
+            name: "ShopTests",
+            dependencies: [
+                "ShopServer",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "KindredTesting", package: "kindred"),
+            ]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,62 @@
+import Hummingbird
+import Kindred
+import ShopModels
+
+/// `/people`: one person with what belongs to them, and changes of sets.
+struct PersonRoutes {
+    func add(to group: RouterGroup<ShopRequestContext>) {
+        group.get(":id", use: show)
+        group.post(":id/emails", use: addEmail)
+        group.delete(":id/emails/:email", use: removeEmail)
+        group.put(":id/titles", use: setTitles)
+    }
+
+    @Sendable func show(_ request: Request, _ context: ShopRequestContext) async throws -> ObjectView {
+        try await view(person(in: context))
+    }
+
+    /// `POST /people/1/emails` with `{"address": "…"}`: INSERT; 422 if the database refuses the address.
+    @Sendable func addEmail(
+        _ request: Request, _ context: ShopRequestContext
+    ) async throws -> EditedResponse<ObjectView> {
+        let new = try await request.decode(as: ObjectPatch.self, context: context)
+        let person = try await person(in: context)
+        let email = try context.database.insert(Email.self, new, allowing: ["address"])
+        try await person.emails.insert(email)
+        try await context.database.save()
+        return EditedResponse(status: .created, response: try await view(person))
+    }
+
+    /// `DELETE /people/1/emails/7`: the address stays, without an owner.
+    @Sendable func removeEmail(_ request: Request, _ context: ShopRequestContext) async throws -> ObjectView {
+        let person = try await person(in: context)
+        guard let email = try await context.database.find(Email.self, context.number("email")),
+            try await person.emails.contains(email)
+        else { throw HTTPError(.notFound, message: "This person has no such address") }
+        try await person.emails.remove(email)
+        return try await view(person)
+    }
+
+    /// `PUT /people/1/titles` with `["Dr.", "Prof."]`: one atomic change of the helper table.
+    @Sendable func setTitles(_ request: Request, _ context: ShopRequestContext) async throws -> ObjectView {
+        let names = try await request.decode(as: [String].self, context: context)
+        let person = try await person(in: context)
+        let titles = try await context.database.fetch(Title.self).where { $0.name.isIn(names) }.all()
+        if let unknown = names.first(where: { name in !titles.contains { $0.name == name } }) {
+            throw HTTPError(.unprocessableContent, message: "There is no title \(unknown)")
+        }
+        try await person.titles.set(titles)
+        return try await view(person)
+    }
+
+    private func view(_ person: Person) async throws -> ObjectView {
+        try await person.view("id", "firstname", "surname", "titles.name", "emails.id", "emails.address")
+    }
+
+    private func person(in context: ShopRequestContext) async throws -> Person {
+        guard let person = try await context.database.find(Person.self, context.number("id")) else {
+            throw HTTPError(.notFound, message: "There is no such person")
+        }
+        return person
+    }
+}

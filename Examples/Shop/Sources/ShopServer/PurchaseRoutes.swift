@@ -1,0 +1,84 @@
+import Hummingbird
+import Kindred
+import ShopModels
+
+/// `/stores/1/purchases`: a purchase and its lines are stored together or not at all.
+struct PurchaseRoutes {
+    func add(to group: RouterGroup<ShopRequestContext>) {
+        group.post(use: order)
+        group.get(":number", use: show)
+    }
+
+    /// `POST /stores/1/purchases` with `{"buyer": 5, "lines": [{"book": 3, "copies": 2}]}`.
+    ///
+    /// Copies leave the stock in the same transaction; 409 where there are too few.
+    @Sendable func order(
+        _ request: Request, _ context: ShopRequestContext
+    ) async throws -> EditedResponse<ObjectView> {
+        let order = try await request.decode(as: NewPurchase.self, context: context)
+        let storeID = try context.number("store")
+        guard !order.lines.isEmpty, Set(order.lines.map(\.book)).count == order.lines.count else {
+            throw HTTPError(.unprocessableContent, message: "A purchase has lines, and each book once")
+        }
+        let database = try context.database
+        let purchase = try await database.transaction {
+            // The store's row is locked first: purchases of one store get their numbers one after the other.
+            guard let store = try await database.fetch(Store.self).where({ $0.id == storeID }).lock().first() else {
+                throw HTTPError(.notFound, message: "There is no such store")
+            }
+            let last = try await database.fetch(Purchase.self).where { $0.storeID == storeID }.maximum("number")
+            let number = try last.map { try Int(postgresValue: $0) } ?? 0
+            let purchase = try database.insert(
+                Purchase.self, [\.number: number + 1, \.status: PurchaseStatus.paid, \.store: store])
+            if let buyer = order.buyer {
+                try await purchase.buyer.set(try await database.find(Person.self, buyer))
+            }
+            let wanted = order.lines.map(\.book)
+            let shelves = try await database.fetch(Stock.self)
+                .where { $0.storeID == storeID && $0.bookID.isIn(wanted) }
+                .sorted { $0.bookID }
+                .prefetch(\.book)
+                .lock()
+                .all()
+            let stock = Dictionary(uniqueKeysWithValues: shelves.map { ($0.bookID, $0) })
+            for (index, line) in order.lines.enumerated() {
+                guard let shelf = stock[line.book], line.copies <= shelf.copies else {
+                    throw HTTPError(.conflict, message: "Book \(line.book) is out of stock")
+                }
+                shelf.copies -= line.copies
+                try database.insert(
+                    PurchaseLine.self,
+                    [
+                        \.purchase: purchase, \.line: index + 1, \.stock: shelf, \.copies: line.copies,
+                        \.price: try await shelf.book.object.price,
+                    ])
+            }
+            try await database.save()
+            return purchase
+        }
+        return EditedResponse(status: .created, response: try await view(purchase))
+    }
+
+    private func view(_ purchase: Purchase) async throws -> ObjectView {
+        try await purchase.view("*", "store.city", "lines.*", "lines.stock.book.title")
+    }
+
+    @Sendable func show(_ request: Request, _ context: ShopRequestContext) async throws -> ObjectView {
+        let (store, number) = (try context.number("store"), try context.number("number"))
+        let found = try await context.database.fetch(Purchase.self)
+            .where { $0.storeID == store && $0.number == number }
+            .first()
+        guard let found else { throw HTTPError(.notFound, message: "There is no such purchase") }
+        return try await view(found)
+    }
+}
+
+struct NewPurchase: Decodable {
+    struct Line: Decodable {
+        let book: Int
+        let copies: Int
+    }
+
+    let buyer: Int?
+    let lines: [Line]
+}

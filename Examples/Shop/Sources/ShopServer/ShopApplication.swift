@@ -1,0 +1,25 @@
+public import Hummingbird
+public import Kindred
+import KindredService
+
+/// The server: its routes over a database, which is closed when the server has shut down.
+public func makeShop(
+    database: Database, configuration: ApplicationConfiguration = ApplicationConfiguration()
+) -> some ApplicationProtocol {
+    let router = Router(context: ShopRequestContext.self)
+    router.add(middleware: LogRequestsMiddleware(.debug))
+    OperationsRoutes(database: database).add(to: router)
+
+    let routes = router.group()
+        .add(middleware: ErrorMiddleware())
+        .add(middleware: DatabaseMiddleware(database: database))
+    BookRoutes().add(to: routes.group("books"))
+    PersonRoutes().add(to: routes.group("people"))
+    PurchaseRoutes().add(to: routes.group("stores/:store/purchases"))
+    ExportRoutes(database: database).add(to: routes.group("export"))
+
+    var application = Application(router: router, configuration: configuration)
+    // Services shut down from the last to the first: requests that are still answered find the database open.
+    application.addServices(DatabaseService(database))
+    return application
+}

@@ -1,0 +1,47 @@
+import Hummingbird
+import Kindred
+
+/// What a request carries: Hummingbird's own storage, and the unit of work that middleware opens for it.
+struct ShopRequestContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    private var openContext: DatabaseContext?
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+    }
+
+    /// The request's unit of work; throws where a route stands outside `DatabaseMiddleware`.
+    var database: DatabaseContext {
+        get throws {
+            guard let openContext else { throw HTTPError(.internalServerError) }
+            return openContext
+        }
+    }
+
+    /// The same request with a unit of work.
+    func with(_ database: DatabaseContext) -> ShopRequestContext {
+        var context = self
+        context.openContext = database
+        return context
+    }
+
+    /// A number in the path, such as the key of a row.
+    func number(_ name: String) throws -> Int {
+        guard let number = parameters.get(name, as: Int.self) else {
+            throw HTTPError(.notFound, message: "\(name) is not a number")
+        }
+        return number
+    }
+}
+
+/// Gives each request a context of its own: one object for each row, and what is left unsaved is taken back.
+struct DatabaseMiddleware: RouterMiddleware {
+    let database: Database
+
+    func handle(
+        _ request: Request, context: ShopRequestContext,
+        next: (Request, ShopRequestContext) async throws -> Response
+    ) async throws -> Response {
+        try await database.withContext { try await next(request, context.with($0)) }
+    }
+}

@@ -1,0 +1,33 @@
+import EmbeddedPostgres
+import Foundation
+import Hummingbird
+import Kindred
+import KindredMigrations
+import Logging
+import ShopModels
+import ShopServer
+
+// `shop --demo` starts a private server with the demo database; `shop` takes `DATABASE_URL`.
+if CommandLine.arguments.contains("--demo") {
+    try await EmbeddedPostgres.withServer { server in
+        try await loadDemo(server.uri)
+        try await serve(server.uri)
+    }
+} else {
+    try await serve(nil)
+}
+
+/// Applies what is new in `Migrations`, and serves until the process is told to end.
+func serve(_ uri: String?) async throws {
+    let logger = Logger(label: "shop")
+    let folder = URL(filePath: #filePath).appending(path: "../../../Migrations").standardized.path
+    let client = try await PostgresClient.connect(
+        try uri.map { try PostgresConfiguration(uri: $0) } ?? PostgresConfiguration.fromEnvironment())
+    try await Migrations(folder: folder).apply(to: client)
+    await client.close()
+
+    let database = try await Database.connect(uri, classes: KindredModels.all, logger: logger)
+    let port = ProcessInfo.processInfo.environment["PORT"].flatMap { Int($0) } ?? 8080
+    let address = ApplicationConfiguration(address: .hostname("127.0.0.1", port: port))
+    try await makeShop(database: database, configuration: address).runService()
+}

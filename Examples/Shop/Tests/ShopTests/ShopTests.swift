@@ -1,0 +1,176 @@
+import Foundation
+import Hummingbird
+import HummingbirdTesting
+import Kindred
+import KindredTesting
+import ShopModels
+import ShopServer
+import Testing
+
+/// Runs requests against the router, over a fresh copy of the demo database.
+private func withShop(_ body: @Sendable (any TestClientProtocol, PostgresClient) async throws -> Void) async throws {
+    let database = try await TestDatabase.current.connect(classes: KindredModels.all)
+    let shop = makeShop(database: database)
+    // Another connection: what the database says, past Kindred's objects.
+    let other = try await PostgresClient.connect(try PostgresConfiguration(uri: TestDatabase.current.uri))
+    do {
+        try await shop.test(.router) { try await body($0, other) }
+    } catch {
+        await other.close()
+        await database.close()
+        throw error
+    }
+    await other.close()
+    await database.close()
+}
+
+extension TestResponse {
+    fileprivate var json: [String: Any] {
+        get throws { try JSONSerialization.jsonObject(with: Data(buffer: body)) as? [String: Any] ?? [:] }
+    }
+}
+
+extension PostgresClient {
+    fileprivate func number(_ sql: SQL) async throws -> Int {
+        try await query(sql).first?.decode(0, as: Int.self) ?? -1
+    }
+}
+
+@Suite(.database(.file("../../../../sql/demo.sql") + .file("../../Migrations/0001_book_version.sql")))
+struct ShopTests {
+    @Test func pagesHoldEachBookOnce() async throws {
+        try await withShop { client, other in
+            var seen: [Int] = []
+            var next: String? = ""
+            while let cursor = next {
+                let after = cursor.isEmpty ? "" : "&after=\(cursor)"
+                next = try await client.execute(uri: "/books?limit=60\(after)", method: .get) { response in
+                    #expect(response.status == .ok)
+                    let page = try response.json
+                    seen += (page["books"] as? [[String: Any]] ?? []).compactMap { $0["id"] as? Int }
+                    return page["next"] as? String
+                }
+            }
+            #expect(seen.count == (try await other.number("SELECT count(*) FROM book")))
+            #expect(Set(seen).count == seen.count)
+        }
+    }
+
+    @Test func aForgedCursorIsRefused() async throws {
+        try await withShop { client, _ in
+            for cursor in ["x", "AAAA", "%00", String(repeating: "A", count: 4_000)] {
+                try await client.execute(uri: "/books?after=\(cursor)", method: .get) { response in
+                    #expect(response.status == .unprocessableContent)
+                }
+            }
+        }
+    }
+
+    @Test func aPurchaseIsStoredWithItsLines() async throws {
+        try await withShop { client, other in
+            let before = try await other.number("SELECT copies FROM stock WHERE store_id = 4 AND book_id = 3")
+            let order = #"{"buyer": 5, "lines": [{"book": 3, "copies": 2}, {"book": 10, "copies": 1}]}"#
+            let number = try await client.execute(
+                uri: "/stores/4/purchases", method: .post, body: ByteBuffer(string: order)
+            ) { response in
+                #expect(response.status == .created)
+                return try #require(try response.json["number"] as? Int)
+            }
+            #expect(try await other.number("SELECT count(*) FROM purchase_line WHERE store_id = 4 AND purchase_number = \(number)") == 2)
+            #expect(try await other.number("SELECT copies FROM stock WHERE store_id = 4 AND book_id = 3") == before - 2)
+            try await client.execute(uri: "/stores/4/purchases/\(number)", method: .get) { response in
+                #expect((try response.json["lines"] as? [Any])?.count == 2)
+            }
+        }
+    }
+
+    @Test func aPurchaseOfTooManyCopiesChangesNothing() async throws {
+        try await withShop { client, other in
+            let before = try await other.number("SELECT sum(copies) FROM stock")
+            let order = #"{"lines": [{"book": 3, "copies": 1}, {"book": 10, "copies": 1000}]}"#
+            try await client.execute(uri: "/stores/4/purchases", method: .post, body: ByteBuffer(string: order)) {
+                #expect($0.status == .conflict)
+            }
+            #expect(try await other.number("SELECT sum(copies) FROM stock") == before)
+        }
+    }
+
+    @Test func aChangeOfAnOlderVersionIsAConflict() async throws {
+        try await withShop { client, other in
+            let tag = try await client.execute(uri: "/books/3", method: .get) { try #require($0.headers[.eTag]) }
+            let change = ByteBuffer(string: #"{"title": "A New Title"}"#)
+            try await client.execute(uri: "/books/3", method: .patch, headers: [.ifMatch: tag], body: change) {
+                #expect($0.status == .ok)
+                #expect($0.headers[.eTag] != tag)
+            }
+            try await client.execute(uri: "/books/3", method: .patch, headers: [.ifMatch: tag], body: change) {
+                #expect($0.status == .conflict)
+            }
+            #expect(try await other.number("SELECT version FROM book WHERE id = 3") == 2)
+        }
+    }
+
+    @Test func whatDoesNotFitIsNamed() async throws {
+        try await withShop { client, other in
+            let before = try await other.number("SELECT count(*) FROM email")
+            let body = ByteBuffer(string: #"{"address": "no address"}"#)
+            try await client.execute(uri: "/people/1/emails", method: .post, body: body) { response in
+                #expect(response.status == .unprocessableContent)
+                let problems = try response.json["problems"] as? [[String: Any]] ?? []
+                #expect(problems.map { $0["key"] as? String } == ["address"])
+            }
+            #expect(try await other.number("SELECT count(*) FROM email") == before)
+        }
+    }
+
+    @Test func addressesAndTitlesAreChanged() async throws {
+        try await withShop { client, other in
+            let body = ByteBuffer(string: #"{"address": "new@example.org"}"#)
+            let email = try await client.execute(uri: "/people/1/emails", method: .post, body: body) { response in
+                #expect(response.status == .created)
+                let emails = try #require(try response.json["emails"] as? [[String: Any]])
+                return try #require(emails.first { $0["address"] as? String == "new@example.org" }?["id"] as? Int)
+            }
+            try await client.execute(uri: "/people/1/emails/\(email)", method: .delete) { #expect($0.status == .ok) }
+            #expect(try await other.number("SELECT count(*) FROM email WHERE id = \(email) AND person_id IS NULL") == 1)
+            let titles = ByteBuffer(string: #"["Captain", "Sir"]"#)
+            try await client.execute(uri: "/people/1/titles", method: .put, body: titles) { response in
+                #expect(response.status == .ok)
+                #expect((try response.json["titles"] as? [Any])?.count == 2)
+            }
+            #expect(try await other.number("SELECT count(*) FROM person_title_rel WHERE person_id = 1") == 2)
+        }
+    }
+
+    @Test func aDeletionShowsItsPlanAndIsRefused() async throws {
+        try await withShop { client, other in
+            try await client.execute(uri: "/books/3?dryRun=true", method: .delete) { response in
+                #expect(response.status == .ok)
+                #expect(try response.json["isDenied"] as? Bool == true)
+            }
+            try await client.execute(uri: "/books/3", method: .delete) { #expect($0.status == .conflict) }
+            #expect(try await other.number("SELECT count(*) FROM book WHERE id = 3") == 1)
+        }
+    }
+
+    @Test func anExportHasEachLine() async throws {
+        try await withShop { client, other in
+            let lines = try await client.execute(uri: "/export/purchases.csv", method: .get) { response in
+                #expect(response.status == .ok)
+                return String(buffer: response.body).split(separator: "\r\n").count
+            }
+            #expect(lines == (try await other.number("SELECT count(*) FROM purchase_line")) + 1)
+        }
+    }
+
+    @Test func healthAndMetricsAnswer() async throws {
+        try await withShop { client, _ in
+            try await client.execute(uri: "/health", method: .get) { #expect($0.status == .ok) }
+            try await client.execute(uri: "/metrics", method: .get) {
+                #expect(String(buffer: $0.body).contains("kindred_connections"))
+            }
+            try await client.execute(uri: "/nothing", method: .get) { #expect($0.status == .notFound) }
+            try await client.execute(uri: "/books/999999", method: .get) { #expect($0.status == .notFound) }
+        }
+    }
+}
