@@ -32,6 +32,15 @@ struct Withholding {
             keep(name)
             keepParts { $0.owner(.view) == name && $0.kind == .column }
             for index in from.items.keys where from.index(index)?.relation == name { keep(index) }
+        case (.enumeration(let old), .enumeration(let new)?):
+            var labels = new
+            for (index, label) in old.enumerated() where !new.contains(label) {
+                statements.append("ALTER TYPE \(shown(name)) without the label \(DDL.literal(label))")
+                // Behind the label that it stood behind.
+                let place = index > 0 ? labels.firstIndex(of: old[index - 1]).map { $0 + 1 } : nil
+                labels.insert(label, at: place ?? 0)
+            }
+            kept.items[name]?.content = .enumeration(labels: labels)
         case (.composite(let old), .composite(let new)?):
             var fields = new
             for field in old where !new.contains(where: { $0.name == field.name }) {

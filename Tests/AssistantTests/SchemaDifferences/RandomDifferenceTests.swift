@@ -9,7 +9,7 @@ import Testing
 ///
 /// `KINDRED_DIFF_PAIRS` says how many, and `KINDRED_DIFF_SEED` with which seed to begin.
 @Suite struct RandomDifferenceTests {
-    private static let pairs = ProcessInfo.processInfo.environment["KINDRED_DIFF_PAIRS"].flatMap { Int($0) } ?? 24
+    private static let pairs = ProcessInfo.processInfo.environment["KINDRED_DIFF_PAIRS"].flatMap { Int($0) } ?? 12
     private static let firstSeed = ProcessInfo.processInfo.environment["KINDRED_DIFF_SEED"].flatMap { UInt64($0) } ?? 1
 
     @Test func whatIsAppliedLeavesNothingToChange() async throws {

@@ -74,6 +74,13 @@ extension SchemaDifferenceTests {
         let less = try await between(from, from.replacing("('sad', 'ok')", with: "('ok', 'great', 'sad')"))
         #expect(less.proof == .proven, "\(less.proof) \(less.sql)")
         #expect(statements(less).contains { $0.contains("USING \"moods\"::text::public.mood[]") })
+        let careful = try await between(
+            from, "CREATE TYPE mood AS ENUM ('sad', 'great'); CREATE TABLE person (id integer PRIMARY KEY);",
+            allowsDropping: false)
+        #expect(careful.proof == .proven, "\(careful.proof)")
+        #expect(careful.withheld.contains("ALTER TYPE \"public\".\"mood\" without the label 'ok'"))
+        #expect(statements(careful).contains("ALTER TYPE \"public\".\"mood\" ADD VALUE 'great' AFTER 'ok'"))
+        #expect(!statements(careful).contains { $0.contains("kindred_replaced") })
     }
 
     @Test func keysThatReferToEachOtherComeLast() async throws {

@@ -67,12 +67,13 @@ extension SchemaPlanner {
         try dropDefaults()
         for name in dropped.sorted() where name.kind == .sequence {
             // It goes with its column, or its table.
-            if let owner = from.sequence(name)?.owner, dropped.contains(owner) || dropped.contains(owner.owner()) {
-                // Columns are dropped later; a table is gone.
-                continue
-            }
+            let owner = from.sequence(name)?.owner
+            // Columns are dropped later; a table is gone.
+            if let owner, dropped.contains(owner) || dropped.contains(owner.owner()) { continue }
+            // An identity goes on where its column's sequence was.
+            let goesOn = owner.map { to.column($0)?.identity != nil } ?? false
             main.append(
-                SchemaStatement("DROP SEQUENCE \(try DDL.path(name))", lock: exclusive(name), canLoseData: true))
+                SchemaStatement("DROP SEQUENCE \(try DDL.path(name))", lock: exclusive(name), canLoseData: !goesOn))
         }
     }
 
