@@ -14,15 +14,15 @@ enum ReservedNames {
         // The language.
         "init", "objectType", "self", "Self", "Type", "Protocol", "some", "none", "hashValue", "hash",
         // The object.
-        "awakeFromFetch", "awakeFromInsert", "cell", "changedValues", "context", "databaseObject", "debugDescription",
-        "delete", "description", "dictionary", "entity", "entityName", "attributeValue", "hasChanges", "isDeleted",
+        "apply", "awakeFromFetch", "awakeFromInsert", "cell", "changedValues", "context", "databaseObject", "debugDescription",
+        "delete", "description", "dictionary", "encode", "entity", "expect", "entityName", "attributeValue", "hasChanges", "isDeleted",
         "isDeletionStaged", "isFault", "isInserted", "isSaved", "join", "keep", "key", "keys", "layout", "lock",
         "mapping", "missing", "object",
         "objectID", "prepareForDeletion", "preparesForDeletion", "propertyContent", "readArray", "readProperty",
         "refresh",
-        "relationship", "requireRelationship", "rollback", "row", "runtime", "save", "set", "setValue", "setValues",
+        "relationship", "requireRelationship", "rollback", "row", "rowVersion", "runtime", "save", "set", "setValue", "setValues",
         "stage", "storedRow", "storedValues", "target", "toManyProperty", "toOneProperty", "undo", "validate",
-        "value", "willSave", "withState", "writeProperty",
+        "value", "view", "willSave", "withState", "writeProperty",
     ]
 
     /// Types that generated or common code uses, which a class of that name would shadow.

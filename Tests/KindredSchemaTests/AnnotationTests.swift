@@ -169,7 +169,8 @@ import Testing
         (
             #"@kindred {"name": "x"}"#,
             #"""
-            "name" is unknown here; known are "ignore", "key", "manyToMany", "optimisticLocking", "relationships"
+            "name" is unknown here; known are "group", "ignore", "key", "manyToMany", "optimisticLocking", \#
+            "relationships"
             """#
         ),
         (#"@kindred {"key": []}"#, #""key" must be a list of names"#),

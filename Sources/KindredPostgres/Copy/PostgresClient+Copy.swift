@@ -23,8 +23,8 @@ extension PostgresClient {
     /// try await client.copyIn("COPY note FROM STDIN (FORMAT csv)", from: lines)
     /// ```
     ///
-    /// `data` is iterated as fast as the server accepts it; chunks under 64 KiB are coalesced. If it throws, or the task is
-    /// cancelled, nothing is copied.
+    /// `data` is iterated as fast as the server accepts it; chunks under 64 KiB are coalesced, for 20
+    /// milliseconds at most. If it throws, or the task is cancelled, nothing is copied.
     /// Inside a transaction the COPY takes its connection, which runs no other statement until the end.
     ///
     /// Throws what `data` throws, unchanged, and `PostgresError` as a query does.
@@ -41,16 +41,19 @@ extension PostgresClient {
         var isRefused = false
         // Rows that come one by one go to the server together: each write waits until it has left the process.
         var collected: [UInt8] = []
+        var written = MonotonicTime.now
         do {
             for try await chunk in data {
                 if collected.isEmpty, chunk.count >= Self.copyPortion {
                     isRefused = try await !session.write(chunk)
                 } else {
                     collected += chunk
-                    guard collected.count >= Self.copyPortion else { continue }
+                    guard collected.count >= Self.copyPortion || MonotonicTime.now.since(written) >= Self.copyPause
+                    else { continue }
                     isRefused = try await !session.write(collected)
                     collected.removeAll(keepingCapacity: true)
                 }
+                written = .now
                 if isRefused { break }
             }
             if !isRefused, !collected.isEmpty { isRefused = try await !session.write(collected) }
@@ -64,6 +67,8 @@ extension PostgresClient {
 
     /// The smallest write, except for the last.
     private static let copyPortion = 64 << 10
+    /// The longest pause between writes while the source gives anything: a write also finds out what the server has said.
+    private static let copyPause = Duration.milliseconds(20)
 
     /// Gets the answer that the server sent before the data's end: why it accepts no more.
     private static func answer(_ session: CopySession) async throws -> Int {
