@@ -14,13 +14,16 @@ enum ReservedNames {
         // The language.
         "init", "objectType", "self", "Self", "Type", "Protocol", "some", "none", "hashValue", "hash",
         // The object.
-        "apply", "awakeFromFetch", "awakeFromInsert", "cell", "changedValues", "context", "databaseObject", "debugDescription",
-        "delete", "description", "dictionary", "encode", "entity", "expect", "entityName", "attributeValue", "hasChanges", "isDeleted",
+        "apply", "awakeFromFetch", "awakeFromInsert", "cell", "changedValues", "context", "databaseObject",
+        "debugDescription",
+        "delete", "description", "dictionary", "encode", "entity", "expect", "entityName", "attributeValue",
+        "hasChanges", "isDeleted",
         "isDeletionStaged", "isFault", "isInserted", "isSaved", "join", "keep", "key", "keys", "layout", "lock",
         "mapping", "missing", "object",
         "objectID", "prepareForDeletion", "preparesForDeletion", "propertyContent", "readArray", "readProperty",
         "refresh",
-        "relationship", "requireRelationship", "rollback", "row", "rowVersion", "runtime", "save", "set", "setValue", "setValues",
+        "relationship", "requireRelationship", "rollback", "row", "rowVersion", "runtime", "save", "set", "setValue",
+        "setValues",
         "stage", "storedRow", "storedValues", "target", "toManyProperty", "toOneProperty", "undo", "validate",
         "value", "view", "willSave", "withState", "writeProperty",
     ]

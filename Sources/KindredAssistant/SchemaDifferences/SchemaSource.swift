@@ -20,7 +20,8 @@ public enum SchemaSource: Sendable {
     /// ``SchemaDifferences/isOfModels``.
     case inspection(String, name: String = "the inspection")
 
-    /// Reads what a command's argument names: a database's address, or a file with SQL or JSON.
+    /// Reads what a command's argument names: a database's address, a file with SQL or JSON, or a Core Data model, of which
+    /// the tables are compared that ``ModelImport`` makes.
     ///
     /// - Throws: ``SchemaDifferencesError`` with the code `invalidSource`, which repeats no address.
     public init(argument: String) throws {
@@ -29,6 +30,15 @@ public enum SchemaSource: Sendable {
             do {
                 self = .database(try PostgresConfiguration(uri: argument))
             } catch let error as PostgresError {
+                throw SchemaDifferencesError(.invalidSource, error.message)
+            }
+            return
+        }
+        let path = argument.hasSuffix("/") ? String(argument.dropLast()) : argument
+        if path.hasSuffix(".xcdatamodeld") || path.hasSuffix(".xcdatamodel") {
+            do {
+                self = .sql(try ModelImport(try CoreDataModel(at: path)).sql, name: argument)
+            } catch let error as ModelImportError {
                 throw SchemaDifferencesError(.invalidSource, error.message)
             }
             return

@@ -22,6 +22,17 @@ struct DiffCommandTests {
         return try await body(url.path)
     }
 
+    @Test func aModelIsASide() async throws {
+        let fixture = URL(filePath: #filePath).appending(path: "../../ModelImport/Fixtures/Friends.xcdatamodeld")
+        let model = fixture.standardized.path
+        let same = try await run(model, model, "--check")
+        #expect(same.status == .success && same.output == "-- The schemas are the same.\n", "\(same)")
+        let new = try await run("DATABASE", model, "--allow-drop")
+        #expect(new.status == .success && new.output.contains("CREATE TABLE"), "\(new)")
+        let none = try await run("DATABASE", "nothing.xcdatamodeld")
+        #expect(none.status.rawValue == 65, "\(none)")
+    }
+
     @Test func theSameEndsWithZeroAndADifferenceIsSQL() async throws {
         let same = "CREATE TABLE person (id integer PRIMARY KEY, name text, age integer);"
         try await withFile("same.sql", same) { (file) async throws in
