@@ -15,6 +15,7 @@ extension Book: TypedObject {
             .attribute(\Book.price, "price", "numeric"),
             .attribute(\Book.keywords, "keywords", "text[]"),
             .attribute(\Book.categoryID, "category_id", "integer", name: "categoryID"),
+            .attribute(\Book.version, "version", "integer"),
             .toMany(\Book.authors, "public_book_author_authors_books", name: "authors"),
             .toMany(\Book.bookAuthors, "public_book_author_authors", name: "bookAuthors"),
             .toOne(\Book.category, "public_book_book_category_id_fkey", name: "category"),
@@ -67,28 +68,33 @@ extension Book {
         set { writeProperty(6, newValue) }
     }
 
+    /// The column `version`; 0 while a new object has no value.
+    public var version: Int {
+        readProperty(7)
+    }
+
     /// The relationship `authors`.
     public var authors: ToMany<Author> {
-        toManyProperty(7)
+        toManyProperty(8)
     }
 
     /// The relationship `book_authorSet`.
     public var bookAuthors: ToMany<BookAuthor> {
-        toManyProperty(8)
+        toManyProperty(9)
     }
 
     /// The relationship `category`.
     public var category: ToOne<Category> {
-        toOneProperty(9)
+        toOneProperty(10)
     }
 
     /// The relationship `stockSet`.
     public var stocks: ToMany<Stock> {
-        toManyProperty(10)
+        toManyProperty(11)
     }
 
     /// The relationship `storeSet`.
     public var stores: ToMany<Store> {
-        toManyProperty(11)
+        toManyProperty(12)
     }
 }
