@@ -47,6 +47,35 @@ import Testing
         }
     }
 
+    /// The foreign key to the order lies within the line's own key.
+    @Test(
+        .database(
+            .sql(
+                """
+                CREATE TABLE shop (id integer PRIMARY KEY);
+                CREATE TABLE purchase (shop_id integer REFERENCES shop, number integer, PRIMARY KEY (shop_id, number));
+                CREATE TABLE stock (shop_id integer REFERENCES shop, book integer, PRIMARY KEY (shop_id, book));
+                CREATE TABLE line (shop_id integer, number integer, position integer, book integer NOT NULL,
+                    PRIMARY KEY (shop_id, number, position),
+                    CONSTRAINT purchase__lines FOREIGN KEY (shop_id, number) REFERENCES purchase,
+                    CONSTRAINT stock__sales FOREIGN KEY (shop_id, book) REFERENCES stock);
+                INSERT INTO shop VALUES (1);
+                INSERT INTO stock VALUES (1, 7);
+                """)), arguments: [false, true])
+    func aLinkWithinTheKeyStaysIfAnotherSharesAColumn(isStockFirst: Bool) async throws {
+        try await withDatabase { database, context, other in
+            let stock = try #require(try await context.fetch("stock").first())
+            let shop = try #require(try await context.fetch("shop").first())
+            let purchase = try context.insert("purchase", ["number": 3, "shop": shop])
+            let line = try context.insert("line", ["position": 1])
+            for key in isStockFirst ? ["stock", "purchase"] : ["purchase", "stock"] {
+                try await line.setValue(key == "stock" ? stock : purchase, forKey: key)
+            }
+            try await context.save()
+            #expect(try await other.value("SELECT count(*) FROM line WHERE (shop_id, number, book) = (1, 3, 7)") == 1)
+        }
+    }
+
     @Test(.database(.sql(tenants))) func endsOfDifferentTenantsAreRefusedForANewObject() async throws {
         try await withDatabase { database, context, other in
             let customer = try #require(try await context.fetch("customer").where("tenant = 1").first())

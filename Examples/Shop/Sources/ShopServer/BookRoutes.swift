@@ -20,7 +20,7 @@ struct BookRoutes {
         }
         let limit = min(max(query.get("limit", as: Int.self) ?? 20, 1), 100)
         let page = try await books.page(size: limit, after: try query.get("after").map { try PageCursor($0) })
-        let views = try await page.views("id", "title", "price", "category.name", "authors.name")
+        let views = try await page.views("id", "title", "price", "category.name", "authors.name", keys: .properties)
         return BookPage(books: views, next: page.next)
     }
 
@@ -62,7 +62,7 @@ struct BookRoutes {
     private func response(
         _ book: Book, _ request: Request, _ context: ShopRequestContext
     ) async throws -> Response {
-        let view = try await book.view("*", "category.name", "authors.name")
+        let view = try await book.view("*", "category.name", "authors.name", keys: .properties)
         var response = try context.responseEncoder.encode(view, from: request, context: context)
         response.headers[.eTag] = book.rowVersion.map { "\"\($0)\"" }
         return response

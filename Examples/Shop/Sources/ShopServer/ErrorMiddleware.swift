@@ -35,4 +35,4 @@ struct Problems: Encodable {
     }
 }
 
-extension ObjectView: @retroactive ResponseGenerator, ResponseEncodable {}
+extension ObjectView: @retroactive ResponseGenerator, @retroactive ResponseEncodable {}

@@ -60,7 +60,7 @@ struct PurchaseRoutes {
     }
 
     private func view(_ purchase: Purchase) async throws -> ObjectView {
-        try await purchase.view("*", "store.city", "lines.*", "lines.stock.book.title")
+        try await purchase.view("*", "store.city", "lines.*", "lines.stock.book.title", keys: .properties)
     }
 
     @Sendable func show(_ request: Request, _ context: ShopRequestContext) async throws -> ObjectView {

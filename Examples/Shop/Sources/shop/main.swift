@@ -7,10 +7,9 @@ import Logging
 import ShopModels
 import ShopServer
 
-// `shop --demo` starts a private server with the demo database; `shop` takes `DATABASE_URL`.
+// `shop --demo` starts a private server; `shop` takes `DATABASE_URL`. `Migrations` fills an empty database.
 if CommandLine.arguments.contains("--demo") {
     try await EmbeddedPostgres.withServer { server in
-        try await loadDemo(server.uri)
         try await serve(server.uri)
     }
 } else {

@@ -53,7 +53,7 @@ struct GeneratePluginTests {
             ["DATABASE_URL": try TestDatabase.current.uri]
         ) { $1 }
         let output = FileManager.default.temporaryDirectory.appending(path: "kindred-plugin-\(UUID().uuidString).txt")
-        FileManager.default.createFile(atPath: output.path, contents: nil)
+        try Data().write(to: output)
         defer { try? FileManager.default.removeItem(at: output) }
         let handle = try FileHandle(forWritingTo: output)
         (process.standardOutput, process.standardError) = (handle, handle)

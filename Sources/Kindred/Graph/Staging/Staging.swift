@@ -30,7 +30,7 @@ package struct Staging: Sendable {
     mutating func unlink(_ columns: ColumnSet, in entity: EntityRuntime) {
         guard !destinations.isEmpty else { return }
         for slot in destinations.keys {
-            let own = entity.ownColumns(of: entity.relationships[slot].ownColumns)
+            let own = entity.identifyingColumns(of: entity.relationships[slot].ownColumns)
             if own.contains(where: columns.contains) { destinations[slot] = nil }
         }
     }

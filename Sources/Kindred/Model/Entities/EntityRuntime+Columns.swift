@@ -33,6 +33,16 @@ extension EntityRuntime {
         return own.isEmpty ? columns : own
     }
 
+    /// The columns of a foreign key that say which row it refers to: its own; if it lies within the entity's key, those that
+    /// no other foreign key has.
+    func identifyingColumns(of key: [Int]) -> [Int] {
+        let own = ownColumns(of: key)
+        let unshared = own.filter { column in
+            !foreignKeys.contains { $0.ownColumns != key && $0.ownColumns.contains(column) }
+        }
+        return unshared.isEmpty ? own : unshared
+    }
+
     /// The columns that become NULL when a row leaves a relationship: its own nullable ones.
     ///
     /// nil if there is none, because the relationship is required.
