@@ -85,12 +85,15 @@ extension EntityRuntime {
 
     /// The attribute that a value was too large for, if only one has the type that the server names.
     fileprivate func onlyAttribute(ofTypeIn error: PostgresError) -> String? {
-        guard error.sqlState == .stringDataRightTruncation,
-            let type = error.server?.message.firstRange(of: " for type ").flatMap({ range in
+        let name: Substring? =
+            error.sqlState == .stringDataRightTruncation
+            ? error.server?.message.firstRange(of: " for type ").flatMap { range in
                 error.server?.message[range.upperBound...]
-            })
-        else { return nil }
-        let found = entity.attributes.filter { $0.typeName == type }
+            }
+            // A domain's rule.
+            : error.sqlState == .checkViolation ? error.server?.dataType.map { $0[...] } : nil
+        guard let name else { return nil }
+        let found = entity.attributes.filter { $0.typeName == name }
         return found.count == 1 ? found[0].name : nil
     }
 }
