@@ -84,6 +84,7 @@ public struct Migrations: Sendable {
     /// - Parameters:
     ///   - number: The file's number.
     ///   - isDone: Whether everything that it does is done; otherwise it runs again.
+    ///   - client: The database's client.
     /// - Throws: ``MigrationError`` `.missing` if there is no unfinished file of that number.
     public func resolve(_ number: Int64, isDone: Bool, in client: PostgresClient) async throws {
         try await client.withConnection { _ in

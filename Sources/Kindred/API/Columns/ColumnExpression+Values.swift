@@ -34,8 +34,10 @@ extension ColumnExpression where Value == String {
 
     /// Whether the text matches a full-text search: words, `"phrases"`, `or`, `-word`.
     ///
-    /// - Parameter configuration: The language, by the name of its configuration such as `"english"`, which an index over
-    ///   `to_tsvector('english', …)` serves; nil for the server's default.
+    /// - Parameters:
+    ///   - words: The search.
+    ///   - configuration: The language, by the name of its configuration such as `"english"`, which an index over
+    ///     `to_tsvector('english', …)` serves; nil for the server's default.
     public func search(_ words: String, configuration: String? = nil) -> Condition {
         compare(.search, words, configuration)
     }
@@ -72,8 +74,10 @@ extension ColumnExpression {
 extension ColumnExpression where Value == PostgresTSVector {
     /// Whether the vector, which an index may hold, matches a full-text search: words, `"phrases"`, `or`, `-word`.
     ///
-    /// - Parameter configuration: The language of the words, by the name of its configuration such as `"english"`; nil for the
-    ///   server's default.
+    /// - Parameters:
+    ///   - words: The search.
+    ///   - configuration: The language of the words, by the name of its configuration such as `"english"`; nil for the
+    ///     server's default.
     public func search(_ words: String, configuration: String? = nil) -> Condition {
         compare(.search, words, configuration)
     }

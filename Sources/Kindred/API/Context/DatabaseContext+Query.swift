@@ -40,7 +40,7 @@ extension DatabaseContext {
 
     /// Runs raw SQL whose rows are those of an entity, and gives their objects: `query("SELECT …", as: "book")`.
     ///
-    /// As ``query(_:as:)-(SQL,Object.Type)``; throws `.unknownEntity` with the nearest names too.
+    /// As `query(_:as:)` with a class; throws `.unknownEntity` with the nearest names too.
     public func query(
         _ sql: SQL, as entityName: String, fileID: String = #fileID, line: Int = #line
     ) async throws -> [DatabaseObject] {

@@ -7,8 +7,10 @@ extension DatabaseObject {
     /// Each value is read as the column's type, in the form in which `PostgresValue.encode(to:)` writes it: `numeric` also as a
     /// number, moments in ISO 8601 or as PostgreSQL prints them, `bytea` as base64. Sends nothing.
     ///
-    /// - Parameter keys: The only keys that may be in the patch, so that a client cannot set more than the program means; nil
-    ///   for all that can be written.
+    /// - Parameters:
+    ///   - patch: The changes.
+    ///   - keys: The only keys that may be in the patch, so that a client cannot set more than the program means; nil for all
+    ///     that can be written.
     ///
     /// Throws `KindredError` with a problem for each key: `.unknownKey` with the nearest keys, also for one that is not
     /// allowed; `.readOnly` for what the database generates, for the version, and for the key of a stored object unless it is
@@ -64,7 +66,7 @@ extension DatabaseObject {
 }
 
 extension DatabaseContext {
-    /// Makes a new object of an entity in memory with the values of a patch, to be stored by ``save()``.
+    /// Makes a new object of an entity in memory with the values of a patch, to be stored by `save()`.
     ///
     /// Sends nothing. Throws as ``DatabaseObject/apply(_:allowing:)`` does; nothing is staged then.
     @discardableResult
@@ -74,7 +76,7 @@ extension DatabaseContext {
         try applied(patch, keys, to: try insert(entityName))
     }
 
-    /// Makes a new object of a typed class in memory with the values of a patch, to be stored by ``save()``.
+    /// Makes a new object of a typed class in memory with the values of a patch, to be stored by `save()`.
     ///
     /// Sends nothing. Throws as ``DatabaseObject/apply(_:allowing:)`` does; nothing is staged then.
     @discardableResult

@@ -34,8 +34,8 @@ extension FetchRequest where Object: TypedObject {
 extension FetchRequest where Object: TypedObject {
     /// Sets new values in the rows that the request selects: `update { [\.stock: $0.stock - 1, \.note: nil] }`.
     ///
-    /// One UPDATE. A value may be calculated from the row's columns. Otherwise as ``update(_:)-([String:(any
-    /// PropertyValue)?])``.
+    /// One UPDATE. A value may be calculated from the row's columns. Otherwise as `update` with values
+    /// by name.
     @discardableResult
     public func update(
         _ values: (Columns<Object>) throws -> [PartialKeyPath<Object>: (any PropertyValue)?], fileID: String = #fileID,

@@ -4,7 +4,11 @@ import KindredSchema
 extension PropertyMapping {
     /// A property for a column; optional if its values may be NULL.
     ///
-    /// - Parameter name: the property's name if it differs from the column's, for JSON by property names.
+    /// - Parameters:
+    ///   - keyPath: the property.
+    ///   - column: the column's name.
+    ///   - valueKind: the kind of value that the property was written for.
+    ///   - name: the property's name if it differs from the column's, for JSON by property names.
     public static func attribute<Root: DatabaseObject, Value>(
         _ keyPath: any KeyPath<Root, Value> & Sendable,
         _ column: String,

@@ -5,7 +5,7 @@ extension DatabaseObject: Encodable {
     /// Writes the attributes as they are in memory, staged values included, NULL as `null`.
     ///
     /// Relationships are left out, loaded or not, so that what is written does not depend on what was read before and circles
-    /// cannot arise; ``view(_:keys:)`` takes them in. The names are those of the columns, or of the properties where the
+    /// cannot arise; `view(_:keys:)` takes them in. The names are those of the columns, or of the properties where the
     /// encoder's `userInfo` says so under ``Swift/CodingUserInfoKey/objectKeys``. Sends nothing.
     public func encode(to encoder: any Encoder) throws {
         let keys = encoder.userInfo[.objectKeys] as? ObjectKeys ?? .columns

@@ -21,7 +21,7 @@ extension PageCursor {
     /// Reads a cursor from its text.
     ///
     /// Throws `KindredError` `.invalidCursor` for anything that is not the text of a cursor. Whether it fits the request is
-    /// checked by ``FetchRequest/page(size:after:)``. Sends nothing.
+    /// checked by `page(size:after:)`. Sends nothing.
     public init(_ text: some StringProtocol) throws {
         guard text.utf8.count <= PageCursorForm.maximumSize, let bytes = Base64Text.decode(text) else {
             throw Self.invalid("it is not in the form of one")

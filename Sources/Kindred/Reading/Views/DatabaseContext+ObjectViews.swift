@@ -7,7 +7,7 @@ extension FetchRequest {
     /// A path that ends at a relationship shows all attributes of its objects, as `*` does where it stands; none at all shows
     /// all attributes. Columns, relationships and properties of the class are found by their names.
     ///
-    /// One query, and one more for each relationship on the paths, whatever the number of objects. Throws as ``all()`` does,
+    /// One query, and one more for each relationship on the paths, whatever the number of objects. Throws as `all()` does,
     /// and `.unknownKey` with the nearest keys before anything is sent.
     public func views(
         _ keyPaths: String..., keys: ObjectKeys = .columns, fileID: String = #fileID, line: Int = #line
@@ -20,7 +20,7 @@ extension FetchRequest {
 }
 
 extension Page {
-    /// The objects of the page as views, as ``FetchRequest/views(_:keys:)`` gives them.
+    /// The objects of the page as views, as `FetchRequest.views(_:keys:)` gives them.
     ///
     /// One query for each relationship on the paths that is not loaded.
     public func views(
@@ -32,7 +32,7 @@ extension Page {
 }
 
 extension DatabaseObject {
-    /// The object as a view, as ``FetchRequest/views(_:keys:)`` gives them.
+    /// The object as a view, as `views(_:keys:)` gives them.
     ///
     /// One query for each relationship on the paths that is not loaded.
     public func view(
@@ -43,7 +43,7 @@ extension DatabaseObject {
 }
 
 extension DatabaseContext {
-    /// Objects as views, in their order, as ``FetchRequest/views(_:keys:)`` gives them; they may be of several entities.
+    /// Objects as views, in their order, as `views(_:keys:)` gives them; they may be of several entities.
     ///
     /// One query for each entity and each relationship on the paths that is not loaded.
     public func views(
