@@ -21,8 +21,10 @@ struct OperationsRoutes {
         }
     }
 
-    /// The pool's figures as Prometheus reads them. Durations and counts of requests and statements come from
-    /// swift-metrics, with the library for your monitoring: `MetricsMiddleware` and `database.addTelemetry()`.
+    /// The pool's figures as Prometheus reads them.
+    ///
+    /// Durations and counts of requests and statements come from swift-metrics, with the library for your monitoring:
+    /// `MetricsMiddleware` and `database.addTelemetry()`.
     @Sendable func metrics(_ request: Request, _ context: ShopRequestContext) -> String {
         let pool = database.client.metrics
         return """

@@ -50,7 +50,8 @@ struct PersonRoutes {
     }
 
     private func view(_ person: Person) async throws -> ObjectView {
-        try await person.view("id", "firstname", "surname", "titles.name", "emails.id", "emails.address", keys: .properties)
+        try await person.view(
+            "id", "firstname", "surname", "titles.name", "emails.id", "emails.address", keys: .properties)
     }
 
     private func person(in context: ShopRequestContext) async throws -> Person {

@@ -76,7 +76,9 @@ struct ShopTests {
                 #expect(response.status == .created, "\(String(buffer: response.body))")
                 return try #require(try response.json["number"] as? Int)
             }
-            #expect(try await other.number("SELECT count(*) FROM purchase_line WHERE store_id = 4 AND purchase_number = \(number)") == 2)
+            let lines = try await other.number(
+                "SELECT count(*) FROM purchase_line WHERE store_id = 4 AND purchase_number = \(number)")
+            #expect(lines == 2)
             #expect(try await other.number("SELECT copies FROM stock WHERE store_id = 4 AND book_id = 3") == before - 2)
             try await client.execute(uri: "/stores/4/purchases/\(number)", method: .get) { response in
                 let json = try response.json
