@@ -17,7 +17,7 @@ extension EmbeddedPostgres {
         /// By default ``PostgresInstallation/find(binFolder:)`` searches for them.
         public var binFolder: String?
 
-        /// The user to run the server as if the process runs as root: `postgres` or `nobody` by default.
+        /// The system user that runs the server if the process runs as root; nil takes `postgres`, else the unprivileged user.
         ///
         ///Ignored if it does not.
         public var user: String?

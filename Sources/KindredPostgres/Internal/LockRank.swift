@@ -44,7 +44,7 @@ package struct HeldRanks {
         bits >> (rank.isChained ? rank.order + 1 : rank.order) == 0
     }
 
-    /// The ranks, for people who read them.
+    /// The ranks, for messages.
     var orders: [Int] {
         (0..<UInt.bitWidth).filter { bits >> $0 & 1 == 1 }
     }

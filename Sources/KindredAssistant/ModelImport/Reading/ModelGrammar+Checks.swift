@@ -18,7 +18,7 @@ extension ModelGrammar {
         try checkSizes()
     }
 
-    /// Refuses what no model has, so that a file made by somebody else costs little time.
+    /// Refuses sizes that no real model has, so that a hostile file costs little time.
     func checkSizes() throws(ModelImportError) {
         guard entities.count <= Self.maximumEntities, composites.count <= Self.maximumEntities else {
             throw ModelImportError(.inconsistent, "The model has more than \(Self.maximumEntities) entities")
