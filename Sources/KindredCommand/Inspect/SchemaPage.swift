@@ -1,3 +1,4 @@
+import KindredAssistant
 import KindredSchema
 
 /// Prints a schema, or one entity of it, for people.
@@ -58,12 +59,12 @@ struct SchemaPage {
         var title = TextTable()
         title.add(summary(of: relationship))
         for line in title.lines(indentation: 2, in: terminal) { terminal.print(line) }
-        var facts: [String] = [columns(of: relationship)]
+        var facts: [String] = [relationship.comparedColumns]
         if !relationship.isToMany {
             let mayBeNil = schema[relationship.source].map(relationship.mayLeadNowhere) ?? true
             facts.append(mayBeNil ? "may be nil" : "never nil")
         }
-        facts.append("when a row of \(relationship.source.name) is deleted: \(words(for: relationship.deleteRule))")
+        facts.append("when a row of \(relationship.source.name) is deleted: \(relationship.deleteRule.words)")
         if let position = relationship.orderedBy { facts.append("ordered by \(position)") }
         terminal.print("      \(facts.joined(separator: "; "))")
         for candidate in relationship.explanation {
@@ -88,7 +89,7 @@ extension SchemaPage {
         let cause = relationship.helper.map { "through \(shortName($0.entity))" } ?? relationship.foreignKey ?? ""
         return [
             (relationship.name, .green),
-            (words(for: relationship.kind), nil),
+            (relationship.kind.words, nil),
             ("\(shortName(relationship.destination)).\(relationship.inverse)", .cyan),
             (cause, .faint),
         ]
@@ -119,36 +120,6 @@ extension SchemaPage {
         if let labels = attribute.enumLabels { notes.append("one of \(labels.joined(separator: ", "))") }
         if let comment = attribute.comment { notes.append(comment) }
         return notes.joined(separator: "; ")
-    }
-
-    /// The columns compared, from the source to the destination.
-    private func columns(of relationship: Relationship) -> String {
-        func list(_ columns: [String], of entity: QualifiedName) -> String {
-            columns.count == 1 ? "\(entity.name).\(columns[0])" : "\(entity.name) (\(columns.joined(separator: ", ")))"
-        }
-        let source = list(relationship.columns, of: relationship.source)
-        let destination = list(relationship.destinationColumns, of: relationship.destination)
-        guard let helper = relationship.helper else { return "\(source) = \(destination)" }
-        return "\(source) = \(list(helper.sourceColumns, of: helper.entity)), "
-            + "\(list(helper.destinationColumns, of: helper.entity)) = \(destination)"
-    }
-
-    private func words(for kind: Relationship.Kind) -> String {
-        switch kind {
-        case .oneToOne: "one-to-one"
-        case .oneToMany: "one-to-many"
-        case .manyToOne: "many-to-one"
-        case .manyToMany: "many-to-many"
-        }
-    }
-
-    private func words(for rule: DeleteRule) -> String {
-        switch rule {
-        case .nullify: "nullify"
-        case .cascade: "cascade"
-        case .deny: "deny"
-        case .noAction: "no action"
-        }
     }
 
     /// The name, without its schema if the search path finds it.

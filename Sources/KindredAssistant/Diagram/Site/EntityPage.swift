@@ -63,7 +63,7 @@ struct EntityPage {
             name.isGiven ? "<li>\(name.description)</li>" : "<li class=\"lost\">\(name.description)</li>" as Markup
         }
         return """
-            <h3>\(relationship.name) <span class="faint">\(words(for: relationship.kind)) to</span> \
+            <h3>\(relationship.name) <span class="faint">\(relationship.kind.words) to</span> \
             \(link(to: relationship.destination))<span class="faint">.\(relationship.inverse)</span></h3>
             <div>\(facts(of: relationship))</div>
             <ul>
@@ -81,11 +81,11 @@ struct EntityPage {
         } else if let key = relationship.foreignKey {
             facts.append("foreign key \(key)")
         }
-        facts.append("\(columns(of: relationship))")
+        facts.append("\(relationship.comparedColumns)")
         if !relationship.isToMany {
             facts.append(relationship.mayLeadNowhere(from: entity) ? "may be nil" : "never nil")
         }
-        facts.append("deleting a \(entity.name.name): \(words(for: relationship.deleteRule))")
+        facts.append("deleting a \(entity.name.name): \(relationship.deleteRule.words)")
         if let position = relationship.orderedBy { facts.append("ordered by \(position)") }
         if let minimum = relationship.minimumCount { facts.append("at least \(minimum)") }
         if let maximum = relationship.maximumCount { facts.append("at most \(maximum)") }
@@ -96,35 +96,5 @@ struct EntityPage {
         let title = name.schema.utf8.elementsEqual(entity.name.schema.utf8) ? name.name : name.description
         guard let address = site.link(to: name, fromIndex: false) else { return "\(title)" }
         return #"<a href="\#(address)">\#(title)</a>"#
-    }
-
-    /// Which columns meet, from the source to the destination.
-    private func columns(of relationship: Relationship) -> String {
-        func list(_ columns: [String], of entity: QualifiedName) -> String {
-            columns.count == 1 ? "\(entity.name).\(columns[0])" : "\(entity.name) (\(columns.joined(separator: ", ")))"
-        }
-        let source = list(relationship.columns, of: relationship.source)
-        let destination = list(relationship.destinationColumns, of: relationship.destination)
-        guard let helper = relationship.helper else { return "\(source) = \(destination)" }
-        return "\(source) = \(list(helper.sourceColumns, of: helper.entity)), "
-            + "\(list(helper.destinationColumns, of: helper.entity)) = \(destination)"
-    }
-
-    private func words(for kind: Relationship.Kind) -> String {
-        switch kind {
-        case .oneToOne: "one-to-one"
-        case .oneToMany: "one-to-many"
-        case .manyToOne: "many-to-one"
-        case .manyToMany: "many-to-many"
-        }
-    }
-
-    private func words(for rule: DeleteRule) -> String {
-        switch rule {
-        case .nullify: "nullify"
-        case .cascade: "cascade"
-        case .deny: "deny"
-        case .noAction: "no action"
-        }
     }
 }
