@@ -7,7 +7,8 @@ extension Suite {
     static func saves(_ shop: BenchmarkDatabase, _ database: Database) async throws -> [Measurement] {
         let count = 10_000
         let value = Counter()
-        let books = try await database.makeContext().fetch("book").sorted("id").all()
+        let context = database.makeContext()
+        let books = try await context.fetch("book").sorted("id").all()
         return [
             Measurement(
                 name: "10,000 new objects in one save, keys back", unit: "objects", goal: .ofFloor(0.7),
@@ -35,7 +36,7 @@ extension Suite {
                 },
                 kindred: {
                     let year = Int(value.next())
-                    return try await rate(of: count) { try await change(books, year: year) }
+                    return try await rate(of: count) { try await change(books, of: context, year: year) }
                 }),
         ]
     }
@@ -54,9 +55,9 @@ extension Suite {
         try await context.save()
     }
 
-    static func change(_ books: [DatabaseObject], year: Int) async throws {
+    static func change(_ books: [DatabaseObject], of context: DatabaseContext, year: Int) async throws {
         for book in books { book["year"] = .integer(Int64(year)) }
-        try await books.first?.context.save()
+        try await context.save()
     }
 }
 

@@ -10,7 +10,7 @@ struct ConnectionState: @unchecked Sendable {
 
     /// What to do after the mutex is released.
     struct Effects {
-        var completions = [Completion]()
+        var completions = SmallArray<Completion>()
         /// The scope whose openings took effect, and how many, before their request is answered.
         var opened: (scope: PostgresTransaction, count: Int)?
         /// Ask the server to cancel the first request.

@@ -25,7 +25,7 @@ final class PendingRequest {
     var leaveAt = MonotonicTime.never
     /// The parties not yet notified.
     var parties = Completion.Parties.all
-    @exclusivity(unchecked) var steps = [Step]()
+    @exclusivity(unchecked) var steps = SmallArray<Step>()
     /// The step that is answered next.
     @exclusivity(unchecked) var step = 0
     /// Whether that step's answer has begun.

@@ -22,7 +22,7 @@ package struct Bindings: Sendable {
     /// The server rejects messages of a gibibyte and closes the connection; the rest of the message needs room too.
     package static let maximumBytes = (1 << 30) - (64 << 10)
 
-    package private(set) var slots = [Slot]()
+    package private(set) var slots = SmallArray<Slot>()
     package private(set) var bytes: [UInt8] = []
 
     package init() {}

@@ -5,7 +5,9 @@ enum ShopWorks {
     static func all(_ shop: BenchmarkDatabase, _ database: Database, typed: Database) async throws -> [CountedWork] {
         let keys = Keys()
         let year = Counter()
-        let books = try await database.makeContext().fetch("book").sorted("id").all()
+        // Held by the works below: without a context each staged value would be moved to weak references.
+        let context = database.makeContext()
+        let books = try await context.fetch("book").sorted("id").all()
         let rows = Int(Workload.books)
         return [
             CountedWork(name: "object by key", unit: "object", count: 1_000) { count in
@@ -37,7 +39,7 @@ enum ShopWorks {
                 try await Suite.insertReviews(count, database)
             },
             CountedWork(name: "10,000 changed objects in one save", unit: "object", count: rows) { _ in
-                try await Suite.change(books, year: Int(year.next()))
+                try await Suite.change(books, of: context, year: Int(year.next()))
             },
             CountedWork(name: "1,000 new objects, each stored at once", unit: "object", count: 1_000) { count in
                 let context = database.makeContext()
@@ -47,7 +49,9 @@ enum ShopWorks {
             },
             CountedWork(name: "1,000 changed objects, each stored at once", unit: "object", count: 1_000) { count in
                 let value = Int(year.next())
-                for book in books.prefix(count) { try await book.setValue(value, forKey: "year") }
+                try await withExtendedLifetime(context) {
+                    for book in books.prefix(count) { try await book.setValue(value, forKey: "year") }
+                }
             },
         ]
     }

@@ -117,7 +117,7 @@ extension DatabaseObject {
                 )
             }
             guard let relationship = entity.relationship(named: key) else { throw entity.unknownKey(key) }
-            entity = context.runtime.entities[relationship.destination]
+            entity = core.runtime.entities[relationship.destination]
         }
     }
 

@@ -11,7 +11,7 @@ extension DatabaseObject {
     public func lock(
         _ lock: RowLock = .forUpdate, _ waiting: RowLock.Waiting = .wait, fileID: String = #fileID, line: Int = #line
     ) async throws {
-        try await context.client.called(at: fileID, line) {
+        try await called(at: fileID, line) { context in
             try await context.lock(self, lock, waiting)
         }
     }

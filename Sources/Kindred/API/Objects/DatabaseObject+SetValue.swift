@@ -19,16 +19,16 @@ extension DatabaseObject {
     public func setValue(_ value: (any PropertyValue)?, forKey key: String, fileID: String = #fileID, line: Int = #line)
         async throws
     {
-        try await context.client.called(at: fileID, line) {
-            try context.requireLive(self)
+        try await called(at: fileID, line) { context in
+            try requireLive()
             guard let relationship = runtime.relationship(named: key), runtime.attributeIndex(of: key) == nil else {
-                return try await setValues([key: value])
+                return try await setValues([key: value], in: context)
             }
             if relationship.isToMany {
                 return try await context.replace(
                     try await context.members(value, of: relationship), of: self, relationship)
             }
-            guard relationship.model.kind == .oneToOne else { return try await setValues([key: value]) }
+            guard relationship.model.kind == .oneToOne else { return try await setValues([key: value], in: context) }
             let given = try await context.reading(value, for: relationship, needsObject: true)
             let object = try context.member(given, of: relationship)
             if isInserted || object?.isInserted == true {
@@ -44,25 +44,29 @@ extension DatabaseObject {
     public func setValues(_ values: [String: (any PropertyValue)?], fileID: String = #fileID, line: Int = #line)
         async throws
     {
-        try await context.client.called(at: fileID, line) {
-            try context.requireLive(self)
-            let given = try await context.reading(values, of: runtime)
-            if isInserted { return try context.stageOnNew(self, given) }
-            _ = try context.requireKey(self)
-            // Relationships to new objects can only be staged.
-            let links = try context.newDestinations(given, of: self)
-            let values = given.filter { links[$0.key] == nil }
-            var assignments = Assignments(runtime, for: self)
-            for (key, value) in values.sorted(by: { $0.key < $1.key }) {
-                try assignments.assign(value, forKey: key, in: context)
-            }
-            for (relationship, object) in links.values {
-                try assignments.requireNone(of: relationship)
-                try context.requireDestination(object, of: self, relationship)
-            }
-            try await context.update(self, assignments, key: values.count == 1 ? values.first?.key : nil)
-            for (relationship, object) in links.values { try context.stageDestination(object, of: self, relationship) }
+        try await called(at: fileID, line) { context in
+            try requireLive()
+            try await setValues(values, in: context)
         }
+    }
+
+    private func setValues(_ values: [String: (any PropertyValue)?], in context: DatabaseContext) async throws {
+        let given = try await context.reading(values, of: runtime)
+        if isInserted { return try context.stageOnNew(self, given) }
+        _ = try requireKey()
+        // Relationships to new objects can only be staged.
+        let links = try context.newDestinations(given, of: self)
+        let values = given.filter { links[$0.key] == nil }
+        var assignments = Assignments(runtime, for: self)
+        for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+            try assignments.assign(value, forKey: key, in: context)
+        }
+        for (relationship, object) in links.values {
+            try assignments.requireNone(of: relationship)
+            try context.requireDestination(object, of: self, relationship)
+        }
+        try await context.update(self, assignments, key: values.count == 1 ? values.first?.key : nil)
+        for (relationship, object) in links.values { try context.stageDestination(object, of: self, relationship) }
     }
 
     /// Reads the object's row again.
@@ -71,7 +75,7 @@ extension DatabaseObject {
     /// `KindredError` `.objectDeleted` if the row is gone, and `isDeleted` becomes true; `.notStored` for a new object
     /// and `.readOnly` for an entity without a key, before anything is sent. Staged changes stay staged.
     public func refresh(fileID: String = #fileID, line: Int = #line) async throws {
-        try await context.client.called(at: fileID, line) {
+        try await called(at: fileID, line) { context in
             try await context.refresh(self)
         }
     }

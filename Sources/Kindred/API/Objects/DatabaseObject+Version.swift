@@ -28,7 +28,7 @@ extension DatabaseObject {
     /// Throws `KindredError` `.staleObject` with the conflict, as the save would; `.wrongType` for what is no version of the
     /// entity's; `.invalidRequest` where the entity has no optimistic locking, `.notStored` for a new object.
     public func expect(version: some PostgresEncodable) throws {
-        try context.requireLive(self)
+        try requireLive()
         guard !isInserted else {
             throw KindredError(
                 .notStored, "\(self) is new and has no version yet", entity: runtime.name.description)

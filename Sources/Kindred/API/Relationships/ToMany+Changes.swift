@@ -8,7 +8,7 @@ extension ToMany {
     /// `.foreignContext` for an object that cannot be a member, `.missingValue` if the helper has required columns of
     /// its own. In an ordered relationship the object becomes the last member, as with `append(_:)`.
     public func insert(_ member: Member, fileID: String = #fileID, line: Int = #line) async throws {
-        try await context.client.called(at: fileID, line) {
+        try await owner.called(at: fileID, line) { context in
             try await context.join(CollectionOfOne(member as DatabaseObject), to: owner, relationship)
         }
     }
@@ -20,14 +20,14 @@ extension ToMany {
     public func insert(
         _ member: Member, through payload: [String: (any PropertyValue)?], fileID: String = #fileID, line: Int = #line
     ) async throws {
-        try await context.client.called(at: fileID, line) {
+        try await owner.called(at: fileID, line) { context in
             try await context.join(member, to: owner, relationship, through: payload)
         }
     }
 
     /// Makes all the objects members, by one statement; in a one-to-many relationship they leave their old owners.
     public func formUnion(_ members: some Sequence<Member>, fileID: String = #fileID, line: Int = #line) async throws {
-        try await context.client.called(at: fileID, line) {
+        try await owner.called(at: fileID, line) { context in
             try await context.join(members.map { $0 as DatabaseObject }, to: owner, relationship)
         }
     }
@@ -37,21 +37,21 @@ extension ToMany {
     /// One-to-many: one UPDATE of its foreign key to NULL; throws `.requiredRelationship` before anything is sent if
     /// the key may not be NULL. Many-to-many: one DELETE from the helper table.
     public func remove(_ member: Member, fileID: String = #fileID, line: Int = #line) async throws {
-        try await context.client.called(at: fileID, line) {
+        try await owner.called(at: fileID, line) { context in
             try await context.leave(CollectionOfOne(member as DatabaseObject), from: owner, relationship)
         }
     }
 
     /// Removes those of the objects that are members, by one statement.
     public func subtract(_ members: some Sequence<Member>, fileID: String = #fileID, line: Int = #line) async throws {
-        try await context.client.called(at: fileID, line) {
+        try await owner.called(at: fileID, line) { context in
             try await context.leave(members.map { $0 as DatabaseObject }, from: owner, relationship)
         }
     }
 
     /// Removes every member, loaded or not, by one UPDATE or DELETE by owner.
     public func removeAll(fileID: String = #fileID, line: Int = #line) async throws {
-        try await context.client.called(at: fileID, line) {
+        try await owner.called(at: fileID, line) { context in
             try await context.leaveAll(owner, try relationship)
         }
     }
@@ -62,7 +62,7 @@ extension ToMany {
     /// given order, at the cost of `insert(contentsOf:at:)` and one statement for the members that leave. Throws
     /// `.requiredRelationship`, and writes nothing, if a member would leave a required relationship.
     public func set(_ members: some Sequence<Member>, fileID: String = #fileID, line: Int = #line) async throws {
-        try await context.client.called(at: fileID, line) {
+        try await owner.called(at: fileID, line) { context in
             let relationship = try relationship
             let all = try context.distinctMembers(members.map { $0 as DatabaseObject }, of: relationship)
             try await context.replace(all, of: owner, relationship)

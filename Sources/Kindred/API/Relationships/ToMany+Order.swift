@@ -12,7 +12,7 @@ extension ToMany {
     /// writes the member's owner and position (or its pair and position). Throws `KindredError` `.invalidRequest` if
     /// the relationship has no order, and as `insert(_:)` does.
     public func append(_ member: Member, fileID: String = #fileID, line: Int = #line) async throws {
-        try await context.client.called(at: fileID, line) {
+        try await owner.called(at: fileID, line) { _ in
             try await append(contentsOf: CollectionOfOne(member))
         }
     }
@@ -22,7 +22,7 @@ extension ToMany {
     public func append(contentsOf members: some Sequence<Member>, fileID: String = #fileID, line: Int = #line)
         async throws
     {
-        try await context.client.called(at: fileID, line) {
+        try await owner.called(at: fileID, line) { context in
             let relationship = try relationship
             let all = try context.orderable(members.map { $0 as DatabaseObject }, of: owner, relationship)
             try await context.append(all, to: owner, relationship, through: nil)
@@ -33,7 +33,7 @@ extension ToMany {
     ///
     /// As `insert(contentsOf:at:)` with one object.
     public func insert(_ member: Member, at index: Int, fileID: String = #fileID, line: Int = #line) async throws {
-        try await context.client.called(at: fileID, line) {
+        try await owner.called(at: fileID, line) { _ in
             try await insert(contentsOf: CollectionOfOne(member), at: index)
         }
     }
@@ -49,7 +49,7 @@ extension ToMany {
     public func insert(
         contentsOf members: some Sequence<Member>, at index: Int, fileID: String = #fileID, line: Int = #line
     ) async throws {
-        try await context.client.called(at: fileID, line) {
+        try await owner.called(at: fileID, line) { context in
             try await context.insert(
                 members.map { $0 as DatabaseObject }, at: index, in: owner, relationship, usedAt: place)
         }
@@ -60,7 +60,7 @@ extension ToMany {
     /// Costs the same as `insert(contentsOf:at:)`. Throws `KindredError` `.indexOutOfRange` before anything is sent,
     /// `.notFound` if another transaction has removed the member.
     public func move(from index: Int, to destination: Int, fileID: String = #fileID, line: Int = #line) async throws {
-        try await context.client.called(at: fileID, line) {
+        try await owner.called(at: fileID, line) { context in
             try await context.move(from: index, to: destination, in: owner, relationship, usedAt: place)
         }
     }
@@ -68,7 +68,7 @@ extension ToMany {
     /// Removes the member at an index, as `remove(_:)` does; the others keep their positions.
     @discardableResult
     public func remove(at index: Int, fileID: String = #fileID, line: Int = #line) async throws -> Member {
-        return try await context.client.called(at: fileID, line) {
+        return try await owner.called(at: fileID, line) { context in
             try typed([try await context.leave(at: index, owner, relationship, usedAt: place)])[0]
         }
     }

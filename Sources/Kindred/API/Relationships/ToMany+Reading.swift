@@ -28,8 +28,8 @@ extension ToMany {
     /// until a change or a refresh of the owner makes it stale. An owner fetched alone asks each time.
     public var count: Int {
         get async throws {
-            try context.requireLive(owner)
-            let relationship = try relationship
+            try owner.requireLive()
+            let (context, relationship) = (context, try relationship)
             if let loaded = context.loadedMembers(of: relationship, owner: owner) { return loaded.count }
             if context.stagedChange(relationship, of: owner) != nil { return try await objects.count }
             return try await context.countMembers(of: relationship, owner: owner, at: place)
@@ -39,8 +39,8 @@ extension ToMany {
     /// Whether there are no members: from memory if they are loaded, else by one small query, as for ``count``.
     public var isEmpty: Bool {
         get async throws {
-            try context.requireLive(owner)
-            let relationship = try relationship
+            try owner.requireLive()
+            let (context, relationship) = (context, try relationship)
             if let loaded = context.loadedMembers(of: relationship, owner: owner) { return loaded.count == 0 }
             if context.stagedChange(relationship, of: owner) != nil { return try await objects.isEmpty }
             return try await !context.hasMembers(of: relationship, owner: owner, at: place)
@@ -51,8 +51,8 @@ extension ToMany {
     ///
     /// False for an object of another entity or context, and for a deleted one.
     public func contains(_ object: DatabaseObject, fileID: String = #fileID, line: Int = #line) async throws -> Bool {
-        return try await context.client.called(at: fileID, line) {
-            try context.requireLive(owner)
+        return try await owner.called(at: fileID, line) { context in
+            try owner.requireLive()
             let relationship = try relationship
             guard object.core === context.core, try object.runtime === destination, !object.isDeleted,
                 let key = object.key
@@ -122,7 +122,7 @@ extension ToMany {
     }
 
     var destination: EntityRuntime {
-        get throws { context.runtime.entities[try relationship.destination] }
+        get throws { owner.core.runtime.entities[try relationship.destination] }
     }
 
     func typed(_ objects: [DatabaseObject]) throws -> [Member] {
@@ -136,7 +136,7 @@ extension ToMany {
     ///
     /// Sends nothing. Throws `KindredError` `.objectDeleted` for a deleted owner.
     public func request() throws -> FetchRequest<Member> {
-        try context.requireLive(owner)
+        try owner.requireLive()
         let (relationship, destination) = (try relationship, try destination)
         let inverse = destination.relationships[relationship.inverseSlot].model
         let format = inverse.isToMany ? "ANY %K == %@" : "%K == %@"

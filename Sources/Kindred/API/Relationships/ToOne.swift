@@ -64,7 +64,7 @@ public struct ToOne<Target: ToOneTarget>: Sendable {
     /// One UPDATE of the foreign key; for a one-to-one relationship the old partner leaves in the same round trip.
     /// Throws as `DatabaseObject.setValue(_:forKey:)` does.
     public func set(_ target: Target, fileID: String = #fileID, line: Int = #line) async throws {
-        try await owner.context.client.called(at: fileID, line) {
+        try await owner.called(at: fileID, line) { _ in
             try await owner.setValue(target.databaseObject, forKey: relationship.model.name)
         }
     }

@@ -89,7 +89,8 @@ extension ContextCore {
             }
             if let number { withMap { $0.remove(object, object.runtime.index, .temporary(number)) } }
             unheld.objects.append(
-                WeakChanges.Object(object: object, links: links.mapValues { WeakChanges.End(object: $0) }))
+                WeakChanges.Object(
+                    object: object, links: links.isEmpty ? [:] : links.mapValues { WeakChanges.End(object: $0) }))
         }
         for (pair, payload) in changes.pairs {
             unheld.pairs.append(
@@ -104,7 +105,9 @@ extension ContextCore {
         for entry in unheld.objects {
             guard let object = entry.object else { continue }
             let number = object.withState { state -> Int64? in
-                guard var staging = state.stagingBox?.staging else { return nil }
+                guard var staging = state.stagingBox?.staging, !entry.links.isEmpty else {
+                    return state.stagingBox?.staging.temporaryKey
+                }
                 var lost: [Int] = []
                 for (slot, end) in entry.links {
                     if let destination = end.object {

@@ -3,35 +3,6 @@ import KindredSchema
 
 // Checks whether an object can be used, and the errors if not.
 extension DatabaseContext {
-    /// Throws for an object whose row is known to be gone.
-    func requireLive(_ object: DatabaseObject) throws {
-        try requireLive(object, object.withState { $0.status })
-    }
-
-    func requireLive(_ object: DatabaseObject, _ status: ObjectState.Status) throws {
-        guard status == .deleted else { return }
-        throw KindredError(
-            .objectDeleted,
-            "\(object) has been deleted",
-            entity: object.runtime.name.description
-        )
-    }
-
-    func requireKey(_ object: DatabaseObject) throws -> ObjectKey {
-        if object.entity.isReadOnly || object.runtime.key.isEmpty {
-            throw object.runtime.notWritable
-        }
-        guard !object.isInserted else { throw object.notStored }
-        guard let key = object.key else {
-            throw KindredError(
-                .readOnly,
-                "The row of \(object.runtime.name) has no usable key",
-                entity: object.runtime.name.description
-            )
-        }
-        return key
-    }
-
     func requireOwn(_ object: DatabaseObject) throws {
         guard object.core !== core else { return }
         throw KindredError(
@@ -56,6 +27,27 @@ extension DatabaseContext {
 extension DatabaseObject {
     /// Whether the row is known to be gone, not just being deleted.
     var isGone: Bool { withState { $0.status == .deleted } }
+
+    /// Throws if the object's row is known to be gone.
+    func requireLive() throws {
+        try requireLive(withState { $0.status })
+    }
+
+    func requireLive(_ status: ObjectState.Status) throws {
+        guard status == .deleted else { return }
+        throw KindredError(.objectDeleted, "\(self) has been deleted", entity: runtime.name.description)
+    }
+
+    /// The key by which a write finds the object's row; throws if the object is new, or can never be written.
+    func requireKey() throws -> ObjectKey {
+        if entity.isReadOnly || runtime.key.isEmpty { throw runtime.notWritable }
+        guard !isInserted else { throw notStored }
+        guard let key else {
+            throw KindredError(
+                .readOnly, "The row of \(runtime.name) has no usable key", entity: runtime.name.description)
+        }
+        return key
+    }
 
     var notStored: KindredError {
         KindredError(
@@ -100,7 +92,7 @@ extension DatabaseObject {
 
     /// The key, and version, by which a write finds the object's row.
     var versionedKey: VersionedKey {
-        get throws { VersionedKey(key: try context.requireKey(self), version: try expectedVersion()) }
+        get throws { VersionedKey(key: try requireKey(), version: try expectedVersion()) }
     }
 }
 

@@ -135,6 +135,16 @@ open class DatabaseObject: @unchecked Sendable {
         withState { $0.key(runtime) }
     }
 
+    /// Runs a public call that was made at a place in the program.
+    ///
+    /// With one context for all of it: if the program holds none, each use of ``context`` would make one.
+    func called<T>(
+        at fileID: String, _ line: Int, _ body: (DatabaseContext) async throws -> T
+    ) async rethrows -> T {
+        let context = context
+        return try await context.client.called(at: fileID, line) { try await body(context) }
+    }
+
     package func withState<T>(_ body: (inout ObjectState) throws -> T) rethrows -> T {
         try state.withLock { try body(&$0) }
     }

@@ -78,7 +78,7 @@ extension DatabaseContext {
         }
         let isBeside = isBesideTransaction
         let since = members.shownAt ?? members.askedAt
-        let keys = ownKeys(relationship, owner)
+        var keys: [ObjectKey] = []
         // Read before the time: changes staged later get later notes.
         let change = members.shownAt == nil ? stagedChange(relationship, of: owner) : nil
         let root = journal?.scope.root
@@ -86,6 +86,7 @@ extension DatabaseContext {
         let (time, entries, deleted) = withMap { map -> News in
             let time = now
             if isQuiet(since: since) { return (time, [], []) }
+            keys = ownKeys(relationship, owner)
             var entries = keys.flatMap { map.entries(relationship, $0, since: since) }
             // Another task's uncommitted changes are hidden; the owner applies them after the commit.
             if isBeside { entries.removeAll { $0.scope.map { $0.root !== root && $0.isRunning } ?? false } }

@@ -120,10 +120,8 @@ extension DatabaseObject {
 
     /// Throws for an object that can never be saved: a deleted one, one of a read-only entity.
     func requireStageable() throws {
-        // Not the whole context, which would cost as much as all that is staged.
-        let context = core.contextForValue
-        try context.requireLive(self)
-        if !isInserted { _ = try context.requireKey(self) }
+        try requireLive()
+        if !isInserted { _ = try requireKey() }
     }
 }
 

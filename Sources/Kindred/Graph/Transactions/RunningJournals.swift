@@ -4,7 +4,7 @@ import Synchronization
 /// The journals of the running transaction and its savepoints that have changed objects of a context.
 ///
 /// A context runs one transaction at a time. A rollback does not undo what other tasks read and stage meanwhile.
-final class RunningJournals: Sendable {
+struct RunningJournals: ~Copyable, Sendable {
     /// Outer scopes before inner ones.
     private let journals = RankedMutex<[TransactionJournal]>([], .runningJournals)
 

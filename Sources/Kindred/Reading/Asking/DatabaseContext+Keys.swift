@@ -20,8 +20,8 @@ extension DatabaseContext {
     }
 
     func refresh(_ object: DatabaseObject) async throws {
-        try requireLive(object)
-        let key = try requireKey(object)
+        try object.requireLive()
+        let key = try object.requireKey()
         noteRefreshed(object)
         guard try await fetch(object.runtime, key) === object else {
             try applyDelete(object)
@@ -119,9 +119,9 @@ extension DatabaseContext {
     }
 
     func lock(_ object: DatabaseObject, _ lock: RowLock, _ waiting: RowLock.Waiting) async throws {
-        try requireLive(object)
+        try object.requireLive()
         try requireTransaction()
-        let key = try requireKey(object)
+        let key = try object.requireKey()
         let entity = object.runtime
         let askedAt = now
         let result = try await client.execute(try entity.select(key, lock, waiting), for: entity.name)

@@ -21,7 +21,7 @@ extension DatabaseContext {
             }
             let rows = try await currentRows(of: objects, entity)
             for object in objects {
-                guard let row = try rows[requireKey(object)] else {
+                guard let row = try rows[object.requireKey()] else {
                     missing.append(object)
                     continue
                 }
@@ -110,7 +110,7 @@ extension DatabaseContext {
         isLocked: Bool = false
     ) async throws -> [ObjectKey: Row] {
         let statements = DeletionStatements(runtime: runtime)
-        let batch = try objects.map(requireKey).slices().map {
+        let batch = try objects.map { try $0.requireKey() }.slices().map {
             try statements.rows(entity, $0, columns: Array(entity.attributeColumns), isLocked: isLocked)
         }
         var rows: [ObjectKey: Row] = [:]

@@ -14,7 +14,7 @@ extension DatabaseContext {
             return try await members(of: relationship, owner: object, at: place).last
         }
         let source = LinkSource(object, relationship.slot)
-        try requireLive(object, source.status)
+        try object.requireLive(source.status)
         if let new = source.staging?.destinations[relationship.slot] { return new }
         guard let key = try ObjectKey(source.row, relationship.ownColumns) else { return nil }
         if mayTrustObject(of: relationship), let known = try liveDestination(of: relationship, key, source.row) {
@@ -96,7 +96,7 @@ extension DatabaseContext {
         at place: SourcePlace? = nil
     ) async throws -> [DatabaseObject] {
         let source = LinkSource(owner, relationship.slot)
-        try requireLive(owner, source.status)
+        try owner.requireLive(source.status)
         let entity = runtime.entities[relationship.destination]
         if let loaded = loadedMembers(of: relationship, owner: owner, source), let objects = objects(loaded, of: entity)
         {

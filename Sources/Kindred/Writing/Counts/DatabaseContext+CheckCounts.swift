@@ -113,7 +113,9 @@ extension DatabaseContext {
 
     /// Notes the owners that objects are about to leave, by one SELECT if an owner has limits.
     func countFormer(_ objects: [DatabaseObject], _ entity: EntityRuntime, writing columns: [Int]) async throws {
-        guard let former = try formerOwners(of: objects.compactMap(\.key), entity, writing: columns) else { return }
+        guard counting != nil,
+            let former = try formerOwners(of: objects.compactMap(\.key), entity, writing: columns)
+        else { return }
         try count(former, try await send([former.statement], entity)[0])
     }
 

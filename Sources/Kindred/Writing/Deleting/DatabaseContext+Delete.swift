@@ -54,8 +54,8 @@ extension DatabaseContext {
 
     private func requireDeletable(_ object: DatabaseObject) throws {
         try requireOwn(object)
-        try requireLive(object)
-        _ = try requireKey(object)
+        try object.requireLive()
+        _ = try object.requireKey()
     }
 
     /// Opens a transaction only if objects may need to be read again after the DELETE, since that can fail.
@@ -99,7 +99,7 @@ extension DatabaseContext {
     /// One DELETE, and the effect of the database's actions on memory.
     private func deleteAtOnce(_ objects: [DatabaseObject], _ entity: EntityRuntime) async throws {
         try await write {
-            for object in objects { try requireLive(object) }
+            for object in objects { try object.requireLive() }
             let rows = objects.map(\.storedRow)
             let result = try await sendDeletion(
                 try DeletionStatements(runtime: runtime).delete(entity, try objects.map { try $0.versionedKey }),

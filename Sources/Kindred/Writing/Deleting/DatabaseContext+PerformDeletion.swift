@@ -13,7 +13,7 @@ extension DatabaseContext {
     package func deleteInTransaction(_ objects: [DatabaseObject]) async throws {
         var search = DeletionSearch(self, deletionRules(objects.map(\.runtime.index)), isLocking: true)
         for (entity, objects) in grouped(objects) {
-            let missing = Set(try await search.add(try objects.map(requireKey), of: entity))
+            let missing = Set(try await search.add(try objects.map { try $0.requireKey() }, of: entity))
             if !missing.isEmpty {
                 throw MissingRows(objects: objects.filter { $0.key.map(missing.contains) ?? false })
             }

@@ -57,7 +57,7 @@ extension DatabaseContext {
         let objects = Array(objects)
         for object in objects {
             try requireOwn(object)
-            try requireLive(object)
+            try object.requireLive()
         }
         let rules = DeletionRules(runtime, roots: Set(objects.map(\.runtime.index)), complete: true)
         return try await transaction(isolation: .repeatableRead) {
@@ -89,7 +89,7 @@ extension DatabaseContext {
                 }
             }
             for (entity, objects) in grouped(objects) {
-                let missing = try await search.add(try objects.map(requireKey), of: entity)
+                let missing = try await search.add(try objects.map { try $0.requireKey() }, of: entity)
                 if !missing.isEmpty { throw gone(objects) }
                 add(entity.index, search.found[entity.index]?.keys ?? [])
             }

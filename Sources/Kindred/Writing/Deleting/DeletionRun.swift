@@ -51,7 +51,7 @@ extension DeletionSearch {
                     try await DeletionRun.$current.withValue(run) { try await context.callDeletionHooks(object) }
                 }
                 for (entity, objects) in grouped(run.takeRequested()) {
-                    let missing = try await add(try objects.map(context.requireKey), of: entity)
+                    let missing = try await add(try objects.map { try $0.requireKey() }, of: entity)
                     if !missing.isEmpty { throw context.gone(objects) }
                 }
             }

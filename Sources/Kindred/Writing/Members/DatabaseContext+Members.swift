@@ -73,7 +73,7 @@ extension DatabaseContext {
         guard object.runtime === entity else {
             throw wrongMember(relationship, "an object of \(object.runtime.name)")
         }
-        try requireLive(object)
+        try object.requireLive()
     }
 
     func wrongMember(_ relationship: RelationshipRuntime, _ given: String) -> KindredError {

@@ -198,7 +198,7 @@ extension DatabaseContext {
             // For the partner, the object is its only member.
             let inverse = inverse(of: relationship)
             try await write(of: object.runtime, columns) {
-                try requireLive(object)
+                try object.requireLive()
                 try requireLeave(
                     stagedMembers(of: inverse, partner).filter { $0 !== object }, from: partner, inverse)
                 try await claim(object, by: partner, try memberStatements(partner, inverse, referenced, columns))
@@ -206,7 +206,7 @@ extension DatabaseContext {
             try stageLeave(stagedMembers(of: inverse, partner).filter { $0 !== object }, from: partner, inverse)
         case .referenced(let referenced, let columns):
             try await write(of: runtime.entities[relationship.destination], columns) {
-                try requireLive(object)
+                try object.requireLive()
                 let statements = try memberStatements(object, relationship, referenced, columns)
                 try requireLeave(
                     stagedMembers(of: relationship, object).filter { $0 !== partner }, from: object, relationship)

@@ -17,7 +17,7 @@ extension DatabaseContext {
         let (staged, members) = try split(all, owner, relationship)
         if !staged.isEmpty { try requireJoin(staged, to: owner, relationship) }
         if members.isEmpty {
-            try requireLive(owner)
+            try owner.requireLive()
         } else {
             try await change(relationship, of: owner) { change in
                 switch change {
@@ -36,7 +36,7 @@ extension DatabaseContext {
     ) async throws {
         let members = try distinctMembers(CollectionOfOne(object), of: relationship)
         guard case .helper(let link) = relationship.link else {
-            try requireLive(owner)
+            try owner.requireLive()
             let name = relationship.model.name
             throw KindredError(
                 .wrongType,
@@ -70,7 +70,7 @@ extension DatabaseContext {
         let members = all.filter { !owner.isInserted && !$0.isInserted && !joined.contains($0) }
         try requireLeave(staged, from: owner, relationship)
         if members.isEmpty {
-            try requireLive(owner)
+            try owner.requireLive()
         } else {
             try await change(relationship, of: owner) { change in
                 switch change {
@@ -135,7 +135,7 @@ extension DatabaseContext {
     ) async throws {
         let written = runtime.writtenColumns(relationship)
         try await write(of: written.entity, written.columns) {
-            try requireLive(owner)
+            try owner.requireLive()
             switch relationship.link {
             case .referenced(let referenced, let columns):
                 try await body(.members(try memberStatements(owner, relationship, referenced, columns)))

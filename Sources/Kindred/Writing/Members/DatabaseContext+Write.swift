@@ -8,7 +8,7 @@ extension DatabaseContext {
         let columns = assignments.written.columns
         guard !columns.isEmpty else { return }
         try await write(of: object.runtime, columns) {
-            try requireLive(object)
+            try object.requireLive()
             let entity = object.runtime
             try await countFormer([object], entity, writing: columns)
             let statement = try RowStatements(entity: entity, columns: columns)

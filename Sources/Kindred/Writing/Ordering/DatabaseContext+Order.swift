@@ -21,14 +21,14 @@ extension DatabaseContext {
         _ objects: [DatabaseObject],
         _ payload: ColumnValues?
     ) async throws {
-        try requireLive(owner)
-        for object in objects { try requireLive(object) }
+        try owner.requireLive()
+        for object in objects { try object.requireLive() }
         let rows = try orderedRows(owner, relationship)
         let keys = try rows.keys(of: objects)
         let read = change.needsEndOnly ? try rows.statements.readEnd(keys) : try rows.statements.read()
         let key = relationship.model.name
         let answers = try await send(
-            [try OrderStatements.lock(try requireKey(owner), of: owner.runtime), read], rows.statements.rows, key: key)
+            [try OrderStatements.lock(try owner.requireKey(), of: owner.runtime), read], rows.statements.rows, key: key)
         guard answers[0].count == 1 else { throw gone([owner]) }
         do {
             var update = try OrderUpdate(answers[1], rows, change, zip(keys, objects).map { ($0, $1) }, payload)

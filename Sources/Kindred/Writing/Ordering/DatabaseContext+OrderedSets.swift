@@ -7,7 +7,7 @@ extension DatabaseContext {
     func orderable(
         _ objects: some Sequence<DatabaseObject>, of owner: DatabaseObject, _ relationship: RelationshipRuntime
     ) throws -> [DatabaseObject] {
-        try requireLive(owner)
+        try owner.requireLive()
         guard relationship.position != nil else { throw relationship.unordered(runtime) }
         return try distinctMembers(objects, of: relationship)
     }
@@ -17,7 +17,7 @@ extension DatabaseContext {
         _ all: [DatabaseObject], to owner: DatabaseObject, _ relationship: RelationshipRuntime,
         through payload: ColumnValues?
     ) async throws {
-        try requireLive(owner)
+        try owner.requireLive()
         // A staged member keeps its place.
         let joined = payload == nil ? Set(stagedMembers(of: relationship, owner)) : []
         let staged = (owner.isInserted ? all : all.filter(\.isInserted)).filter { !joined.contains($0) }

@@ -42,7 +42,7 @@ struct OrderedRows {
     func keys(of objects: [DatabaseObject]) throws -> [ObjectKey] {
         guard let context = objects.first?.context else { return [] }
         return switch link {
-        case .members: try objects.map(context.requireKey)
+        case .members: try objects.map { try $0.requireKey() }
         case .helper(let helper): try context.memberKeys(objects, helper)
         }
     }

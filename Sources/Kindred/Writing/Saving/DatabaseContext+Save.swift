@@ -90,7 +90,7 @@ extension DatabaseContext {
         kept.reserveCapacity(all.count)
         // Another save may have written the objects meanwhile.
         for object in all where object.hasChanges {
-            try requireLive(object)
+            try object.requireLive()
             if object.isDeletionStaged { deleted.append(object) } else { kept.append(object) }
         }
         let first = try UniqueClaims.deletedFirst(deleted, kept)

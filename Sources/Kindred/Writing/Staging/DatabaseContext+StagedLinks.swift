@@ -48,7 +48,7 @@ extension DatabaseContext {
         var cells = RowCells()
         guard case .foreignKey(let columns, let referenced) = relationship.link else { return cells }
         try source.requireStageable()
-        if let destination { try requireLive(destination) }
+        if let destination { try destination.requireLive() }
         let entity = source.runtime
         let isNew = source.isInserted
         let written = entity.writtenColumns(of: columns, isNew: isNew)
@@ -106,13 +106,13 @@ extension DatabaseContext {
         behind count: Int = 0
     ) throws {
         guard !members.isEmpty else { return }
-        try requireLive(owner)
+        try owner.requireLive()
         if case .helper = relationship.link {
             // Neither end is written, but the helper's rows name both.
             for object in [owner] + members where !object.isInserted && object.key == nil {
                 throw object.runtime.notWritable
             }
-            for member in members { try requireLive(member) }
+            for member in members { try member.requireLive() }
             return
         }
         for member in members { try requireDestination(owner, of: member, inverse(of: relationship)) }
