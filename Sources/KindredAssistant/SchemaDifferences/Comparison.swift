@@ -86,7 +86,8 @@ struct Comparison {
             }
             var present = try await SnapshotReader.read(from: client)
             let renames = try await rename(&present, wanted, on: client)
-            var result = try differences(present, wanted)
+            // What is granted on a table that is made again is granted again.
+            var result = try differences(present.withUnmanaged(of: old), wanted)
             // The copies hold what is changed, and not all of what is only named.
             result.unmanaged = Unmanaged.lines(present.withUnmanaged(of: old), wanted.withUnmanaged(of: new))
             if !renames.isEmpty { result.steps.insert(SchemaStep(isTransaction: true, statements: renames), at: 0) }

@@ -56,11 +56,11 @@ extension SchemaSnapshot {
         return result
     }
 
-    /// The roles that views' privileges and policies name.
+    /// The roles that privileges on views and tables, and policies, name.
     var roles: [String] {
         var roles: Set<String> = []
         for (name, item) in items {
-            if name.kind == .view { roles.formUnion(item.grants.map(\.role)) }
+            if name.kind == .view || name.kind == .table { roles.formUnion(item.grants.map(\.role)) }
             roles.formUnion(item.roles)
         }
         return roles.subtracting([""]).sorted()

@@ -1,31 +1,43 @@
 /// What would be lost on the way from one snapshot to another, and what the other looks like with all of that kept.
 struct Withholding {
     /// The new side with everything that would be lost.
-    private(set) var kept: SchemaSnapshot
+    var kept: SchemaSnapshot
     /// The statements that are not planned.
-    private(set) var statements: [String] = []
-    private let from: SchemaSnapshot
-    private let newDependents: [ItemName: Set<ItemName>]
+    var statements: [String] = []
+    let from: SchemaSnapshot
+    let newDependents: [ItemName: Set<ItemName>]
+    let (oldParts, newParts): ([ItemName: [ItemName]], [ItemName: [ItemName]])
+    let (oldSequences, newSequences): ([ItemName: [ItemName]], [ItemName: [ItemName]])
     /// What is kept and may need other things.
     private var waiting: [ItemName] = []
+    /// Tables that stay as they were.
+    var keptTables: Set<ItemName> = []
+    /// Tables of the new side that cannot be what they are there, as long as something else stays as it was.
+    var heldTables: [ItemName] = []
 
     init(from: SchemaSnapshot, to: SchemaSnapshot) {
-        self.from = from
-        kept = to
+        self.from = from.indexed()
+        kept = to.indexed()
         newDependents = to.dependents
+        (oldParts, newParts) = (from.partsOfTables, to.partsOfTables)
+        (oldSequences, newSequences) = (from.sequencesOfColumns, to.sequencesOfColumns)
+        let replacement = TableReplacement(from: self.from, to: kept)
         // Tables before their columns, so that these are not listed twice.
         for kind: ItemName.Kind in [.table, .view, .type, .sequence, .column, .schema] {
             for (name, item) in from.items.sorted(by: { $0.key < $1.key }) where name.kind == kind {
-                consider(name, item, to[name])
+                consider(name, item, to[name], replacement)
             }
+            if kind == .table { holdForeignNames() }
+            holdTables()
         }
         keepNeeded()
     }
 
-    private mutating func consider(_ name: ItemName, _ item: SchemaItem, _ new: SchemaItem?) {
+    private mutating func consider(
+        _ name: ItemName, _ item: SchemaItem, _ new: SchemaItem?, _ replacement: TableReplacement
+    ) {
         switch (item.content, new?.content) {
-        case (.table(let old), .table(let new)?):
-            if old.partitionKey != new.partitionKey { keepTable(name) }
+        case (.table, .table?): if replacement.isNeeded(for: name) { keepTable(name) }
         case (.table, _): keepTable(name)
         case (.view(let view), nil):
             statements.append("DROP \(view.isMaterialized ? "MATERIALIZED " : "")VIEW \(shown(name))")
@@ -82,36 +94,22 @@ struct Withholding {
         }
     }
 
-    private mutating func keepTable(_ name: ItemName) {
-        statements.append("DROP TABLE \(shown(name))")
-        for part in kept.items.keys.sorted() where part.owner() == name && part.kind != .table && !part.part.isEmpty {
-            holdDependents(of: part)
-            kept.items[part] = nil
-        }
-        for index in kept.items.keys where kept.index(index)?.relation == name { kept.items[index] = nil }
-        keep(name)
-        keepParts { $0.owner() == name && [.column, .constraint, .trigger, .policy].contains($0.kind) }
-        for index in from.items.keys.sorted() where from.index(index)?.relation == name { keep(index) }
-    }
-
     private mutating func keepParts(_ condition: (ItemName) -> Bool) {
         for part in from.items.keys.sorted() where condition(part) { keep(part) }
     }
 
-    private mutating func keep(_ name: ItemName) {
+    mutating func keep(_ name: ItemName) {
         kept.items[name] = from[name]
         waiting.append(name)
-        guard name.isRelation else { return }
+        guard name.isRelation || name.kind == .type else { return }
         // What else would have the name has to wait.
-        for kind: ItemName.Kind in [.table, .view, .sequence, .index] where kind != name.kind {
-            var other = name
-            other.kind = kind
-            if kept[other] != nil, from[other] == nil { hold(other) }
+        for kind: ItemName.Kind in [.type, .table, .view, .sequence, .index] where kind != name.kind {
+            if kept[name.named(kind)] != nil, from[name.named(kind)] == nil { hold(name.named(kind)) }
         }
     }
 
     /// What the new side builds on something that stays as it was stays as it was, too, or waits.
-    private mutating func holdDependents(of name: ItemName) {
+    mutating func holdDependents(of name: ItemName) {
         for dependent in (newDependents[name] ?? []).sorted() where SchemaPlanner.isManaged(dependent) {
             guard dependent.owner() != name, dependent.kind != .table, kept[dependent] != nil else { continue }
             if dependent.kind == .column, kept.column(dependent)?.generation == nil { continue }
@@ -119,10 +117,14 @@ struct Withholding {
         }
     }
 
-    private mutating func hold(_ name: ItemName) {
+    mutating func hold(_ name: ItemName) {
         var work = [name]
         while let next = work.popLast() {
             guard kept[next] != nil, kept[next]?.content != from[next]?.content else { continue }
+            if next.kind == .table {
+                heldTables.append(next)
+                continue
+            }
             if let old = from[next] {
                 statements.append("the new definition of the \(next.described)")
                 kept.items[next] = old
@@ -153,6 +155,6 @@ struct Withholding {
         }
     }
 
-    private func shown(_ name: ItemName) -> String { (try? DDL.path(name)) ?? name.shown }
+    func shown(_ name: ItemName) -> String { (try? DDL.path(name)) ?? name.shown }
     private func quoted(_ name: String) -> String { (try? DDL.name(name)) ?? name }
 }

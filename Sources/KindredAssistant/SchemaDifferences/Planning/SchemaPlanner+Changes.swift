@@ -8,6 +8,19 @@ extension SchemaPlanner {
             }
             if item.content != target.content { compare(name, item.content, target.content) }
         }
+        // A foreign table is not managed, but nothing else can have its name.
+        for name in findForeignTables() { drop(name) }
+        findRenamedTypes()
+    }
+
+    private mutating func findRenamedTypes() {
+        let leaving = dropped.filter { name in
+            name.kind == .type
+                && [.table, .view, .sequence, .index].contains {
+                    to[name.named($0)] != nil && from[name.named($0)] == nil
+                }
+        }
+        renamedTypes = replacedTypes.union(leaving).sorted()
     }
 
     /// Whether a thing is changed at all; others are only named.
@@ -28,7 +41,7 @@ extension SchemaPlanner {
             let changes = old.contains { field in new.contains { $0.name == field.name && $0 != field } }
             if changes, isUsedByColumns(name) { replaceType(name) }
         case (.table(let old), .table(let new)):
-            if old.partitionKey != new.partitionKey { drop(name) }
+            if TableReplacement(from: from, to: to).isNeeded(for: name) { drop(name) }
             // A logged table refers to no unlogged one, not even between two statements.
             if old.isUnlogged != new.isUnlogged { dropForeignKeys(of: name) }
         case (.column(let old), .column(let new)): compareColumn(name, old, new)

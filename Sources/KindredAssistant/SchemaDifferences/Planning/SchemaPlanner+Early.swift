@@ -60,10 +60,13 @@ extension SchemaPlanner {
             case .constraint where from.constraint(name)?.kind != .foreignKey: try drop(constraint: name)
             case .table:
                 main.append(
-                    SchemaStatement("DROP TABLE \(try DDL.path(name))", lock: exclusive(name), canLoseData: true))
+                    SchemaStatement(
+                        "DROP TABLE \(try DDL.path(name))", lock: exclusive(name), canLoseData: true,
+                        note: to[name] == nil ? nil : "made again below, without rows"))
             default: break
             }
         }
+        try dropForeignTables()
         try dropDefaults()
         for name in dropped.sorted() where name.kind == .sequence {
             // It goes with its column, or its table.
@@ -146,10 +149,9 @@ extension SchemaPlanner {
                     isDomain(name) ? "DROP DOMAIN \(try DDL.path(old))" : "DROP TYPE \(try DDL.path(old))"))
         }
         for name in from.ordered(dropped).reversed() where name.kind == .type {
+            let path = try DDL.path(renamedTypes.contains(name) ? replacedName(name) : name)
             main.append(
-                SchemaStatement(
-                    isDomain(name) ? "DROP DOMAIN \(try DDL.path(name))" : "DROP TYPE \(try DDL.path(name))",
-                    canLoseData: false))
+                SchemaStatement(isDomain(name) ? "DROP DOMAIN \(path)" : "DROP TYPE \(path)", canLoseData: false))
         }
         for name in dropped.sorted() where name.kind == .schema {
             main.append(
@@ -161,10 +163,10 @@ extension SchemaPlanner {
         if case .domain = from[name]?.content { true } else { false }
     }
 
-    /// What a type is called between the making of its successor and its end.
+    /// What a type is called between the making of what takes its name and its end.
     func replacedName(_ name: ItemName) -> ItemName {
         var name = name
-        name.name = "kindred_replaced_\((replacedTypes.sorted().firstIndex(of: name) ?? 0) + 1)"
+        name.name = "kindred_replaced_\((renamedTypes.firstIndex(of: name) ?? 0) + 1)"
         return name
     }
 }

@@ -132,6 +132,18 @@ extension SchemaPlanner {
         }
     }
 
+    /// What was granted on a table, and its row security, go with it where it is dropped to be made again.
+    mutating func secureTables() throws {
+        for (name, item) in from.items.sorted(by: { $0.key < $1.key })
+        where name.kind == .table && dropped.contains(name) && to[name] != nil {
+            for grant in item.grants { constraints.append(SchemaStatement(try DDL.grant(grant, on: name))) }
+            guard case .other(let security)? = from[name.rowSecurity]?.content else { continue }
+            for word in security.hasSuffix("forced") ? ["ENABLE", "FORCE"] : ["ENABLE"] {
+                constraints.append(SchemaStatement("ALTER TABLE \(try DDL.path(name)) \(word) ROW LEVEL SECURITY"))
+            }
+        }
+    }
+
     mutating func recreateTriggers() throws {
         let source = isComplete ? to : from
         for (name, item) in source.items.sorted(by: { $0.key < $1.key }) {

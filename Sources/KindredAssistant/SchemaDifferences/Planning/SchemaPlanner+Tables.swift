@@ -3,13 +3,13 @@ extension SchemaPlanner {
     private func exclusive(_ name: ItemName) -> String { "ACCESS EXCLUSIVE on \(name.schema).\(name.name)" }
 
     mutating func createThings() throws {
-        for name in replacedTypes.sorted() {
+        for name in renamedTypes {
             let isDomain = if case .domain = from[name]?.content { true } else { false }
             main.append(
                 SchemaStatement(
                     "ALTER \(isDomain ? "DOMAIN" : "TYPE") \(try DDL.path(name)) RENAME TO "
                         + (try DDL.name(replacedName(name).name)), lock: "ACCESS EXCLUSIVE on the type",
-                    note: "it is replaced by a type of the same name"))
+                    note: "what takes its name is made below"))
         }
         for name in to.items.keys.sorted() where name.kind == .schema && isCreated(name) {
             main.append(SchemaStatement("CREATE SCHEMA \(try DDL.name(name.schema))"))
@@ -23,6 +23,7 @@ extension SchemaPlanner {
                         "CREATE EXTENSION IF NOT EXISTS \(try DDL.name(name.name)) WITH SCHEMA \(try DDL.name(String(schema)))"
                     ))
             }
+            try makeForeignTables()
         }
         let kinds: Set<ItemName.Kind> =
             isComplete ? [.type, .sequence, .table, .function, .view] : [.type, .sequence, .table]

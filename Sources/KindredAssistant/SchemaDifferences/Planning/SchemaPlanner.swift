@@ -15,8 +15,13 @@ struct SchemaPlanner {
     var dropped: Set<ItemName> = []
     var retyped: [ItemName: TypeChange] = [:]
     var replacedTypes: Set<ItemName> = []
+    /// Types that leave their names to others before they are dropped: those that are replaced by one of the same name,
+    /// and those that go while a relation of the same name comes.
+    var renamedTypes: [ItemName] = []
     var resetDefaults: Set<ItemName> = []
     var replacedViews: Set<ItemName> = []
+    /// What takes the names of foreign tables.
+    var replacedForeignTables: [ItemName] = []
     /// What stands in the way and is not changed, such as a function.
     var obstacles: Set<String> = []
     let dependents: [ItemName: Set<ItemName>]
@@ -45,6 +50,7 @@ struct SchemaPlanner {
         try dropLate()
         try addConstraints()
         try createViews()
+        try secureTables()
         try recreateTriggers()
         try setComments()
         if isConcurrent {

@@ -22,6 +22,21 @@ struct ItemName: Hashable, Comparable {
     /// The table or view that a part belongs to.
     func owner(_ kind: Kind = .table) -> ItemName { ItemName(kind: kind, schema: schema, name: name) }
 
+    /// What another kind of thing of the same schema and name is called.
+    func named(_ kind: Kind) -> ItemName { ItemName(kind: kind, schema: schema, name: name) }
+
+    /// What a foreign table of the same schema and name is called.
+    var foreignTable: ItemName {
+        ItemName(kind: .other, schema: schema, name: "foreign table", part: named(.table).shown)
+    }
+
+    var isForeignTable: Bool { kind == .other && name == "foreign table" }
+
+    /// What row security of a table is called.
+    var rowSecurity: ItemName {
+        ItemName(kind: .other, schema: schema, name: "row security of", part: named(.table).shown)
+    }
+
     /// Whether its name stands among those of tables, views, sequences, indexes and composite types of the schema.
     var isRelation: Bool {
         switch kind {

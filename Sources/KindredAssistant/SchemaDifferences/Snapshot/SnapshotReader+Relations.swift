@@ -17,7 +17,7 @@ extension SnapshotReader {
                 }
             var name = ItemName(kind: itemKind, schema: try cells.text(1), name: try cells.text(2))
             if itemKind == .other {
-                name = ItemName(kind: .other, schema: name.schema, name: "foreign table", part: name.shown)
+                name = name.foreignTable
             }
             kinds[oid] = (name, kind)
             names[Address(catalog: "pg_class", oid: oid)] = name
@@ -104,8 +104,7 @@ extension SnapshotReader {
                     dependencies: Set(parents)))
             if let security = try cells.optional(12) {
                 add(
-                    ItemName(kind: .other, schema: name.schema, name: "row security of", part: name.shown),
-                    SchemaItem(content: .other(security)))
+                    name.rowSecurity, SchemaItem(content: .other(security)))
             }
         }
     }
