@@ -12,10 +12,10 @@ public struct MigrationFile: Sendable, Hashable {
     public let number: Int64
     /// The file's name, such as `0001_people.sql`.
     public let name: String
-    /// The SHA-256 of its text in hexadecimal digits; line ends count as `\n`, whatever a checkout makes of them.
-    public let checksum: String
     /// Whether it runs as one transaction: yes, unless a line of it is `-- kindred: no transaction`.
     public let isTransaction: Bool
+    /// Its text, of which the server makes the checksum; line ends are `\n`, whatever a checkout makes of them.
+    let text: Data
     /// The statements, each with the line at which it begins.
     let statements: [SQLScanner.ScriptStatement]
 
@@ -26,7 +26,7 @@ public struct MigrationFile: Sendable, Hashable {
         self.number = number
         self.name = name
         let text = text.replacing("\r\n", with: "\n")
-        checksum = SHA256.hex(of: text)
+        self.text = Data(text.utf8)
         isTransaction = !text.split(separator: "\n").contains { line in
             line.split(whereSeparator: \.isWhitespace).joined(separator: " ") == "-- kindred: no transaction"
         }

@@ -4,7 +4,8 @@ import KindredPostgres
 struct MigrationRecord: Sendable {
     let number: Int64
     let name: String
-    let checksum: String
+    /// Whether the file is what it was when it ran; nil if there is none.
+    let isSame: Bool?
     let isFinished: Bool
     let appliedAt: String
 }
@@ -39,18 +40,25 @@ struct MigrationRecords {
         return try rows.first?.decode(0, as: Bool.self) ?? false
     }
 
-    func read() async throws -> [MigrationRecord] {
-        guard try await isThere() else { return [] }
+    /// Reads the records, if there is a table of them, and compares them with files.
+    func readIfThere(comparing files: [MigrationFile]) async throws -> [MigrationRecord] {
+        try await isThere() ? read(comparing: files) : []
+    }
+
+    /// Reads the records, and whether files are what they were when they ran: the server makes the checksums of both.
+    func read(comparing files: [MigrationFile]) async throws -> [MigrationRecord] {
         let rows = try await client.query(
             """
-            SELECT number, name, checksum, finished_at IS NOT NULL,
-                pg_catalog.date_trunc('second', started_at)::pg_catalog.text
-            FROM kindred.migration ORDER BY number
+            SELECT m.number, m.name, m.checksum = pg_catalog.encode(pg_catalog.sha256(f.text), 'hex'),
+                m.finished_at IS NOT NULL, pg_catalog.date_trunc('second', m.started_at)::pg_catalog.text
+            FROM kindred.migration AS m
+            LEFT JOIN unnest(\(files.map(\.number)), \(files.map(\.text))) AS f (number, text) ON f.number = m.number
+            ORDER BY m.number
             """)
         return try rows.map { row in
             MigrationRecord(
                 number: try row.decode(0, as: Int64.self) ?? 0, name: try row.decode(1, as: String.self) ?? "",
-                checksum: try row.decode(2, as: String.self) ?? "",
+                isSame: try row.decode(2, as: Bool.self),
                 isFinished: try row.decode(3, as: Bool.self) ?? false,
                 appliedAt: try row.decode(4, as: String.self) ?? "")
         }
@@ -61,7 +69,7 @@ struct MigrationRecords {
         try await client.query(
             """
             INSERT INTO kindred.migration (number, name, checksum, finished_at)
-            VALUES (\(file.number), \(file.name), \(file.checksum),
+            VALUES (\(file.number), \(file.name), pg_catalog.encode(pg_catalog.sha256(\(file.text)), 'hex'),
                 CASE WHEN \(isFinished) THEN pg_catalog.clock_timestamp() END)
             """)
     }

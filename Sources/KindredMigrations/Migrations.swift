@@ -30,17 +30,23 @@ public struct Migrations: Sendable {
 
     /// What has run and what is to run.
     ///
-    /// Two statements; takes no lock and changes nothing. Throws ``MigrationError`` `.invalidFolder` and `.invalidFile`.
+    /// Two statements, or one if nothing has ever run, however many files there are; takes no lock and changes nothing. The
+    /// second one sends the files' texts, since the server makes the checksums. Throws ``MigrationError`` `.invalidFolder` and
+    /// `.invalidFile`.
     public func status(of client: PostgresClient) async throws -> [MigrationStatus] {
-        MigrationStatus.all(try files(), try await MigrationRecords(client).read())
+        let files = try files()
+        return MigrationStatus.all(files, try await MigrationRecords(client).readIfThere(comparing: files))
     }
 
     /// Runs the files that have not run yet.
     ///
     /// A file is one transaction, in which it is recorded, too; with a line `-- kindred: no transaction` each of its
-    /// statements is one. Statements: up to eight of its own, six for each file, and those of the files, one round trip each;
-    /// the client's statement timeout does not hold for them. If a statement fails, its file is rolled back, files before it
-    /// stay, and those after it do not run.
+    /// statements is one. If a statement fails, its file is rolled back, files before it stay, and those after it do not run.
+    ///
+    /// Statements, one round trip each: four where nothing is to run; three more the first time, which make the table; for each
+    /// file that runs five, BEGIN and COMMIT, and its own, or six and its own without a transaction. While another process
+    /// applies migrations, one for each look at the lock. The client's statement timeout does not hold for the files'
+    /// statements.
     ///
     /// - Returns: The files that ran now.
     /// - Throws: ``MigrationError``, before anything runs: `.invalidFolder`, `.invalidFile`, `.changed`, `.missing`,
@@ -59,7 +65,7 @@ public struct Migrations: Sendable {
             try await lock.take(within: lockTimeout)
             do {
                 try await records.makeTable()
-                let pending = try pending(files, try await records.read())
+                let pending = try pending(files, try await records.read(comparing: files))
                 for file in pending { try await MigrationRun(client, records, lock).run(file) }
                 await lock.release()
                 return pending
@@ -70,16 +76,17 @@ public struct Migrations: Sendable {
         }
     }
 
-    /// The files that `apply` would run; sends two statements and changes nothing.
+    /// The files that `apply` would run; sends what ``status(of:)`` does, and changes nothing.
     ///
     /// Throws what ``apply(to:)`` does before anything runs.
     public func pending(for client: PostgresClient) async throws -> [MigrationFile] {
-        try pending(try files(), try await MigrationRecords(client).read())
+        let files = try files()
+        return try pending(files, try await MigrationRecords(client).readIfThere(comparing: files))
     }
 
     /// Says what became of a file that ran without a transaction and failed, once its traces were looked at by hand.
     ///
-    /// Two statements, and those that take and give back the lock.
+    /// Four statements: two of its own, and one each to take and to give back the lock.
     ///
     /// - Parameters:
     ///   - number: The file's number.
@@ -148,7 +155,7 @@ public struct MigrationStatus: Sendable, Hashable {
             let file = byNumber[record.number]
             let state: State =
                 !record.isFinished
-                ? .unfinished : file == nil ? .missing : file?.checksum == record.checksum ? .applied : .changed
+                ? .unfinished : file == nil ? .missing : record.isSame == true ? .applied : .changed
             return MigrationStatus(
                 number: record.number, name: file?.name ?? record.name, state: state, appliedAt: record.appliedAt)
         }
