@@ -13,6 +13,9 @@ extension Relationship {
         return "\(source) = \(list(helper.sourceColumns, of: helper.entity)), "
             + "\(list(helper.destinationColumns, of: helper.entity)) = \(destination)"
     }
+
+    /// What deleting a row of the source does.
+    package var deletion: String { "when a row of \(source.name) is deleted: \(deleteRule.words)" }
 }
 
 extension Relationship.Kind {

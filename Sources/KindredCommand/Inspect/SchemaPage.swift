@@ -64,7 +64,7 @@ struct SchemaPage {
             let mayBeNil = schema[relationship.source].map(relationship.mayLeadNowhere) ?? true
             facts.append(mayBeNil ? "may be nil" : "never nil")
         }
-        facts.append("when a row of \(relationship.source.name) is deleted: \(relationship.deleteRule.words)")
+        facts.append(relationship.deletion)
         if let position = relationship.orderedBy { facts.append("ordered by \(position)") }
         terminal.print("      \(facts.joined(separator: "; "))")
         for candidate in relationship.explanation {

@@ -56,7 +56,9 @@ import Testing
             }
         }
         #expect(page.contains("one of basket, paid, sent, returned") && page.contains("key store_id, number"))
-        #expect(page.contains("href=\"../public/person.html\"") && page.contains("deleting a purchase: cascade"))
+        #expect(
+            page.contains("href=\"../public/person.html\"")
+                && page.contains("when a row of purchase is deleted: cascade"))
         let helper = try #require(pages.first { $0.path == "public/friendship.html" }).text
         #expect(helper.contains("public_person[") && helper.contains("since"))
         #expect(pages == (try await DiagramSite.pages(of: schema, graphviz: nil)))

@@ -85,7 +85,7 @@ struct EntityPage {
         if !relationship.isToMany {
             facts.append(relationship.mayLeadNowhere(from: entity) ? "may be nil" : "never nil")
         }
-        facts.append("deleting a \(entity.name.name): \(relationship.deleteRule.words)")
+        facts.append("\(relationship.deletion)")
         if let position = relationship.orderedBy { facts.append("ordered by \(position)") }
         if let minimum = relationship.minimumCount { facts.append("at least \(minimum)") }
         if let maximum = relationship.maximumCount { facts.append("at most \(maximum)") }
