@@ -49,6 +49,25 @@ import Testing
         }
     }
 
+    /// An attribute that was a Boolean keeps its default when the editor changes its type.
+    @Test(arguments: [
+        ("Integer 16", "YES", "1"), ("Integer 32", "true", "1"), ("Integer 64", "NO", "0"), ("Decimal", "no", "0"),
+        ("Double", "NO", "'0.0'::double precision"), ("Float", "YES", "'1.0'::real"),
+    ])
+    func theDefaultOfAFormerBooleanIsANumber(_ type: String, _ text: String, _ value: String) throws {
+        let tables = try ModelImport(
+            ModelFixture.model(
+                xml: """
+                    <entity name='E'>
+                        <attribute name='a' attributeType='\(type)' defaultValueString='\(text)'/>
+                    </entity>
+                    """))
+        #expect(tables.sql.contains("DEFAULT \(value)"), "\(tables.sql)")
+        let reports = tables.reports.filter { $0.subject == "E.a" }
+        #expect(reports.map(\.level) == [.changed], "\(reports)")
+        #expect(reports.first?.reason.contains("default \"\(text)\" is one of type Boolean") == true, "\(reports)")
+    }
+
     @Test(arguments: [
         ("Integer 16", "32768"), ("Integer 16", "1.5"), ("Integer 32", "x"), ("Integer 64", "9223372036854775808"),
         ("Decimal", "1e9999"), ("Decimal", "1,5"), ("Double", "nan"), ("Double", "1e999"), ("Float", "1e39"),

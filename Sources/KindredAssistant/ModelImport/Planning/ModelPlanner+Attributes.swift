@@ -74,6 +74,12 @@ extension ModelPlanner {
         if let text = attribute.defaultValue {
             if let value = mapping.value(text) {
                 column.fill = .value(value)
+            } else if let number = mapping.numberOfBoolean(text) {
+                column.fill = .value(number.value)
+                report(
+                    .changed, subject,
+                    "its default \"\(text)\" is one of type Boolean, as the attribute may once have been: it is \(number.digit)"
+                )
             } else {
                 report(.omitted, subject, "its default \"\(text)\" is no value of type \(attribute.type)")
             }

@@ -40,6 +40,10 @@ struct AttributeMapping {
 
     let kind: Kind
 
+    private init(kind: Kind) {
+        self.kind = kind
+    }
+
     init?(_ type: String) {
         guard let kind = Kind(rawValue: type) else { return nil }
         self.kind = kind
@@ -65,6 +69,17 @@ struct AttributeMapping {
         case .binary, .transformable, .composite: return nil
         default: return number(text)
         }
+    }
+
+    /// A number for what is a default of a Boolean: an attribute whose type was changed in the editor keeps the text.
+    func numberOfBoolean(_ text: String) -> (digit: String, value: String)? {
+        switch kind {
+        case .integer16, .integer32, .integer64, .decimal, .double, .float: break
+        default: return nil
+        }
+        guard let value = AttributeMapping(kind: .boolean).value(text) else { return nil }
+        let digit = value == "true" ? "1" : "0"
+        return number(digit).map { (digit, $0) }
     }
 
     private static func isHexDigit(_ byte: UInt8) -> Bool {
