@@ -1,0 +1,69 @@
+import KindredSchema
+
+// Keys that are missing: columns that are called as if they referred to a table.
+extension ForeignKeyRules {
+    static func checkMissing(_ visit: inout RuleVisit) {
+        let examination = visit.examination
+        var tables: [QualifiedName: [DoctorCatalog.Relation]] = [:]
+        for relation in examination.sortedRelations
+        where !relation.isView && !relation.isPartition && relation.kind != UInt8(ascii: "f") {
+            let name = QualifiedName(schema: relation.schema, name: relation.name.lowercased())
+            tables[name, default: []].append(relation)
+        }
+        for relation in tables.values.flatMap({ $0 }).sorted(by: { $0.qualifiedName < $1.qualifiedName }) {
+            let keys = examination.foreignKeys(of: relation.oid)
+            let primary = examination.indexes(of: relation.oid).first(where: \.isPrimary)
+            for column in examination.columns(of: relation.oid)
+            where !column.isGenerated && !column.isIdentity
+                && !keys.contains(where: { $0.columns.contains(column.number) })
+            {
+                guard let base = base(of: column.name) else { continue }
+                let found = plurals(of: base).flatMap { tables[QualifiedName(schema: relation.schema, name: $0)] ?? [] }
+                guard found.count == 1, let target = found.first,
+                    let index = examination.indexes(of: target.oid).first(where: { $0.isPrimary && $0.keyCount == 1 }),
+                    let number = index.keyColumns.first, let other = examination.column(number, of: target.oid),
+                    examination.baseType(other.type) == examination.baseType(column.type),
+                    other.collation == column.collation
+                else { continue }
+                // The table's own key: person.person_id.
+                if target.oid == relation.oid, primary?.keyColumns.contains(column.number) ?? false { continue }
+                report(column, of: relation, target, other, &visit)
+            }
+        }
+    }
+
+    private static func report(
+        _ column: DoctorCatalog.Column, of relation: DoctorCatalog.Relation, _ target: DoctorCatalog.Relation,
+        _ other: DoctorCatalog.Column, _ visit: inout RuleVisit
+    ) {
+        visit.report(
+            relation, object: column.name, subjects: [.column(relation.oid, column.number)],
+            "The column \(column.name) of \(relation.qualifiedName) has the name of \(target.qualifiedName)'s key and no "
+                + "foreign key",
+            facts: [("seems to refer to", "\(target.qualifiedName) (\(other.name))")],
+            repair: {
+                let name = RepairText.made(of: [relation.name, column.name, "fkey"]) { _ in false }
+                let key = try RepairText.name(name)
+                let add =
+                    "ADD CONSTRAINT \(key) FOREIGN KEY (\(try RepairText.name(column.name))) "
+                    + "REFERENCES \(try RepairText.name(target)) (\(try RepairText.name(other.name)))"
+                if relation.isPartitioned { return [try RepairText.alter(relation, add)] }
+                return [
+                    try RepairText.alter(relation, add + " NOT VALID"),
+                    try RepairText.alter(relation, "VALIDATE CONSTRAINT \(key)"),
+                ]
+            })
+    }
+
+    /// The table that a column's name speaks of: person for person_id, personId and personID.
+    private static func base(of name: String) -> String? {
+        for suffix in ["_id", "Id", "ID", "_ID"] where name.hasSuffix(suffix) && name.count > suffix.count {
+            return String(name.dropLast(suffix.count)).lowercased()
+        }
+        return nil
+    }
+
+    private static func plurals(of base: String) -> [String] {
+        [base, base + "s", base + "es"] + (base.hasSuffix("y") ? [base.dropLast() + "ies"] : [])
+    }
+}

@@ -1,0 +1,73 @@
+/// The expression of a policy, as `pg_get_expr` writes it, with the calls in it that every row repeats.
+struct PolicyText {
+    /// The functions called outside of subqueries.
+    let calls: [String]
+    /// The text with each of these calls in a subquery of its own.
+    let wrapped: String
+
+    /// Functions whose result is the same for all rows of a statement: settings, and the schema `auth`.
+    private static func isSteady(_ name: String) -> Bool {
+        name == "current_setting" || name.hasPrefix("auth.")
+    }
+
+    init(_ text: String) {
+        var calls: [String] = []
+        var wrapped = ""
+        var rest = Substring(text)
+        while let first = rest.first {
+            if first == "'" || first == "\"" {
+                wrapped += Self.quoted(&rest, first)
+            } else if first == "(", Self.isSubquery(rest) {
+                wrapped += Self.parenthesized(&rest)
+            } else if Self.isPartOfName(first) {
+                let name = rest.prefix { Self.isPartOfName($0) || $0 == "." }
+                rest = rest[name.endIndex...]
+                if rest.first == "(", Self.isSteady(String(name)) {
+                    calls.append(String(name))
+                    wrapped += "( SELECT \(name)\(Self.parenthesized(&rest)))"
+                } else {
+                    wrapped += name
+                }
+            } else {
+                wrapped.append(rest.removeFirst())
+            }
+        }
+        self.calls = calls
+        self.wrapped = wrapped
+    }
+
+    private static func isPartOfName(_ character: Character) -> Bool {
+        character.isLetter || character.isNumber || character == "_" || character == "$"
+    }
+
+    private static func isSubquery(_ text: Substring) -> Bool {
+        text.dropFirst().drop(while: \.isWhitespace).prefix(6).uppercased() == "SELECT"
+    }
+
+    /// Takes a text up to the parenthesis that closes the first one.
+    private static func parenthesized(_ rest: inout Substring) -> String {
+        var taken = ""
+        var depth = 0
+        while let first = rest.first {
+            if first == "'" || first == "\"" {
+                taken += quoted(&rest, first)
+                continue
+            }
+            if first == "(" { depth += 1 }
+            if first == ")" { depth -= 1 }
+            taken.append(rest.removeFirst())
+            if depth == 0 { break }
+        }
+        return taken
+    }
+
+    private static func quoted(_ rest: inout Substring, _ quote: Character) -> String {
+        var taken = String(rest.removeFirst())
+        while let next = rest.first {
+            taken.append(rest.removeFirst())
+            // A doubled one begins the next piece, which is taken the same way.
+            if next == quote { break }
+        }
+        return taken
+    }
+}
