@@ -23,6 +23,8 @@ public enum SchemaSource: Sendable {
     /// Reads what a command's argument names: a database's address, a file with SQL or JSON, or a Core Data model, of which
     /// the tables are compared that ``ModelImport`` makes.
     ///
+    /// Asks no database.
+    ///
     /// - Throws: ``SchemaDifferencesError`` with the code `invalidSource`, which repeats no address.
     public init(argument: String) throws {
         let start = argument.prefix(16).lowercased()

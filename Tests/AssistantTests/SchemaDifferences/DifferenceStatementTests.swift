@@ -1,0 +1,79 @@
+import Foundation
+import Kindred
+import KindredAssistant
+import KindredTesting
+import Testing
+
+/// What a comparison sends: to a database of the caller's, and to the private server.
+@Suite(.database) struct DifferenceStatementTests {
+    /// A schema is read by twelve statements, in one round trip with BEGIN and COMMIT.
+    private static let reading = 14
+
+    /// On the private server a database is made and dropped, read empty, with the old side, and in a transaction with the
+    /// new one; before a side is made, the check of functions' bodies is switched off.
+    private static let comparison = 2 + 2 * reading + (reading - 2) + 2
+
+    private func database() throws -> SchemaSource {
+        .database(try PostgresConfiguration(uri: try TestDatabase.current.uri))
+    }
+
+    private func compare(
+        _ from: SchemaSource, _ to: SchemaSource, isProven: Bool = true
+    ) async throws -> (differences: SchemaDifferences, statements: Int, recorder: StatementRecorder) {
+        var options = SchemaDifferences.Options()
+        options.isProven = isProven
+        options.isConcurrent = false
+        let (differences, recorder) = try await recordingStatements {
+            try await SchemaDifferences.between(from, to, options: options)
+        }
+        return (differences, recorder.statements.count, recorder)
+    }
+
+    @Test func aDatabaseIsReadInOneTransactionAndOneRoundTrip() async throws {
+        let (differences, statements, recorder) = try await compare(try database(), try database())
+        #expect(differences.isEmpty)
+        for side in [recorder.all.prefix(Self.reading), recorder.all.dropFirst(Self.reading).prefix(Self.reading)] {
+            #expect(side.first?.sql == "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" && side.last?.sql == "COMMIT")
+            #expect(side.dropFirst().dropLast().allSatisfy { $0.kind == .statement && $0.sql.hasPrefix("SELECT") })
+            // What is sent together is measured together.
+            #expect(Set(side.map(\.duration)).count == 1)
+        }
+        #expect(statements == 2 * Self.reading + Self.comparison)
+    }
+
+    @Test func scriptsRunInDatabasesOfTheirOwn() async throws {
+        let from = SchemaSource.sql("CREATE TABLE a (id integer)", name: "from")
+        let to = SchemaSource.sql("CREATE TABLE a (id integer, name text); CREATE TABLE b (id integer)", name: "to")
+        // A script's database is made, dropped, and read after the script.
+        let sides = 2 * (2 + Self.reading)
+        // The old side is made by one statement, the new one by two.
+        let (same, equal, _) = try await compare(from, from)
+        #expect(same.isEmpty && equal == sides + Self.comparison + 1 + 1, "\(equal)")
+        let (planned, plain, _) = try await compare(from, to, isProven: false)
+        #expect(planned.steps.map(\.statements.count) == [2] && plain == sides + Self.comparison + 1 + 2, "\(plain)")
+        // The proof runs the statements and reads once more.
+        let (proven, all, _) = try await compare(from, to)
+        #expect(proven.proof == .proven && all == plain + 2 + Self.reading, "\(all)")
+    }
+
+    @Test func inspectionsSendNothingOrWhatReadingASchemaSends() async throws {
+        let client = try await PostgresClient.connect(try PostgresConfiguration(uri: try TestDatabase.current.uri))
+        let (schema, reading) = try await recordingStatements { try await SchemaReader.read(from: client) }
+        await client.close()
+        let json = SchemaSource.inspection(schema.json())
+        #expect(try await compare(json, json).statements == 0)
+        let (differences, statements, _) = try await compare(try database(), json)
+        #expect(differences.isEmpty && differences.isOfModels && statements == reading.statements.count)
+    }
+
+    @Test func namingASideSendsNothing() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "kindred-side-\(UUID().uuidString).sql").path
+        try "CREATE TABLE a ()".write(toFile: path, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let (_, recorder) = try await recordingStatements {
+            _ = try SchemaSource(argument: path)
+            _ = try SchemaSource(argument: "postgres://localhost/shop")
+        }
+        #expect(recorder.all.isEmpty)
+    }
+}
