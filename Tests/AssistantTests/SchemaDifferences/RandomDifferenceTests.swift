@@ -138,7 +138,7 @@ import Testing
         private func untouched(_ client: PostgresClient) async throws -> [String: String] {
             var values: [String: String] = [:]
             for (name, table) in from.tables.sorted(by: { $0.key < $1.key }) {
-                guard let other = to.tables[name], (other.partitions == nil) == (table.partitions == nil),
+                guard let other = to.tables[name], other.partitions == table.partitions,
                     from.path(name) == to.path(name)
                 else { continue }
                 for (column, item) in table.columns {

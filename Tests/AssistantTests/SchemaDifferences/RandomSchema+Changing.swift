@@ -9,7 +9,7 @@ extension RandomSchema {
     }
 
     private mutating func change(using random: inout some RandomNumberGenerator) {
-        switch Int.random(in: 0...17, using: &random) {
+        switch Int.random(in: 0...18, using: &random) {
         case 0: addTable(using: &random)
         case 1:
             if random.chance(40), let name = tables.keys.sorted().randomElement(using: &random) { tables[name] = nil }
@@ -73,11 +73,25 @@ extension RandomSchema {
             if random.chance(30) { tables[name]?.hasKey.toggle() }
             if random.chance(40) { tables[name]?.columns[0].column.kind = random.pick([.plain, .identity, .serial]) }
             if random.chance(20) { tables[name]?.columns[0].column.type = "bigint" }
+        case 17: changePartitions(using: &random)
         default:
             withColumn(using: &random) { table, index, random in
                 table.columns[index].column.comment = random.chance(50) ? nil : "changed"
             }
         }
+    }
+
+    /// Makes a table partitioned or an ordinary one, or takes its last partition away.
+    private mutating func changePartitions(using random: inout some RandomNumberGenerator) {
+        guard let name = tables.keys.sorted().randomElement(using: &random), var table = tables[name] else { return }
+        if let partitions = table.partitions {
+            table.partitions = random.chance(50) ? nil : Array(partitions.prefix(1))
+        } else if !table.isUnlogged {
+            table.partitions = ["\(name) p1", "\(name) p2"]
+            table.fillFactor = nil
+            table.columns[0].column.kind = .plain
+        }
+        tables[name] = table
     }
 
     private mutating func withColumn<R: RandomNumberGenerator>(
