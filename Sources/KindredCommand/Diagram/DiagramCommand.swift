@@ -52,6 +52,9 @@ struct DiagramCommand: ToolCommand {
     @Flag(help: "Show helper tables as entities instead of as one line.")
     var helpers = false
 
+    @Flag(help: "Draw all lines of entities that have more than 20, instead of labels at their other ends.")
+    var hubLines = false
+
     @Option(help: ArgumentHelp("Only what is near this entity; may be repeated.", valueName: "entity"))
     var around: [String] = []
 
@@ -128,6 +131,7 @@ struct DiagramCommand: ToolCommand {
         options.notation = notation == .crow ? .crow : .arrows
         options.detail = Diagram.Detail(rawValue: detail.rawValue) ?? .automatic
         options.showsHelpers = helpers
+        options.labelsHubs = !hubLines
         options.around = around
         options.distance = distance ?? 1
         options.schemas = Set(schemas)

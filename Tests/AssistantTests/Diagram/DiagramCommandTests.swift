@@ -44,6 +44,16 @@ struct DiagramCommandTests {
         #expect(near.output.contains("email") && near.status == 0)
     }
 
+    @Test func theLinesOfAHubAreDrawnOnDemand() async throws {
+        let others = (1...21).map { "CREATE TABLE t\($0) (id integer PRIMARY KEY, p integer REFERENCES person);" }
+        try await TestDatabase.current.connect().client.runScript(others.joined())
+        let labels = try await run().output
+        #expect(labels.contains(#""public.person@public.t7" -> "public.t7""#), "\(labels)")
+        let lines = try await run("--hub-lines").output
+        #expect(!lines.contains("@") && lines.contains(#" -> "public.t7""#), "\(lines)")
+        #expect(try await run("--help").output.contains("--hub-lines"))
+    }
+
     @Test func aFileIsWrittenComparedAndFoundChanged() async throws {
         try await withFolder { folder in
             let file = folder.appending(path: "schema.mmd").path

@@ -15,6 +15,9 @@ public struct Diagram: Sendable, Hashable {
     public let nodes: [Node]
     /// One line for each pair of inverse relationships, sorted by where it begins.
     public let edges: [Edge]
+    /// Entities that more than ``mostLines`` lines end at, sorted: instead of their lines, pictures have labels with their
+    /// names at the other ends.
+    public let hubs: [QualifiedName]
     /// What stands together, sorted by kind and title; a group may hold others.
     public let groups: [Group]
     /// How the ends of lines are drawn.
@@ -148,6 +151,8 @@ extension Diagram {
         public var detail: Detail = .automatic
         /// Whether helper tables are entities of their own, instead of one line for each.
         public var showsHelpers = false
+        /// Whether an entity with more than ``Diagram/mostLines`` lines is a hub; those in `around` never are.
+        public var labelsHubs = true
         /// Only these entities, such as `person` or `public.person`, and what is within `distance` of them.
         public var around: [String] = []
         /// How many lines away from those an entity may be.
@@ -167,6 +172,8 @@ extension Diagram {
     public static let largestWithColumns = 40
     /// The most entities that are shown with their keys, unless the detail is given.
     public static let largestWithKeys = 100
+    /// The most lines of one entity that are drawn, unless hubs have no labels.
+    public static let mostLines = 20
     /// The most columns of one entity that are drawn.
     static let mostColumns = 60
 }

@@ -29,6 +29,8 @@ final class DiagramBuilder {
     /// The helper tables that are folded into lines.
     private var folded: Set<QualifiedName> = []
     private var selected: Set<QualifiedName> = []
+    /// The entities that the diagram is about.
+    private var around: Set<QualifiedName> = []
 
     init(
         _ schema: DatabaseSchema, _ options: Diagram.Options, start: [QualifiedName] = [], pairs: [Diagram.Edge]? = nil
@@ -43,6 +45,7 @@ final class DiagramBuilder {
     func select() throws {
         try refuseUnknownNames()
         let around = try options.around.map { try schema.entity(named: $0).name } + start
+        self.around = Set(around)
         let isNamed = { (name: QualifiedName) in
             around.contains(name) || self.options.included.contains { !$0.contains("*") && name.isLike($0) }
         }
@@ -112,7 +115,7 @@ final class DiagramBuilder {
                 (ends[entity.name] ?? []).sortedByBytes(), joins[entity.name] ?? [])
         }
         return Diagram(
-            nodes: nodes, edges: lines,
+            nodes: nodes, edges: lines, hubs: options.labelsHubs ? Diagram.hubs(of: lines, except: around) : [],
             groups: DiagramGrouping(entities: schema.entities.filter { selected.contains($0.name) }, edges: lines)
                 .groups(byPart: nodes.count > Diagram.largestWithKeys),
             notation: options.notation, detail: detail)

@@ -4,7 +4,7 @@ extension Diagram {
     /// The diagram in Graphviz's language: the same diagram gives the same bytes.
     ///
     /// Each line of the model is one edge with a head at both ends. Where columns or relationships are shown, it leads from
-    /// one relationship's name to its inverse's.
+    /// one relationship's name to its inverse's. The lines of ``hubs`` lead to labels beside the entities at their other ends.
     ///
     /// - Parameters:
     ///   - emphasis: The entity that the diagram is about, which stands out.
@@ -19,11 +19,17 @@ struct DOTWriter {
     let diagram: Diagram
     let emphasis: QualifiedName?
     let link: ((QualifiedName) -> String?)?
-    /// What the lines of an entity stand for, where that is a helper table, by the name of the relationship.
-    private let helpers: [QualifiedName: [String: String]]
+    /// What stands beside the name of a relationship: the helper table that its line stands for, and where it leads to if
+    /// that is said instead of drawn.
+    private let notes: [QualifiedName: [String: String]]
+    private let labels: Diagram.Labels
+    private let titles: [QualifiedName: String]
     /// The entities that lines of others lead to, so that others stand at their left: a line from such an entity to itself
     /// leaves at its right, where there is room for it.
     private let isReferring: Set<QualifiedName>
+
+    /// How many lines of each entity are drawn to another or to itself.
+    private let degrees: [QualifiedName: Int]
 
     /// Above so many entities lines are straight, which takes much less time to lay out.
     private static let mostWithCurves = 150
@@ -35,13 +41,29 @@ struct DOTWriter {
         self.diagram = diagram
         self.emphasis = emphasis
         self.link = link
-        var helpers: [QualifiedName: [String: String]] = [:]
+        let labels = Diagram.Labels(diagram)
+        var notes: [QualifiedName: [String: String]] = [:]
         for edge in diagram.edges {
             guard let label = edge.helperLabel else { continue }
-            for end in [edge.from, edge.to] { helpers[end.entity, default: [:]][end.relationship] = label }
+            for end in [edge.from, edge.to] { notes[end.entity, default: [:]][end.relationship] = label }
         }
-        self.helpers = helpers
-        isReferring = Set(diagram.edges.filter { $0.from.entity != $0.to.entity }.map(\.to.entity))
+        let titles = Dictionary(diagram.nodes.map { ($0.entity, $0.title) }) { first, _ in first }
+        for (hub, destinations) in labels.destinations {
+            for (relationship, entity) in destinations {
+                let helper = notes[hub]?[relationship].map { $0 + " " } ?? ""
+                notes[hub, default: [:]][relationship] = "\(helper)→ \(titles[entity] ?? entity.description)"
+            }
+        }
+        var degrees: [QualifiedName: Int] = [:]
+        for edge in diagram.edges where labels.label(of: edge) == nil {
+            for end in [edge.from, edge.to] { degrees[end.entity, default: 0] += 1 }
+        }
+        self.degrees = degrees
+        self.notes = notes
+        self.labels = labels
+        self.titles = titles
+        isReferring = Set(
+            diagram.edges.filter { $0.from.entity != $0.to.entity && labels.label(of: $0) == nil }.map(\.to.entity))
     }
 
     func text() -> String {
@@ -52,7 +74,7 @@ struct DOTWriter {
         for (place, group) in diagram.groups.enumerated() {
             lines += cluster(group, "\(place + 1)", nodes, &grouped, indentation: "  ")
         }
-        for node in diagram.nodes where !grouped.contains(node.entity) { lines.append("  " + text(of: node)) }
+        for node in diagram.nodes where !grouped.contains(node.entity) { lines += texts(of: node).map { "  " + $0 } }
         let (ports, spans) = (ports, spans)
         lines += diagram.edges.map { "  " + text(of: $0, ports, span: spans[$0.to.entity] ?? 1) }
         lines += viewPlaces.map { "  " + $0 }
@@ -99,9 +121,10 @@ struct DOTWriter {
         lines.append(#"\#(inner)color="\#(Palette.frame)"; fontcolor="\#(Palette.frameTitle)";"#)
         for name in group.members {
             grouped.insert(name)
-            if let node = nodes[name] { lines.append(inner + text(of: node)) }
+            if let node = nodes[name] { lines += texts(of: node).map { inner + $0 } }
         }
-        if group.kind == .unconnected { lines += grid(group.members).map { inner + $0 } }
+        let loose = group.kind == .unconnected ? group.members : group.members.filter(onlyHasLabels)
+        lines += grid(loose).map { inner + $0 }
         for (place, part) in group.groups.enumerated() {
             lines += cluster(part, "\(number)_\(place + 1)", nodes, &grouped, indentation: inner)
         }
@@ -127,17 +150,39 @@ struct DOTWriter {
         #""\#(from.diagramID)" -> "\#(to.diagramID)" [style=invis];"#
     }
 
+    /// The entity, and the labels beside it.
+    private func texts(of node: Diagram.Node) -> [String] {
+        [text(of: node)] + (labels.besides[node.entity] ?? []).map(text)
+    }
+
+    private func text(of label: Diagram.Label) -> String {
+        var attributes = [
+            "label=\((titles[label.hub] ?? label.hub.description).quotedForDOT)", "shape=box", "style=rounded",
+            "height=0.2", #"margin="0.06,0.02""#, "fontsize=9", #"color="\#(Palette.frame)""#,
+            #"fontcolor="\#(Palette.frameTitle)""#, "tooltip=\(label.hub.description.quotedForDOT)",
+        ]
+        if let link = link?(label.hub) { attributes.append("URL=\(link.quotedForDOT)") }
+        return #""\#(label.diagramID)" [\#(attributes.joined(separator: ", "))];"#
+    }
+
+    /// Whether all lines of an entity lead to labels, so that nothing says where it stands.
+    private func onlyHasLabels(_ entity: QualifiedName) -> Bool {
+        labels.besides[entity] != nil && degrees[entity] == nil
+    }
+
     private func text(of node: Diagram.Node) -> String {
         var attributes: [String] = []
         if showsNamesOnly {
-            attributes.append("label=\(node.title.quotedForDOT)")
+            // Where the relationships are not listed, their number is.
+            let count = labels.destinations[node.entity].map { " (\($0.count) lines)" } ?? ""
+            attributes.append("label=\((node.title + count).quotedForDOT)")
             if node.isView { attributes.append(#"style="filled,dashed", fillcolor=white"#) }
             if node.entity == emphasis {
                 attributes.append(#"fillcolor="\#(Palette.emphasis)", fontcolor=white"#)
             }
         } else {
             let label = NodeLabel(
-                node: node, helpers: helpers[node.entity] ?? [:], isEmphasized: node.entity == emphasis)
+                node: node, notes: notes[node.entity] ?? [:], isEmphasized: node.entity == emphasis)
             attributes.append("label=<\(label.text)>")
         }
         attributes.append("tooltip=\((node.comment?.onOneLine ?? node.entity.description).quotedForDOT)")
@@ -150,10 +195,8 @@ struct DOTWriter {
     /// How many ranks each line to an entity without other lines spans, so that many of them around one do not stand in
     /// one endless column.
     private var spans: [QualifiedName: Int] {
-        var degrees: [QualifiedName: Int] = [:]
-        for end in diagram.edges.flatMap({ [$0.from, $0.to] }) { degrees[end.entity, default: 0] += 1 }
         var leaves: [QualifiedName: [QualifiedName]] = [:]
-        for edge in diagram.edges where degrees[edge.to.entity] == 1 {
+        for edge in diagram.edges where degrees[edge.to.entity] == 1 && labels.label(of: edge) == nil {
             leaves[edge.from.entity, default: []].append(edge.to.entity)
         }
         var spans: [QualifiedName: Int] = [:]
@@ -176,7 +219,9 @@ struct DOTWriter {
 
     private func text(of edge: Diagram.Edge, _ ports: [QualifiedName: [String: Int]], span: Int) -> String {
         let isLoop = edge.from.entity == edge.to.entity
+        let label = labels.label(of: edge)
         func place(_ end: Diagram.End) -> String {
+            if let label, label.hub == end.entity { return "\"\(label.diagramID)\"" }
             let port = ports[end.entity]?[end.relationship].map { ":r\($0)" } ?? ""
             let side = isLoop && !port.isEmpty ? (isReferring.contains(end.entity) ? ":e" : ":w") : ""
             return #""\#(end.entity.diagramID)"\#(port)\#(side)"#

@@ -3,7 +3,7 @@ import KindredSchema
 extension Diagram {
     /// The diagram as JSON, for programs that lay it out themselves: the same diagram gives the same bytes.
     ///
-    /// `{"format": 1, "notation": …, "detail": …, "nodes": […], "edges": […], "groups": […]}`. Entities are told apart by
+    /// `{"format": 1, "notation": …, "detail": …, "nodes": […], "edges": […], "groups": […], "hubs": […]}`. Entities are told apart by
     /// `id`, which is schema and name with a dot between them and unusual characters written as in an address. Later
     /// versions may add members, and change none.
     public func json() -> String {
@@ -11,6 +11,7 @@ extension Diagram {
         let parts = [
             Self.lines("nodes", nodes.map(Self.text)), Self.lines("edges", edges.map(Self.text)),
             Self.lines("groups", groups.map(Self.text)),
+            "\"hubs\": \(Self.list(hubs.map(\.diagramID)))",
         ]
         return head + "\n " + parts.joined(separator: ",\n ") + "}\n"
     }

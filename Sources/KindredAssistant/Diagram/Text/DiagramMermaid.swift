@@ -6,6 +6,7 @@ extension Diagram {
     ///
     /// Mermaid has no double arrow heads. The `arrows` notation is a class diagram, which has one line with a head at both
     /// ends and says how many objects there are in digits, and can show groups; `crow` is an entity relationship diagram.
+    /// The lines of ``hubs`` lead to boxes with an arrow and the hub's name instead.
     public func mermaid() -> String {
         MermaidWriter(diagram: self).text()
     }
@@ -15,6 +16,9 @@ extension Diagram {
 struct MermaidWriter {
     let diagram: Diagram
     private let ids: [QualifiedName: String]
+    private let labels: Diagram.Labels
+    private let labelIDs: [Diagram.Label: String]
+    private let titles: [QualifiedName: String]
 
     init(diagram: Diagram) {
         self.diagram = diagram
@@ -24,6 +28,15 @@ struct MermaidWriter {
                 (node.entity, Self.unique("\(node.entity.schema)_\(node.entity.name)", in: &taken))
             }
         ) { first, _ in first }
+        let labels = Diagram.Labels(diagram)
+        var labelIDs: [Diagram.Label: String] = [:]
+        for label in diagram.nodes.flatMap({ labels.besides[$0.entity] ?? [] }) {
+            let name = "to_\(label.hub.schema)_\(label.hub.name)_of_\(label.entity.schema)_\(label.entity.name)"
+            labelIDs[label] = Self.unique(name, in: &taken)
+        }
+        self.labels = labels
+        self.labelIDs = labelIDs
+        titles = Dictionary(diagram.nodes.map { ($0.entity, $0.title) }) { first, _ in first }
     }
 
     func text() -> String {
@@ -37,7 +50,7 @@ struct MermaidWriter {
         var lines = ["classDiagram", "  direction LR"]
         let nodes = Dictionary(diagram.nodes.map { ($0.entity, $0) }) { first, _ in first }
         var grouped: Set<QualifiedName> = []
-        var taken = Set(ids.values)
+        var taken = Set(ids.values).union(labelIDs.values)
         for group in diagram.groups {
             let members = group.allMembers
             grouped.formUnion(members)
@@ -49,7 +62,7 @@ struct MermaidWriter {
         for edge in diagram.edges {
             let line = edge.isByView ? "<..>" : "<-->"
             lines.append(
-                "  \(id(edge.from)) \"\(count(edge.from))\" \(line) \"\(count(edge.to))\" \(id(edge.to)) : \(label(edge))"
+                "  \(id(edge.from, edge)) \"\(count(edge.from))\" \(line) \"\(count(edge.to))\" \(id(edge.to, edge)) : \(label(edge))"
             )
         }
         return lines
@@ -62,7 +75,8 @@ struct MermaidWriter {
             let type = Self.escaped(column.type) + (column.isNotNull ? "" : "?")
             return "\(indentation)  \(type) \(Self.escaped(column.name))\(marks)"
         }
-        return columns.isEmpty ? [head] : [head + " {"] + columns + ["\(indentation)}"]
+        let lines = columns.isEmpty ? [head] : [head + " {"] + columns + ["\(indentation)}"]
+        return lines + labelTexts(beside: node).map { "\(indentation)class \($0)" }
     }
 
     private func count(_ end: Diagram.End) -> String {
@@ -85,12 +99,13 @@ struct MermaidWriter {
                 return "    " + words.joined(separator: " ")
             }
             lines += columns.isEmpty ? [head] : [head + " {"] + columns + ["  }"]
+            lines += labelTexts(beside: node).map { "  \($0)" }
         }
         for edge in diagram.edges {
             let left = edge.from.isMany ? (edge.from.isOptional ? "}o" : "}|") : (edge.from.isOptional ? "|o" : "||")
             let right = edge.to.isMany ? (edge.to.isOptional ? "o{" : "|{") : (edge.to.isOptional ? "o|" : "||")
             let line = left + (edge.isByView ? ".." : "--") + right
-            lines.append("  \(id(edge.from)) \(line) \(id(edge.to)) : \"\(label(edge))\"")
+            lines.append("  \(id(edge.from, edge)) \(line) \(id(edge.to, edge)) : \"\(label(edge))\"")
         }
         return lines
     }
@@ -101,7 +116,16 @@ struct MermaidWriter {
         diagram.detail == .names ? [] : node.columns.prefix(Diagram.mostColumns)
     }
 
-    private func id(_ end: Diagram.End) -> String { ids[end.entity] ?? "" }
+    private func labelTexts(beside node: Diagram.Node) -> [String] {
+        (labels.besides[node.entity] ?? []).map { label in
+            "\(labelIDs[label] ?? "")[\"\(Self.escaped("→ \(titles[label.hub] ?? label.hub.description)"))\"]"
+        }
+    }
+
+    private func id(_ end: Diagram.End, _ edge: Diagram.Edge) -> String {
+        if let label = labels.label(of: edge), label.hub == end.entity { return labelIDs[label] ?? "" }
+        return ids[end.entity] ?? ""
+    }
 
     private func label(_ edge: Diagram.Edge) -> String {
         let cause = edge.helperLabel.map { " (\(Self.escaped($0)))" } ?? ""

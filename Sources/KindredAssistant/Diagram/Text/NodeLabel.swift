@@ -3,8 +3,8 @@ import KindredSchema
 /// An entity as a table of Graphviz: its name, its columns, and the names of its relationships, where lines begin.
 struct NodeLabel {
     let node: Diagram.Node
-    /// The helper tables that relationships go through, by the relationship's name.
-    let helpers: [String: String]
+    /// What stands beside relationships, by the relationship's name.
+    let notes: [String: String]
     let isEmphasized: Bool
 
     /// The table, a line for each row, so that differences are easy to read.
@@ -16,8 +16,8 @@ struct NodeLabel {
         if hidden > 0 { rows.append(note("… \(hidden) more")) }
         var rest: [String] = []
         for (place, name) in node.relationships.enumerated() {
-            let helper = helpers[name].map { " " + small($0) } ?? ""
-            rest.append(wide(name.escapedForHTML + helper, #" PORT="r\#(place + 1)" BGCOLOR="\#(Palette.row)""#))
+            let note = notes[name].map { " " + small($0) } ?? ""
+            rest.append(wide(name.escapedForHTML + note, #" PORT="r\#(place + 1)" BGCOLOR="\#(Palette.row)""#))
         }
         if node.hiddenRelationships > 0 { rest.append(note("… \(node.hiddenRelationships) more relationships")) }
         for join in node.joins {
