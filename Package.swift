@@ -207,14 +207,10 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// Here each unsafe expression is marked. `KindredPostgres` hands libpq's pointers about in most of its lines.
-let memorySafe: Set = [
-    "HarmlessText", "KindredSchema", "Kindred", "KindredFoundation", "KindredObservability", "KindredService",
-    "EmbeddedPostgres", "KindredGenerator", "KindredTesting",
-]
-
+// Each unsafe expression of the sources is marked. `KindredPostgres` hands libpq's pointers about in most of its lines.
 for target in package.targets where target.type != .system && target.type != .plugin {
-    target.swiftSettings = features + strict + (memorySafe.contains(target.name) ? [.strictMemorySafety()] : [])
+    let isMemorySafe = target.type != .test && !["KindredPostgres", "TestSupport"].contains(target.name)
+    target.swiftSettings = features + strict + (isMemorySafe ? [.strictMemorySafety()] : [])
 }
 
 // `bin/docs` sets KINDRED_DOCS; users of the package never resolve the plugin.

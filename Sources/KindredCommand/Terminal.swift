@@ -100,25 +100,22 @@ public struct Terminal: Sendable {
 
 /// Writes unbuffered, so that output and errors stay in order.
 private func writeAll(_ text: String, to descriptor: Int32) {
-    var text = text
-    text.withUTF8 { buffer in
-        var rest = UnsafeRawBufferPointer(buffer)[...]
-        while !rest.isEmpty {
-            // If the reader is gone, SIGPIPE ends the process, as usual for tools.
-            let count = UnsafeRawBufferPointer(rebasing: rest).withMemoryRebound(to: UInt8.self) {
-                #if canImport(Darwin)
-                    Darwin.write(descriptor, $0.baseAddress, $0.count)
-                #elseif canImport(Glibc)
-                    Glibc.write(descriptor, $0.baseAddress, $0.count)
-                #else
-                    Musl.write(descriptor, $0.baseAddress, $0.count)
-                #endif
-            }
-            if count > 0 {
-                rest = rest.dropFirst(count)
-            } else if errno != EINTR {
-                return
-            }
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+        // If the reader is gone, SIGPIPE ends the process, as usual for tools.
+        let count = unsafe rest.withUnsafeBytes { bytes in
+            #if canImport(Darwin)
+                unsafe Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+            #elseif canImport(Glibc)
+                unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+            #else
+                unsafe Musl.write(descriptor, bytes.baseAddress, bytes.count)
+            #endif
+        }
+        if count > 0 {
+            rest = rest.dropFirst(count)
+        } else if errno != EINTR {
+            return
         }
     }
 }

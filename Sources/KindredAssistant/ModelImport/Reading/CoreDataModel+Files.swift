@@ -15,7 +15,7 @@ extension CoreDataModel {
     /// - Throws: ``ModelImportError`` `.unreadable`, `.malformed` or `.inconsistent`.
     public init(at path: String, version: String? = nil) throws {
         var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+        guard unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
             throw ModelImportError(.unreadable, "There is no model at \(path)")
         }
         let url = URL(filePath: path, directoryHint: isFolder.boolValue ? .isDirectory : .notDirectory)
@@ -76,7 +76,7 @@ extension CoreDataModel {
     /// The name that a property list gives the current version.
     private static func currentVersion(in bytes: [UInt8], _ path: String) throws -> String {
         guard bytes.count <= maximumListSize, !bytes.containsEntityDeclaration,
-            let list = try? PropertyListSerialization.propertyList(from: Data(bytes), format: nil),
+            let list = unsafe try? PropertyListSerialization.propertyList(from: Data(bytes), format: nil),
             let name = (list as? [String: Any])?["_XCCurrentVersionName"] as? String
         else {
             throw ModelImportError(.malformed, "\(path) is no property list that names the current version")
