@@ -207,9 +207,9 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// Each unsafe expression of the sources is marked. `KindredPostgres` hands libpq's pointers about in most of its lines.
 for target in package.targets where target.type != .system && target.type != .plugin {
-    let isMemorySafe = target.type != .test && !["KindredPostgres", "TestSupport"].contains(target.name)
+    // Each unsafe expression of the sources is marked; `SourceRulesTests` lists the files that have any.
+    let isMemorySafe = target.type != .test && target.name != "TestSupport"
     target.swiftSettings = features + strict + (isMemorySafe ? [.strictMemorySafety()] : [])
 }
 

@@ -66,10 +66,48 @@ import Testing
         #expect(places(of: ["try!", "as!"]) == [:])
     }
 
+    @Test func whatIsUnsafeStandsInAHandfulOfFiles() {
+        // The compiler wants each unsafe expression of the sources marked with the first word; the other words are promises
+        // that it takes without a proof. A file is added here with its reason.
+        let words = ["unsafe ", "@safe", "@unsafe", "(unsafe)", "exclusivity(unchecked)"]
+        let postgres = [
+            // What each request changes skips a check that costs more than the change.
+            "Connection/PendingRequest.swift",
+            // Lends memory, within bounds.
+            "Internal/ByteView.swift",
+            // libpq's and OpenSSL's pointers.
+            "Internal/LibPQ/CancelKey.swift", "Internal/LibPQ/ConnectionHandle+Sending.swift",
+            "Internal/LibPQ/ConnectionHandle.swift", "Internal/LibPQ/ResultHandle.swift",
+            "Internal/LibPQ/TLSSession.swift",
+            // What C asks for: variables that the system fills.
+            "Internal/SystemCalls.swift",
+            // A row in one allocation, which is immutable when it is shared.
+            "Rows/Row.swift", "Rows/RowBuffer.swift",
+        ]
+        #expect(places(of: words, below: "KindredPostgres/").keys.sorted() == postgres.map { "KindredPostgres/\($0)" })
+        let others = [
+            // A process's exit, and the user that runs a server: C again.
+            "EmbeddedPostgres/ExitWatch.swift", "EmbeddedPostgres/ServerUser.swift",
+            // A word's letters, in capitals, without an array.
+            "Kindred/Conditions/Parsing/FormatLexer.swift",
+            // Weak references without the memory of the language's own.
+            "Kindred/Graph/Map/ObjectTable.swift",
+            // Arrays of objects whose class was checked; key paths, which are not Sendable.
+            "Kindred/Model/Classes/TypedClasses.swift", "Kindred/Model/Classes/TypedObject.swift",
+            // Foundation and C: an error, a flag and a buffer as pointers.
+            "KindredAssistant/ModelImport/Reading/CoreDataModel+Files.swift", "KindredCommand/Terminal.swift",
+        ]
+        let all = places(of: words).keys.filter { !$0.hasPrefix("KindredPostgres/") }
+        #expect(all.sorted() == others)
+    }
+
     @Test func nothingEndsTheProcessOnPurpose() {
         let words = ["fatalError(", "precondition(", "preconditionFailure(", "assert(", "assertionFailure("]
-        // Locks taken out of order, in debug builds.
-        #expect(places(of: words) == ["KindredPostgres/Internal/RankedMutex.swift": 1])
+        // Locks taken out of order, in debug builds; memory beyond its bounds, as an array does.
+        #expect(
+            places(of: words) == [
+                "KindredPostgres/Internal/ByteView.swift": 4, "KindredPostgres/Internal/RankedMutex.swift": 1,
+            ])
     }
 
     @Test func everyLockHasARank() {

@@ -1,3 +1,4 @@
+import KindredPostgres
 import TestSupport
 import Testing
 
@@ -19,7 +20,7 @@ import Testing
     }
 
     private func projection(_ query: String) -> Catalog.Projection? {
-        Array("(\(query))".utf8).withUnsafeBytes { ViewDefinition($0).projection(of: 7) }
+        Array("(\(query))".utf8).withBytes { ViewDefinition($0).projection(of: 7) }
     }
 
     @Test func columnsOfOneTableHaveTheirOrigin() throws {
@@ -97,7 +98,7 @@ import Testing
         let letters = Array("{}()\\: \"<>0139aZ\u{0}\n".utf8)
         var generator = SeededGenerator(seed: 11)
         for length in whole.indices {
-            whole[..<length].withUnsafeBytes { _ = ViewDefinition($0).projection(of: 7) }
+            Array(whole[..<length]).withBytes { _ = ViewDefinition($0).projection(of: 7) }
         }
         for _ in 0..<5_000 {
             var damaged = whole
@@ -109,7 +110,7 @@ import Testing
                 default: damaged.remove(at: place)
                 }
             }
-            damaged.withUnsafeBytes { _ = ViewDefinition($0).projection(of: 7) }
+            damaged.withBytes { _ = ViewDefinition($0).projection(of: 7) }
         }
     }
 }

@@ -37,7 +37,7 @@ extension PostgresConfiguration {
     /// The client's certificate; libpq sends none if it cannot read the file.
     func checkedCertificate() throws -> String? {
         guard let file = tls.certificate else { return nil }
-        guard access(file, R_OK) == 0 else {
+        guard SystemCalls.canRead(file) else {
             throw PostgresError(
                 .invalidConfiguration,
                 "The client's certificate (sslcert) cannot be read; check the file's name and owner")
@@ -51,8 +51,8 @@ extension PostgresConfiguration {
     func checkedKey() throws -> String? {
         // A name with a colon refers to a hardware key.
         guard let file = tls.key, !file.contains(":") else { return tls.key }
-        var info = stat()
-        guard stat(file, &info) == 0, info.st_mode & S_IFMT == S_IFREG, access(file, R_OK) == 0 else {
+        guard let info = SystemCalls.status(of: file), info.st_mode & S_IFMT == S_IFREG, SystemCalls.canRead(file)
+        else {
             throw PostgresError(
                 .invalidConfiguration,
                 "The client's private key (sslkey) cannot be read; check the file's name and owner")

@@ -109,9 +109,7 @@ extension PostgresConfiguration {
 
     /// Whether a text is an IPv6 address, with or without a zone.
     private static func isIPv6(_ text: Substring) -> Bool {
-        let address = text.split(at: "%", maxSplits: 1)[0]
-        var bytes = in6_addr()
-        return inet_pton(AF_INET6, String(address), &bytes) == 1
+        SystemCalls.isIPv6(String(text.split(at: "%", maxSplits: 1)[0]))
     }
 }
 

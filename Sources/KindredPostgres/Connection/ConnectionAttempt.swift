@@ -1,4 +1,3 @@
-import CLibPQ
 import Synchronization
 
 /// One attempt to connect, ended by the connecting thread, the deadline or a cancellation, whichever comes first.
@@ -91,7 +90,7 @@ final class ConnectionAttempt: PolledSource {
         if let waiting = take() {
             waiting.resume(with: result.mapError { $0 as any Error })
         } else if case .success(let opened) = result {
-            PQfinish(opened.handle)
+            opened.handle.finish()
         }
     }
 

@@ -1,4 +1,3 @@
-import CLibPQ
 import DequeModule
 
 extension ConnectionState {

@@ -38,27 +38,26 @@ extension ConnectionState {
     }
 
     /// Passes on copied data; false if there is more to come.
-    mutating func passCopyData(_ handle: OpaquePointer) -> Bool {
+    mutating func passCopyData(_ handle: ConnectionHandle) -> Bool {
         let pending = inFlight[0]
         while true {
-            var buffer: UnsafeMutablePointer<CChar>?
-            let count = PQgetCopyData(handle, &buffer, 1)
-            guard count > 0, let buffer else {
-                if count == 0 { return false }
+            let isDiscarded = pending.stop != nil || pending.error != nil
+            var row: [UInt8] = []
+            switch handle.takeCopyData({ if !isDiscarded { row = $0.array } }) {
+            case .row: break
+            case .nothing: return false
+            case .end:
                 pending.copyPhase = nil
                 setReads(true)
                 return true
             }
-            defer { PQfreemem(buffer) }
-            if pending.stop != nil || pending.error != nil {
+            arriving.end()
+            if isDiscarded {
                 pending.isCut = true
-                arriving.end()
                 continue
             }
             serverHasAnswered()
-            arriving.end()
-            let bytes = [UInt8](UnsafeRawBufferPointer(start: buffer, count: Int(count)))
-            if pending.request.copy?.append(bytes) == true { setReads(false) }
+            if pending.request.copy?.append(row) == true { setReads(false) }
         }
     }
 
@@ -67,7 +66,7 @@ extension ConnectionState {
     /// Within that limit libpq does not read while it writes; under TLS the meter would miss those bytes.
     ///
     /// - Returns: the number of bytes taken; nil if the server accepts no more.
-    mutating func writeCopyData(_ id: Request.ID, _ bytes: UnsafeRawBufferPointer, _ effects: inout Effects) -> Int? {
+    mutating func writeCopyData(_ id: Request.ID, _ bytes: ByteView, _ effects: inout Effects) -> Int? {
         guard let handle, let pending = inFlight.first, pending.request.id == id, pending.copyPhase == .input,
             let copy = pending.request.copy
         else { return nil }
@@ -76,10 +75,9 @@ extension ConnectionState {
         if copyAnswer?.isThere == true { return nil }
         var count = 0
         while count < bytes.count, hasRoomToWrite {
-            let part = UnsafeRawBufferPointer(rebasing: bytes[count...].prefix(8 << 10))
-            let start = part.baseAddress?.assumingMemoryBound(to: CChar.self)
-            guard PQputCopyData(handle, start, Int32(part.count)) == 1 else {
-                end(LibPQ.connectionLost(LibPQ.message(of: handle)), &effects)
+            let part = bytes.part(count..<min(bytes.count, count + 8 << 10))
+            guard handle.sendCopyData(part) else {
+                end(handle.lost, &effects)
                 return nil
             }
             count += part.count
@@ -96,9 +94,8 @@ extension ConnectionState {
     }
 
     private var hasRoomToWrite: Bool {
-        var polled = pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)
         // libpq reports the errors.
-        return poll(&polled, 1, 0) != 0
+        SystemCalls.wait(for: Int32(POLLOUT), socket, milliseconds: 0) != false
     }
 
     /// Ends the data to be copied; with a failure the server rolls the COPY back.
@@ -107,8 +104,8 @@ extension ConnectionState {
         else { return }
         pending.copyPhase = nil
         copyAnswer = nil
-        guard PQputCopyEnd(handle, failure) == 1 else {
-            return end(LibPQ.connectionLost(LibPQ.message(of: handle)), &effects)
+        guard handle.endCopyData(failure: failure) else {
+            return end(handle.lost, &effects)
         }
         flush(&effects)
         receive(&effects)

@@ -3,9 +3,6 @@ import DequeModule
 import Logging
 
 extension ConnectionState {
-    /// libpq's id of the encoding.
-    private static let utf8 = pg_char_to_encoding("UTF8")
-
     /// Reads what the server sent and hands out complete answers.
     mutating func socketIsReady(_ effects: inout Effects) {
         guard let handle else { return }
@@ -17,11 +14,11 @@ extension ConnectionState {
         endIfCut(&effects)
         receive(&effects)
         guard self.handle != nil else { return }
-        if !isAlive || PQstatus(handle) != CONNECTION_OK {
-            return end(notices.lastWords ?? LibPQ.connectionLost(LibPQ.message(of: handle)), &effects)
+        if !isAlive || !handle.isAlive {
+            return end(notices.lastWords ?? handle.lost, &effects)
         }
         // Makes libpq process notices and notifications that arrived on an idle connection.
-        if inFlight.isEmpty { _ = PQisBusy(handle) }
+        if inFlight.isEmpty { _ = handle.isBusy }
         // Notifications must not pile up.
         notices.takeNotifications(of: handle)
         limitArriving(completeBefore: completeCount, &effects)
@@ -29,7 +26,7 @@ extension ConnectionState {
         if inFlight.isEmpty {
             // libpq takes the server's last words on an idle connection for a notice, and shows the connection's end
             // only at the second look.
-            _ = PQisBusy(handle)
+            _ = handle.isBusy
             if let lastWords = notices.lastWords { return end(lastWords, &effects) }
             tellParameterChanges()
         }
@@ -40,12 +37,12 @@ extension ConnectionState {
     /// Hands out the answers that libpq has complete.
     mutating func receive(_ effects: inout Effects) {
         guard let handle else { return }
-        while let first = inFlight.first, self.handle != nil, PQisBusy(handle) == 0 {
+        while let first = inFlight.first, self.handle != nil, !handle.isBusy {
             if let phase = first.copyPhase {
                 guard phase == .output, passCopyData(handle) else { return }
                 continue
             }
-            guard let result = PQgetResult(handle) else {
+            guard let result = handle.nextResult() else {
                 if isInScript { return finishScript(handle, &effects) }
                 // The end of a step's answer; libpq returns nil as well while it has nothing.
                 guard first.hasAnswer else { return }
@@ -54,16 +51,16 @@ extension ConnectionState {
                 continue
             }
             arriving.end()
-            switch PQresultStatus(result) {
+            switch result.status {
             case PGRES_PIPELINE_SYNC:
-                PQclear(result)
+                result.clear()
                 finishFirst(&effects)
             case PGRES_PIPELINE_ABORTED:
-                PQclear(result)
+                result.clear()
                 first.hasAnswer = true
                 refused(first)
             case PGRES_TUPLES_OK where isUnfinished(result, of: first):
-                PQclear(result)
+                result.clear()
                 let error = PostgresError(.protocolViolation, "The server broke off the answer to a statement")
                 first.fail(error, at: nil)
                 return end(error, &effects)
@@ -72,9 +69,9 @@ extension ConnectionState {
                 copyAnswer?.wasShown(result)
                 accept(result, for: first)
             case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
-                let status = PQresultStatus(result)
+                let status = result.status
                 copyAnswer?.wasShown(result)
-                PQclear(result)
+                result.clear()
                 if beginCopy(status, &effects) { continue }
                 first.fail(
                     PostgresError(.invalidParameter, "COPY from or to the client cannot be sent as a query"), at: nil)
@@ -83,31 +80,31 @@ extension ConnectionState {
             default:
                 first.hasAnswer = true
                 fail(result, of: first)
-                PQclear(result)
+                result.clear()
                 // libpq repeats the error for ever after the connection's end.
-                if PQstatus(handle) != CONNECTION_OK { return }
+                if !handle.isAlive { return }
             }
         }
     }
 
     /// Whether rows arrived without the server's end of the result.
-    private func isUnfinished(_ result: OpaquePointer, of pending: PendingRequest) -> Bool {
+    private func isUnfinished(_ result: ResultHandle, of pending: PendingRequest) -> Bool {
         guard case .execute? = pending.currentStep else { return false }
-        return PQcmdStatus(result).map { $0.pointee == 0 } ?? true
+        return result.hasNoCommandTag
     }
 
     /// Takes the result of a step.
-    private mutating func accept(_ result: OpaquePointer, for pending: PendingRequest) {
+    private mutating func accept(_ result: ResultHandle, for pending: PendingRequest) {
         switch pending.currentStep {
         case .prepare?, .discard?:
-            PQclear(result)
+            result.clear()
         case .execute(_, let position)? where objection(toSizeOf: result) != nil:
             objection(toSizeOf: result).map { pending.fail($0, at: position) }
-            PQclear(result)
+            result.clear()
         case .execute(let entry, _)?:
-            let isBinary = PQfformat(result, 0) == 1
+            let isBinary = result.isBinary
             let known = entry?.columns.flatMap { columns in
-                columns.count == Int(PQnfields(result)) && (columns.first?.format == .binary) == isBinary
+                columns.count == result.columnCount && (columns.first?.format == .binary) == isBinary
                     ? columns : nil
             }
             let answer = QueryResult(taking: result, columns: known, types: context.types)
@@ -118,15 +115,15 @@ extension ConnectionState {
         case nil where pending.request.copy != nil:
             pending.append(QueryResult(taking: result, types: context.types))
         case nil where isInScript:
-            PQclear(result)
+            result.clear()
         case nil:
-            PQclear(result)
+            result.clear()
             pending.fail(PostgresError(.protocolViolation, "The server sent an unexpected answer"), at: nil)
         }
     }
 
     /// Records the error of a step.
-    private mutating func fail(_ result: OpaquePointer, of pending: PendingRequest) {
+    private mutating func fail(_ result: ResultHandle, of pending: PendingRequest) {
         let error = LibPQ.error(result)
         var failed: Int?
         switch pending.currentStep {
@@ -146,7 +143,7 @@ extension ConnectionState {
 
     /// Evicts a prepared statement that is stale or unknown to the server, so that it is prepared again.
     private mutating func forgetIfStale(
-        _ entry: StatementCache.Entry, _ error: PostgresError, _ result: OpaquePointer, of pending: PendingRequest
+        _ entry: StatementCache.Entry, _ error: PostgresError, _ result: ResultHandle, of pending: PendingRequest
     ) {
         guard Self.isStale(error, result) else { return }
         if error.sqlState != .invalidStatementName {
@@ -167,10 +164,10 @@ extension ConnectionState {
     }
 
     /// Whether the error means that a prepared statement is stale or unknown to the server.
-    private static func isStale(_ error: PostgresError, _ result: OpaquePointer) -> Bool {
+    private static func isStale(_ error: PostgresError, _ result: ResultHandle) -> Bool {
         switch error.sqlState {
         case .invalidStatementName?: true
-        case .featureNotSupported?: LibPQ.field("R", of: result) == "RevalidateCachedQuery"
+        case .featureNotSupported?: result.field("R") == "RevalidateCachedQuery"
         // A type that the statement was prepared with was dropped ("cache lookup failed for type …").
         case .internalError?: true
         default: false
@@ -178,13 +175,13 @@ extension ConnectionState {
     }
 
     /// A session setting that a statement changed and decoding depends on, if any.
-    private func objection(to handle: OpaquePointer) -> String? {
+    private func objection(to handle: ConnectionHandle) -> String? {
         // libpq does not tell the encoding of a connection that has ended; its last answers are still valid.
-        if PQstatus(handle) == CONNECTION_OK, PQclientEncoding(handle) != Self.utf8 {
+        if handle.isAlive, !handle.usesUTF8 {
             return "client_encoding has to stay UTF8"
         }
         // Only statements that taint the session can change it.
-        if isTainted, let value = PQparameterStatus(handle, "standard_conforming_strings"), value[1] != 0x6E {
+        if isTainted, handle.isOn("standard_conforming_strings") == false {
             return "standard_conforming_strings has to stay on"
         }
         return nil
@@ -229,10 +226,10 @@ extension ConnectionState {
         }
     }
 
-    private mutating func finishScript(_ handle: OpaquePointer, _ effects: inout Effects) {
+    private mutating func finishScript(_ handle: ConnectionHandle, _ effects: inout Effects) {
         copyAnswer = nil
-        guard PQenterPipelineMode(handle) == 1 else {
-            return end(LibPQ.connectionLost(LibPQ.message(of: handle)), &effects)
+        guard handle.enterPipelineMode() else {
+            return end(handle.lost, &effects)
         }
         finishFirst(&effects)
     }

@@ -1,5 +1,3 @@
-import CLibPQ
-
 /// Limits the memory of a connection.
 ///
 /// libpq buffers a result, and each message of the server, until it is complete, and also reads while it writes. So the
@@ -55,10 +53,10 @@ extension ConnectionState {
     private static let rest = 16 << 20
 
     /// Reads the server's input; false if the connection has ended.
-    mutating func consumeInput(_ handle: OpaquePointer) -> Bool {
+    mutating func consumeInput(_ handle: ConnectionHandle) -> Bool {
         // Doubled: libpq's buffer may hold complete results besides the partial one.
         let limit = min(context.configuration.maximumResultSize, .max / 8) + Self.rest
-        return arriving.read(socket, limit: 2 * limit) { PQconsumeInput(handle) == 1 }
+        return arriving.read(socket, limit: 2 * limit) { handle.consumeInput() }
     }
 
     /// Ends a connection that was cut off because too much arrived in one read.
@@ -101,9 +99,9 @@ extension ConnectionState {
     }
 
     /// The error of a complete result that is too large.
-    func objection(toSizeOf result: OpaquePointer) -> PostgresError? {
+    func objection(toSizeOf result: ResultHandle) -> PostgresError? {
         let limit = context.configuration.maximumResultSize
-        guard PQresultMemorySize(result) > limit else { return nil }
+        guard result.memorySize > limit else { return nil }
         return Request.tooLarge(limit: limit, isExecuted: true)
     }
 }

@@ -1,4 +1,3 @@
-import CLibPQ
 import DequeModule
 
 extension ConnectionState {
@@ -10,29 +9,29 @@ extension ConnectionState {
         if request.traits.isAutocommit { discardOld(for: request, handle) }
         for (position, statement) in request.statements.enumerated() {
             guard append(statement, at: position, to: pending, handle) else {
-                guard PQstatus(handle) == CONNECTION_OK else { break }
+                guard handle.isAlive else { break }
                 // The Sync still goes out, so that answers and requests stay aligned.
                 pending.fail(
                     PostgresError(
                         .invalidParameter, "libpq could not send the statement",
-                        underlying: LibPQ.lines(of: LibPQ.message(of: handle))),
+                        underlying: LibPQ.lines(of: handle.message)),
                     at: position)
                 break
             }
         }
-        let isSent = PQpipelineSync(handle) == 1
+        let isSent = handle.sendSync()
         inFlight.append(pending)
         bytesInFlight += request.size
-        if isSent && PQstatus(handle) == CONNECTION_OK {
+        if isSent && handle.isAlive {
             flush(&effects)
         } else {
             receive(&effects)
-            end(LibPQ.connectionLost(LibPQ.message(of: handle)), &effects)
+            end(handle.lost, &effects)
         }
     }
 
     /// Deallocates evicted statements; outside of transactions only, as DEALLOCATE fails in a failed one.
-    mutating func discardOld(for request: Request? = nil, _ handle: OpaquePointer) {
+    mutating func discardOld(for request: Request? = nil, _ handle: ConnectionHandle) {
         if cache.isFull, !cache.isOff, let request,
             request.statements.contains(where: { !$0.text.isOneTime && cache.find($0) == nil })
         {
@@ -41,10 +40,10 @@ extension ConnectionState {
         guard !cache.discarded.isEmpty else { return }
         let cleaning = PendingRequest(Request(id: 0, statements: []))
         for name in cache.takeDiscarded() {
-            guard PQsendQueryParams(handle, "DEALLOCATE \(name)", 0, nil, nil, nil, nil, 0) == 1 else { break }
+            guard handle.send("DEALLOCATE \(name)", Bindings()) else { break }
             cleaning.steps.append(.discard)
         }
-        guard PQpipelineSync(handle) == 1 else { return }
+        guard handle.sendSync() else { return }
         inFlight.append(cleaning)
     }
 
@@ -56,19 +55,17 @@ extension ConnectionState {
         inFlight.append(pending)
         copyAnswer = request.copy?.direction == .input ? CopyAnswer(handle, notices) : nil
         let text = (request.statements.map(\.text.text) + [script]).joined(separator: "; ")
-        if PQexitPipelineMode(handle) == 1, PQsendQuery(handle, text) == 1 {
+        if handle.exitPipelineMode(), handle.send(script: text) {
             flush(&effects)
         } else {
-            end(LibPQ.connectionLost(LibPQ.message(of: handle)), &effects)
+            end(handle.lost, &effects)
         }
     }
 
     /// Writes a statement, preceded by its preparation if it is not prepared.
     private mutating func append(
-        _ statement: Statement, at position: Int, to pending: PendingRequest, _ handle: OpaquePointer
+        _ statement: Statement, at position: Int, to pending: PendingRequest, _ handle: ConnectionHandle
     ) -> Bool {
-        // Fits: at most `Bindings.maximumCount`.
-        let count = Int32(statement.bindings.count)
         if statement.text.effect == .session { isTainted = true }
         let format: Int32 = statement.resultFormat == .binary ? 1 : 0
         let isDescription = pending.request.traits.isDescription && position >= pending.request.hiddenCount
@@ -76,9 +73,7 @@ extension ConnectionState {
         let isNamed = !cache.isOff && pending.attempts == 0
         if !isNamed || statement.text.isOneTime, !isDescription {
             pending.steps.append(.execute(nil, position: position))
-            return statement.bindings.withCArrays { types, values, lengths, formats in
-                PQsendQueryParams(handle, statement.text.text, count, types, values, lengths, formats, format) == 1
-            }
+            return handle.send(statement.text.text, statement.bindings, resultFormat: format)
         }
         let entry: StatementCache.Entry
         if isNamed, let known = cache.find(statement) {
@@ -86,10 +81,7 @@ extension ConnectionState {
         } else {
             entry = isNamed ? cache.insert(statement) : .unnamed(statement)
             pending.steps.append(.prepare(entry))
-            let isPrepared = statement.bindings.withCArrays { types, _, _, _ in
-                PQsendPrepare(handle, entry.name, statement.text.text, count, types) == 1
-            }
-            guard isPrepared else {
+            guard handle.prepare(entry.name, statement.text.text, statement.bindings) else {
                 cache.remove(entry, wasRefused: true)
                 pending.steps.removeLast()
                 return false
@@ -97,13 +89,9 @@ extension ConnectionState {
         }
         pending.steps.append(isDescription ? .describe(entry) : .execute(entry, position: position))
         let isSent =
-            if isDescription {
-                PQsendDescribePrepared(handle, entry.name) == 1
-            } else {
-                statement.bindings.withCArrays { _, values, lengths, formats in
-                    PQsendQueryPrepared(handle, entry.cName, count, values, lengths, formats, format) == 1
-                }
-            }
+            isDescription
+            ? handle.describe(entry.name)
+            : handle.execute(entry.cName, statement.bindings, resultFormat: format)
         if !isSent { pending.steps.removeLast() }
         return isSent
     }
@@ -111,8 +99,8 @@ extension ConnectionState {
     /// Writes pending output, as far as the socket takes it.
     mutating func flush(_ effects: inout Effects) {
         guard let handle else { return }
-        let status = PQflush(handle)
-        let wants = status == 1
+        let flushed = handle.flush()
+        let wants = flushed == .partly
         if wants != wantsWrite {
             wantsWrite = wants
             watchSocket()
@@ -122,7 +110,7 @@ extension ConnectionState {
             }
         }
         // The server may have sent the reason before it closed; reading finds it.
-        if status < 0 { socketIsReady(&effects) }
+        if flushed == .failed { socketIsReady(&effects) }
     }
 
     /// Tells the poller which events the connection waits for.

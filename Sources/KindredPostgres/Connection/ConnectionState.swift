@@ -5,8 +5,8 @@ import DequeModule
 ///
 /// Methods collect their effects outside of the mutex in an `Effects` value.
 struct ConnectionState: @unchecked Sendable {
-    // Unchecked: libpq's pointer and the cache's entries never leave the mutex around the only copy of this value; the
-    // pointer comes out once, in `Effects.death`, when nothing else uses it any more.
+    // Unchecked: the handle and the cache's entries never leave the mutex around the only copy of this value; the
+    // handle comes out once, in `Effects.death`, when nothing else uses it any more.
 
     /// What to do after the mutex is released.
     struct Effects {
@@ -16,7 +16,7 @@ struct ConnectionState: @unchecked Sendable {
         /// Ask the server to cancel the first request.
         var sendsCancel = false
         /// The connection has ended: free it and report the reason.
-        var death: (handle: OpaquePointer, reason: PostgresError)?
+        var death: (handle: ConnectionHandle, reason: PostgresError)?
         var deadline = MonotonicTime.never
         /// Asks the server to stop its work for the connection that has ended.
         var farewell: CancelKey?
@@ -25,7 +25,7 @@ struct ConnectionState: @unchecked Sendable {
     }
 
     /// nil once the connection has ended.
-    var handle: OpaquePointer?
+    var handle: ConnectionHandle?
     /// Why the connection has ended.
     var endReason: PostgresError?
     let socket: Int32
@@ -60,7 +60,7 @@ struct ConnectionState: @unchecked Sendable {
         notices = opened.notices
         pins = opened.pins
         parameters = ReportedParameters(opened.handle)
-        socket = PQsocket(opened.handle)
+        socket = opened.handle.socket
         self.context = context
         cache = StatementCache(capacity: context.configuration.statementCacheCapacity)
     }
@@ -116,20 +116,17 @@ struct ConnectionState: @unchecked Sendable {
     /// An unreported setting counts as a mismatch: reconnecting once is cheap.
     func isMisfit(_ error: PostgresError) -> Bool {
         guard error.sqlState == .readOnlyTransaction, let handle else { return false }
-        func isOn(_ name: String) -> Bool? {
-            PQparameterStatus(handle, name).map { String(cString: $0) == "on" }
-        }
         return switch context.configuration.targetSession {
         case .any, .readOnly, .standby, .preferStandby: false
-        case .primary: isOn("in_hot_standby") ?? true
-        case .readWrite: isOn("in_hot_standby") ?? true || isOn("default_transaction_read_only") ?? true
+        case .primary: handle.isOn("in_hot_standby") ?? true
+        case .readWrite: handle.isOn("in_hot_standby") ?? true || handle.isOn("default_transaction_read_only") ?? true
         }
     }
 
     /// Whether a transaction is open or failed; nil while a statement is in flight.
     var isInTransaction: Bool? {
         guard let handle else { return false }
-        switch PQtransactionStatus(handle) {
+        switch handle.transactionStatus {
         case PQTRANS_IDLE: return false
         case PQTRANS_INTRANS, PQTRANS_INERROR: return true
         default: return nil

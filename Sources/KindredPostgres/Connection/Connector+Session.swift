@@ -22,9 +22,9 @@ extension Connector {
     ///
     /// The session is in pipeline mode and does not block; this method does, until the attempt's deadline.
     static func objection(
-        to handle: OpaquePointer, _ wish: SessionWish, _ attempt: ConnectionAttempt
+        to handle: ConnectionHandle, _ wish: SessionWish, _ attempt: ConnectionAttempt
     ) throws(PostgresError) -> String? {
-        var reportedPath = PQparameterStatus(handle, "search_path").map { String(cString: $0) }
+        var reportedPath = handle.parameter("search_path")
         let asksForPath = wish.searchPath != nil && reportedPath == nil
         let needs = wish.needs
         // In this order: settings are made before they are checked.
@@ -37,7 +37,7 @@ extension Connector {
         for answer in answers.prefix(pinCount) { _ = try answer.get() }
         answers = answers.dropFirst(pinCount)
         for (name, value) in expected {
-            guard let reported = PQparameterStatus(handle, name).map({ String(cString: $0) }) else { continue }
+            guard let reported = handle.parameter(name) else { continue }
             if reported != value, !reported.hasPrefix("\(value),") {
                 return "The session's \(name) is not \(value); set it on the server, the role or the pooler"
             }
@@ -96,61 +96,55 @@ extension Connector {
             Question("SELECT pg_catalog.current_setting($1, true), pg_catalog.set_config($1, $2, true)", [name, value])
         }
 
-        func send(over handle: OpaquePointer) -> Bool {
-            let texts = values.map { strdup($0) }
-            defer { for text in texts { free(text) } }
-            let isSent = PQsendQueryParams(
-                handle, text, Int32(texts.count), nil, texts.map { UnsafePointer($0) }, nil, nil, 0)
-            return isSent == 1 && PQpipelineSync(handle) == 1
+        func send(over handle: ConnectionHandle) -> Bool {
+            handle.send(text, texts: values) && handle.sendSync()
         }
     }
 
     /// Sends the questions in one round trip before the connection is used; each has an answer or error of its own.
     static func ask(
-        _ questions: [Question], _ handle: OpaquePointer, _ attempt: ConnectionAttempt
+        _ questions: [Question], _ handle: ConnectionHandle, _ attempt: ConnectionAttempt
     ) throws(PostgresError) -> [Result<[String?], PostgresError>] {
         guard questions.allSatisfy({ $0.send(over: handle) }) else {
-            throw failure(LibPQ.message(of: handle), attempt.address)
+            throw failure(handle.message, attempt.address)
         }
         var answers: [Result<[String?], PostgresError>] = []
         var answer = Result<[String?], PostgresError>.success([])
         var silences = 0
         while true {
-            let isWritten = PQflush(handle) == 0
-            while PQisBusy(handle) == 0 {
+            let isWritten = handle.flush() == .all
+            while !handle.isBusy {
                 // libpq returns nil between an answer and its Sync.
-                guard let result = PQgetResult(handle) else {
+                guard let result = handle.nextResult() else {
                     silences += 1
                     guard silences < 3 else {
                         throw PostgresError(.protocolViolation, "\(attempt.address) did not answer a question")
                     }
                     continue
                 }
-                defer { PQclear(result) }
+                defer { result.clear() }
                 silences = 0
-                switch PQresultStatus(result) {
+                switch result.status {
                 case PGRES_PIPELINE_SYNC:
                     answers.append(answer)
                     if answers.count == questions.count { return answers }
                     answer = .success([])
-                case PGRES_TUPLES_OK where PQntuples(result) == 1:
-                    answer = .success(
-                        (0..<PQnfields(result)).map { PQgetvalue(result, 0, $0).map { String(cString: $0) } })
+                case PGRES_TUPLES_OK where result.rowCount == 1:
+                    answer = .success(result.texts(row: 0))
                 case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_PIPELINE_ABORTED: break
                 default:
                     let error = LibPQ.error(result)
-                    guard PQstatus(handle) == CONNECTION_OK else { throw error }
+                    guard handle.isAlive else { throw error }
                     answer = .failure(error)
                 }
             }
             let now = MonotonicTime.now
             guard now < attempt.deadline, !attempt.isOver else { throw attempt.timedOut }
-            var polled = pollfd(
-                fd: PQsocket(handle), events: Int16(isWritten ? POLLIN : POLLIN | POLLOUT), revents: 0)
-            let milliseconds = (attempt.deadline.nanoseconds - now.nanoseconds) / 1_000_000 + 1
-            poll(&polled, 1, Int32(clamping: min(milliseconds, 100)))
-            guard polled.revents == 0 || PQconsumeInput(handle) == 1, PQstatus(handle) == CONNECTION_OK else {
-                throw failure(LibPQ.message(of: handle), attempt.address)
+            let isReady = SystemCalls.wait(
+                for: Int32(isWritten ? POLLIN : POLLIN | POLLOUT), handle.socket,
+                milliseconds: attempt.deadline.milliseconds(after: now, atMost: 100))
+            guard isReady != true || handle.consumeInput(), handle.isAlive else {
+                throw failure(handle.message, attempt.address)
             }
         }
     }

@@ -19,8 +19,8 @@ import Synchronization
 enum Connector {
     /// A new connection without an owner.
     struct Opened: Sendable {
-        // Exactly one owner takes the pointer from the connecting thread, and guards it with a mutex.
-        nonisolated(unsafe) let handle: OpaquePointer
+        // Exactly one owner takes it from the connecting thread, and guards it with a mutex.
+        let handle: ConnectionHandle
         let notices: NoticeSink
         /// Settings made by statements.
         var pins: [(name: String, value: String)] = []
@@ -96,7 +96,7 @@ enum Connector {
                     do throws(PostgresError) {
                         try prepare(opened, wish, attempt)
                     } catch {
-                        PQfinish(opened.handle)
+                        opened.handle.finish()
                         throw error
                     }
                     return opened
@@ -115,33 +115,33 @@ enum Connector {
         _ parameters: [(keyword: String, value: String)], _ attempt: ConnectionAttempt, _ notices: NoticeSink
     ) throws(PostgresError) -> Opened {
         let address = attempt.address
-        let keywords = parameters.map { strdup($0.keyword) } + [nil]
-        let values = parameters.map { strdup($0.value) } + [nil]
-        defer { for text in keywords + values { Self.wipe(text) } }
-        guard let handle = PQconnectStartParams(keywords.map { UnsafePointer($0) }, values.map { UnsafePointer($0) }, 0)
-        else { throw PostgresError(.connectionFailed, "Out of memory for another connection") }
+        guard let handle = ConnectionHandle.start(parameters) else {
+            throw PostgresError(.connectionFailed, "Out of memory for another connection")
+        }
         // libpq tells the SQLSTATE of a refused connection only in verbose messages.
-        PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
-        notices.install(on: handle)
-        var status = PQstatus(handle) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING
+        handle.setVerboseErrors(true)
+        handle.setNoticeSink(notices)
+        var status = handle.status == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING
         while status == PGRES_POLLING_READING || status == PGRES_POLLING_WRITING {
             let now = MonotonicTime.now
             guard now < attempt.deadline, !attempt.isOver else {
-                PQfinish(handle)
+                handle.finish()
                 throw attempt.timedOut
             }
-            let events = Int16(status == PGRES_POLLING_READING ? POLLIN : POLLOUT)
-            var polled = pollfd(fd: PQsocket(handle), events: events, revents: 0)
-            let milliseconds = (attempt.deadline.nanoseconds - now.nanoseconds) / 1_000_000 + 1
+            let events = Int32(status == PGRES_POLLING_READING ? POLLIN : POLLOUT)
             // Wakes at times to see whether the attempt is over.
-            poll(&polled, 1, Int32(clamping: min(milliseconds, 100)))
-            if polled.revents != 0 { status = PQconnectPoll(handle) }
+            if SystemCalls.wait(
+                for: events, handle.socket, milliseconds: attempt.deadline.milliseconds(after: now, atMost: 100))
+                == true
+            {
+                status = handle.connectFurther()
+            }
         }
         guard status == PGRES_POLLING_OK else {
-            let failure = failure(LibPQ.message(of: handle), address)
+            let failure = failure(handle.message, address)
             // Checked while libpq still holds its descriptors.
             let isOutOfFiles = failure.sqlState == nil && FileDescriptors.areExhausted
-            PQfinish(handle)
+            handle.finish()
             throw isOutOfFiles
                 ? FileDescriptors.error("\(address) cannot be reached", underlying: failure.underlying) : failure
         }
@@ -153,24 +153,13 @@ enum Connector {
         _ opened: Opened, _ wish: SessionWish, _ attempt: ConnectionAttempt
     ) throws(PostgresError) {
         let handle = opened.handle
-        PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
-        guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else {
+        handle.setVerboseErrors(false)
+        guard handle.stopBlocking(), handle.enterPipelineMode() else {
             throw PostgresError(.connectionFailed, "\(attempt.address) cannot be used in pipeline mode")
         }
         if let objection = try objection(to: handle, wish, attempt) {
             throw PostgresError(.connectionFailed, "\(attempt.address) cannot be used: \(objection)")
         }
-    }
-
-    /// Overwrites and frees a text that may be a password; libpq keeps its own copy.
-    private static func wipe(_ text: UnsafeMutablePointer<CChar>?) {
-        guard let text else { return }
-        #if canImport(Darwin)
-            _ = memset_s(text, strlen(text), 0, strlen(text))
-        #else
-            explicit_bzero(text, strlen(text))
-        #endif
-        free(text)
     }
 
     /// Parses libpq's report of a failed attempt: a paragraph for each address, with the server's SQLSTATE.

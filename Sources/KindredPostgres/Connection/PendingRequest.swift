@@ -25,12 +25,12 @@ final class PendingRequest {
     var leaveAt = MonotonicTime.never
     /// The parties not yet notified.
     var parties = Completion.Parties.all
-    @exclusivity(unchecked) var steps = SmallArray<Step>()
+    @safe @exclusivity(unchecked) var steps = SmallArray<Step>()
     /// The step that is answered next.
-    @exclusivity(unchecked) var step = 0
+    @safe @exclusivity(unchecked) var step = 0
     /// Whether that step's answer has begun.
     var hasAnswer = false
-    @exclusivity(unchecked) private(set) var results: [QueryResult] = []
+    @safe @exclusivity(unchecked) private(set) var results: [QueryResult] = []
     /// The first error.
     var error: PostgresError?
     /// The statement that failed with the first error.

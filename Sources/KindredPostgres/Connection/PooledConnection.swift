@@ -1,4 +1,3 @@
-import CLibPQ
 import Logging
 import Synchronization
 
@@ -35,8 +34,8 @@ final class PooledConnection: PolledSource {
         onEnd: @escaping @Sendable (PostgresError) -> Void,
         onRetirement: @escaping @Sendable () -> Void = {}
     ) throws(PostgresError) {
-        processID = PQbackendPID(opened.handle)
-        socket = PQsocket(opened.handle)
+        processID = opened.handle.processID
+        socket = opened.handle.socket
         busyPollingLimit = context.configuration.busyPollingLimit.nanoseconds
         logger = context.logger
         self.onEnd = onEnd
@@ -45,7 +44,7 @@ final class PooledConnection: PolledSource {
         do {
             try Poller.shared.add(self, socket: socket)
         } catch {
-            PQfinish(opened.handle)
+            opened.handle.finish()
             throw error
         }
     }
@@ -311,7 +310,7 @@ final class PooledConnection: PolledSource {
         if let death = effects.death {
             // In this order: a new socket may reuse the number of a closed one.
             Poller.shared.remove(self, socket: socket)
-            PQfinish(death.handle)
+            death.handle.finish()
             onEnd(death.reason)
         }
         if let farewell = effects.farewell {

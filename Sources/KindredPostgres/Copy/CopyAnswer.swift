@@ -1,13 +1,5 @@
 import CLibPQ
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// Detects that the server answered a COPY FROM before the end of its data.
 ///
 /// During such a COPY libpq returns notices, and withholds an answer until the data ends. So the bytes that it read are
@@ -22,7 +14,7 @@ struct CopyAnswer {
     private var answeredAt = MonotonicTime.never
 
     /// Begins to watch an idle connection.
-    init(_ handle: OpaquePointer, _ notices: NoticeSink) {
+    init(_ handle: ConnectionHandle, _ notices: NoticeSink) {
         meter = InputMeter(handle)
         noticeBytes = notices.byteCount
     }
@@ -37,19 +29,19 @@ struct CopyAnswer {
     mutating func didRead() { meter?.didRead() }
 
     /// Counts what the server sent before the COPY began.
-    mutating func wasShown(_ result: OpaquePointer) {
-        switch PQresultStatus(result) {
-        case PGRES_COPY_IN: bytesShown += 8 + 2 * Int(PQnfields(result))
-        case PGRES_COMMAND_OK: bytesShown += 6 + (PQcmdStatus(result).map { strlen($0) } ?? 0)
+    mutating func wasShown(_ result: ResultHandle) {
+        switch result.status {
+        case PGRES_COPY_IN: bytesShown += 8 + 2 * result.columnCount
+        case PGRES_COMMAND_OK: bytesShown += 6 + result.commandTagSize
         // Nothing else precedes a COPY; its size is unknown.
         default: meter = nil
         }
     }
 
     /// Checks for an answer in libpq's buffer.
-    mutating func look(_ handle: OpaquePointer, _ notices: NoticeSink) {
+    mutating func look(_ handle: ConnectionHandle, _ notices: NoticeSink) {
         // Makes libpq process notices.
-        _ = PQisBusy(handle)
+        _ = handle.isBusy
         notices.takeNotifications(of: handle)
         bytesShown += notices.byteCount - noticeBytes
         noticeBytes = notices.byteCount

@@ -109,9 +109,7 @@ final class CopySession: Sendable {
         while count < bytes.count {
             var taken: Int?
             place.connection.update { [id] state, effects in
-                taken = bytes.withUnsafeBytes { data in
-                    state.writeCopyData(id, UnsafeRawBufferPointer(rebasing: data[count...]), &effects)
-                }
+                taken = bytes.withBytes { state.writeCopyData(id, $0.part(count..<$0.count), &effects) }
             }
             guard let taken else { return false }
             count += taken

@@ -1,5 +1,3 @@
-import CLibPQ
-
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -20,7 +18,7 @@ struct InputMeter {
         case offset
         /// The bytes waiting before and after each read.
         case waiting
-        case encrypted(OpaquePointer, TLSFunctions)
+        case encrypted(TLSSession)
     }
 
     private(set) var bytesRead = 0
@@ -30,14 +28,13 @@ struct InputMeter {
     private var last: Int
 
     /// Counts protocol bytes; nil if the TLS layer cannot be inspected.
-    init?(_ handle: OpaquePointer) {
-        let socket = PQsocket(handle)
-        if PQgssEncInUse(handle) == 1 { return nil }
-        if PQsslInUse(handle) == 1 {
-            guard let functions = TLSFunctions.installed, let tls = PQsslStruct(handle, "OpenSSL") else { return nil }
-            self.init(socket, .encrypted(OpaquePointer(tls), functions))
+    init?(_ handle: ConnectionHandle) {
+        if handle.isEncryptedByGSS { return nil }
+        if handle.isEncrypted {
+            guard let tls = handle.tls else { return nil }
+            self.init(handle.socket, .encrypted(tls))
         } else {
-            self.init(socket: socket)
+            self.init(socket: handle.socket)
         }
     }
 
@@ -62,8 +59,8 @@ struct InputMeter {
     mutating func willRead() {
         switch source {
         case .arrivals, .offset: break
-        case .waiting: last = Self.waiting(socket) ?? 0
-        case .encrypted(let tls, let functions): last = functions.waiting(tls)
+        case .waiting: last = SystemCalls.waiting(socket) ?? 0
+        case .encrypted(let tls): last = tls.waiting
         }
     }
 
@@ -81,10 +78,10 @@ struct InputMeter {
             // Reset long before it overflows.
             if offset < Self.start / 2, Self.setOffset(socket) { last = Self.start }
         case .waiting:
-            bytesRead += max(0, last - (Self.waiting(socket) ?? last))
+            bytesRead += max(0, last - (SystemCalls.waiting(socket) ?? last))
             last = 0
-        case .encrypted(let tls, let functions):
-            bytesRead += max(0, last - Int(functions.pending(tls)))
+        case .encrypted(let tls):
+            bytesRead += max(0, last - tls.pending)
             last = 0
         }
     }
@@ -107,7 +104,9 @@ struct InputMeter {
     private static func arrivals(_ socket: Int32) -> Int? {
         #if os(Linux)
             while true {
-                guard let before = arrived(socket), let waiting = waiting(socket), let after = arrived(socket) else {
+                guard let before = SystemCalls.arrived(socket), let waiting = SystemCalls.waiting(socket),
+                    let after = SystemCalls.arrived(socket)
+                else {
                     return nil
                 }
                 // Otherwise bytes arrived in between.
@@ -121,74 +120,25 @@ struct InputMeter {
     /// A lower bound while more arrives: bytes that arrive between the two questions are missing.
     private static func arrivalsAtLeast(_ socket: Int32) -> Int? {
         #if os(Linux)
-            guard let arrived = arrived(socket), let waiting = waiting(socket) else { return nil }
+            guard let arrived = SystemCalls.arrived(socket), let waiting = SystemCalls.waiting(socket) else {
+                return nil
+            }
             return arrived - waiting
         #else
             return nil
         #endif
     }
 
-    private static func waiting(_ socket: Int32) -> Int? {
-        var count: Int32 = 0
-        #if canImport(Darwin)
-            var size = socklen_t(MemoryLayout<Int32>.size)
-            return getsockopt(socket, SOL_SOCKET, SO_NREAD, &count, &size) == 0 ? Int(count) : nil
-        #else
-            return ioctl(socket, UInt(FIONREAD), &count) == 0 ? Int(count) : nil
-        #endif
-    }
-
     #if os(Linux)
-        /// `tcpi_bytes_received` of the kernel's `tcp_info`, whose layout is stable; the C library's struct is shorter.
-        private static func arrived(_ socket: Int32) -> Int? {
-            withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { info in
-                var size = socklen_t(info.count)
-                guard getsockopt(socket, Int32(IPPROTO_TCP), TCP_INFO, info.baseAddress, &size) == 0, size >= 136 else {
-                    return nil
-                }
-                return Int(clamping: info.load(fromByteOffset: 128, as: UInt64.self))
-            }
-        }
-
         private static func offset(_ socket: Int32) -> Int? {
-            var offset: Int32 = 0
-            var size = socklen_t(MemoryLayout<Int32>.size)
-            return getsockopt(socket, SOL_SOCKET, SO_PEEK_OFF, &offset, &size) == 0 && offset >= 0 ? Int(offset) : nil
+            SystemCalls.option(SO_PEEK_OFF, of: socket).flatMap { $0 >= 0 ? Int($0) : nil }
         }
 
         private static func setOffset(_ socket: Int32) -> Bool {
-            var offset = Int32(start)
-            return setsockopt(socket, SOL_SOCKET, SO_PEEK_OFF, &offset, socklen_t(MemoryLayout<Int32>.size)) == 0
+            SystemCalls.setOption(SO_PEEK_OFF, to: Int32(start), of: socket)
         }
     #else
         private static func offset(_ socket: Int32) -> Int? { nil }
         private static func setOffset(_ socket: Int32) -> Bool { false }
     #endif
-}
-
-/// OpenSSL's functions that show decrypted bytes, where libpq uses OpenSSL.
-struct TLSFunctions: Sendable {
-    typealias Peek = @convention(c) (OpaquePointer, UnsafeMutableRawPointer?, Int32) -> Int32
-    typealias Pending = @convention(c) (OpaquePointer) -> Int32
-
-    let peek: Peek
-    let pending: Pending
-
-    /// The functions of the library that libpq has loaded.
-    static let installed = TLSFunctions { name in dlsym(dlopen(nil, RTLD_NOW), name) }
-
-    /// Resolves the functions; nil if one is missing.
-    init?(_ symbol: (String) -> UnsafeMutableRawPointer?) {
-        guard let peek = symbol("SSL_peek"), let pending = symbol("SSL_pending") else { return nil }
-        // Sound: the names are OpenSSL's, the types those of its header.
-        self.peek = unsafeBitCast(peek, to: Peek.self)
-        self.pending = unsafeBitCast(pending, to: Pending.self)
-    }
-
-    /// The bytes that can be read at once: at most a record of 16 KiB.
-    func waiting(_ tls: OpaquePointer) -> Int {
-        withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 1) { bytes in
-            max(0, Int(peek(tls, bytes.baseAddress, Int32(bytes.count))))
-        }
-    }
 }

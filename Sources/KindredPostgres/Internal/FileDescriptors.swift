@@ -12,7 +12,7 @@ enum FileDescriptors {
     ///
     /// libpq reports that only as text, and not from name look-ups.
     static var areExhausted: Bool {
-        let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        let file = SystemCalls.open("/dev/null")
         guard file < 0 else {
             close(file)
             return false

@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// A time in nanoseconds of a monotonic clock.
 package struct MonotonicTime: Comparable, Hashable, Sendable {
     package var nanoseconds: UInt64
@@ -16,11 +8,7 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
         self.nanoseconds = nanoseconds
     }
 
-    package static var now: MonotonicTime {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return MonotonicTime(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
-    }
+    package static var now: MonotonicTime { MonotonicTime(nanoseconds: SystemCalls.nanoseconds) }
 
     /// A later time; `never` on overflow.
     package static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
@@ -31,6 +19,11 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
     /// The duration since another time; zero if that is later.
     package func since(_ other: MonotonicTime) -> Duration {
         .nanoseconds(Int64(clamping: nanoseconds > other.nanoseconds ? nanoseconds - other.nanoseconds : 0))
+    }
+
+    /// The milliseconds from another time until this one, begun ones included; 0 if it has passed.
+    func milliseconds(after now: MonotonicTime, atMost limit: Int) -> Int {
+        self > now ? min(Int(clamping: (nanoseconds - now.nanoseconds) / 1_000_000 + 1), limit) : 0
     }
 
     package static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {

@@ -1,12 +1,5 @@
 #if DEBUG
     import Synchronization
-    #if canImport(Glibc)
-        import Glibc
-    #elseif canImport(Musl)
-        import Musl
-    #else
-        import Darwin
-    #endif
 
     /// A mutex that ends the process if a thread takes it out of order, which a test would notice only if another thread
     /// happened to take the same locks at the same moment.
@@ -51,20 +44,12 @@
 
     extension HeldRanks {
         /// nil if the process has no key left; the order is not checked then.
-        private static let key: pthread_key_t? = {
-            var key = pthread_key_t()
-            return unsafe pthread_key_create(&key, nil) == 0 ? key : nil
-        }()
+        private static let threads = ThreadBits()
 
-        /// Those of the calling thread, kept as the bits of a pointer that nothing follows.
-        fileprivate static var ofThread: HeldRanks {
-            guard let key else { return HeldRanks() }
-            return unsafe HeldRanks(bits: UInt(bitPattern: pthread_getspecific(key)))
-        }
+        /// Those of the calling thread.
+        fileprivate static var ofThread: HeldRanks { HeldRanks(bits: threads?.bits ?? 0) }
 
-        fileprivate static func setOfThread(_ ranks: HeldRanks) {
-            if let key { _ = unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: ranks.bits)) }
-        }
+        fileprivate static func setOfThread(_ ranks: HeldRanks) { threads?.bits = ranks.bits }
     }
 #else
     public import Synchronization

@@ -52,25 +52,14 @@ import Synchronization
         func wait(nanoseconds: UInt64?, _ ready: (Int32) -> Void) -> Bool {
             let milliseconds = nanoseconds.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
             let alarm = alarm
-            return withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
-                let count = epoll_wait(epoll, events.baseAddress, 64, milliseconds)
-                for index in 0..<max(0, Int(count)) {
-                    let socket = events[index].data.fd
-                    if socket == alarm {
-                        var value: eventfd_t = 0
-                        eventfd_read(alarm, &value)
-                    } else {
-                        ready(socket)
-                    }
-                }
-                return count > 0
+            return SystemCalls.wait(epoll: epoll, milliseconds: milliseconds) { socket in
+                if socket == alarm { SystemCalls.resetEvents(alarm) } else { ready(socket) }
             }
         }
 
         @discardableResult
         private func control(_ operation: Int32, _ socket: Int32, _ events: UInt32) -> Bool {
-            var event = epoll_event(events: events, data: epoll_data_t(fd: socket))
-            return epoll_ctl(epoll, operation, socket, &event) == 0
+            SystemCalls.control(epoll, operation, socket, events)
         }
     }
 #else
@@ -80,13 +69,11 @@ import Synchronization
         private let pipeEnds: (read: Int32, write: Int32)
 
         init() {
-            var ends: [Int32] = [-1, -1]
-            pipe(&ends)
-            for end in ends {
+            pipeEnds = SystemCalls.openPipe()
+            for end in [pipeEnds.read, pipeEnds.write] {
                 _ = fcntl(end, F_SETFL, O_NONBLOCK)
                 _ = fcntl(end, F_SETFD, FD_CLOEXEC)
             }
-            pipeEnds = (ends[0], ends[1])
         }
 
         /// Returns false if the process was out of descriptors.
@@ -110,8 +97,7 @@ import Synchronization
         }
 
         func wake() {
-            var byte: UInt8 = 1
-            _ = write(pipeEnds.write, &byte, 1)
+            SystemCalls.writeByte(to: pipeEnds.write)
         }
 
         /// Waits for a socket, the interrupt or the timeout, and reports the ready sockets; false at the timeout.
@@ -122,11 +108,8 @@ import Synchronization
                 polled.append(pollfd(fd: socket, events: Int16(events), revents: 0))
             }
             let milliseconds = nanoseconds.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
-            let count = poll(&polled, nfds_t(polled.count), milliseconds)
-            if polled[0].revents != 0 {
-                var bytes = [UInt8](repeating: 0, count: 64)
-                while read(pipeEnds.read, &bytes, bytes.count) > 0 {}
-            }
+            let count = SystemCalls.wait(for: &polled, milliseconds: milliseconds)
+            if polled[0].revents != 0 { SystemCalls.drain(pipeEnds.read) }
             for socket in polled.dropFirst() where socket.revents != 0 { ready(socket.fd) }
             return count > 0
         }

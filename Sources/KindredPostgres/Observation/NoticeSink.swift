@@ -1,15 +1,6 @@
-import CLibPQ
 import HarmlessText
 import Logging
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// Sends a connection's notices to the log, never to standard error.
 ///
@@ -38,36 +29,22 @@ final class NoticeSink: Sendable {
     /// The bytes of all notices and notifications.
     var byteCount: Int { bytes.load(ordering: .relaxed) }
 
-    /// Receives the connection's notices; the sink has to outlive the connection.
-    func install(on connection: OpaquePointer) {
-        PQsetNoticeReceiver(
-            connection,
-            { argument, result in
-                guard let argument, let result else { return }
-                let sink = Unmanaged<NoticeSink>.fromOpaque(argument).takeUnretainedValue()
-                sink.bytes.add(LibPQ.messageSize(result), ordering: .relaxed)
-                if let message = LibPQ.serverMessage(result) { sink.receive(message) }
-            },
-            Unmanaged.passUnretained(self).toOpaque()
-        )
+    /// Receives a notice of the connection.
+    func receive(_ notice: ResultHandle) {
+        bytes.add(LibPQ.messageSize(notice), ordering: .relaxed)
+        if let message = LibPQ.serverMessage(notice) { receive(message) }
     }
 
     /// A channel has at most 63 bytes and a payload 8,000; longer texts are corrupt and dropped.
     private static let maximumTextSize = 64 << 10
 
     /// Takes notifications out of libpq's memory and delivers them.
-    func takeNotifications(of connection: OpaquePointer) {
-        while let notification = PQnotifies(connection) {
-            defer { PQfreemem(notification) }
-            let texts = [notification.pointee.relname, notification.pointee.extra].compactMap { $0.map { strlen($0) } }
-            bytes.add(texts.reduce(11, +), ordering: .relaxed)
-            guard let onNotification, let name = notification.pointee.relname,
-                texts.allSatisfy({ $0 <= Self.maximumTextSize }), let channel = String(validatingCString: name)
-            else { continue }
-            // Invalid text is dropped; repairing it would alter it.
-            let payload = notification.pointee.extra.flatMap { String(validatingCString: $0) } ?? ""
+    func takeNotifications(of connection: ConnectionHandle) {
+        while let notification = connection.nextNotification(maximumTextSize: Self.maximumTextSize) {
+            bytes.add(11 + notification.size, ordering: .relaxed)
+            guard let onNotification, let (channel, payload) = notification.texts else { continue }
             onNotification(
-                PostgresNotification(channel: channel, payload: payload, processID: notification.pointee.be_pid))
+                PostgresNotification(channel: channel, payload: payload, processID: notification.processID))
         }
     }
 

@@ -1,13 +1,3 @@
-import CLibPQ
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// The settings of a session that the server reports, as of the last check.
 ///
 /// libpq keeps the values but does not announce changes.
@@ -21,26 +11,20 @@ struct ReportedParameters {
 
     private var values: [String?]
 
-    init(_ handle: OpaquePointer) {
-        values = Self.names.map { Self.value($0, handle) }
+    init(_ handle: ConnectionHandle) {
+        values = Self.names.map { handle.parameter($0) }
     }
 
     /// Checks again; returns the changes.
-    mutating func changes(_ handle: OpaquePointer) -> [(name: String, value: String)] {
+    mutating func changes(_ handle: ConnectionHandle) -> [(name: String, value: String)] {
         var changes: [(name: String, value: String)] = []
         for (index, name) in Self.names.enumerated() {
-            guard let pointer = PQparameterStatus(handle, name) else { continue }
-            // Compared before copying: mostly nothing has changed.
-            if let known = values[index], known.withCString({ strcmp($0, pointer) }) == 0 { continue }
-            let value = String(cString: pointer)
+            // Mostly nothing has changed.
+            guard let value = handle.parameter(name, unless: values[index]) else { continue }
             values[index] = value
             changes.append((name, value))
         }
         return changes
-    }
-
-    private static func value(_ name: String, _ handle: OpaquePointer) -> String? {
-        PQparameterStatus(handle, name).map { String(cString: $0) }
     }
 }
 
@@ -50,7 +34,7 @@ extension ConnectionState {
         guard let handle, !context.parameterChanges.isEmpty else { return }
         for change in parameters.changes(handle) {
             context.parameterChanges.tell(
-                ServerParameterChange(name: change.name, value: change.value, processID: PQbackendPID(handle)))
+                ServerParameterChange(name: change.name, value: change.value, processID: handle.processID))
         }
     }
 }

@@ -1,4 +1,3 @@
-import CLibPQ
 import HarmlessText
 import Logging
 import Synchronization
@@ -56,9 +55,8 @@ package enum SecurityRisk: Sendable, Hashable {
     }
 
     /// The risk in a session's reported settings.
-    init?(of session: OpaquePointer) {
-        guard let isSuperuser = PQparameterStatus(session, "is_superuser"), String(cString: isSuperuser) == "on"
-        else { return nil }
+    init?(of session: ConnectionHandle) {
+        guard session.isOn("is_superuser") == true else { return nil }
         self = .superuser
     }
 }

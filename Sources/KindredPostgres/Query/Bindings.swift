@@ -75,7 +75,7 @@ package struct Bindings: Sendable {
     /// Appends a `uuid`.
     package mutating func append(_ uuid: UUID) throws {
         try append(as: .uuid) { bytes in
-            withUnsafeBytes(of: uuid.uuid) { bytes.append(contentsOf: $0) }
+            bytes.append(uuid)
             return .binary
         }
     }
@@ -165,7 +165,7 @@ package struct Bindings: Sendable {
     package mutating func appendArray(
         count: Int,
         of element: PostgresDataType,
-        cell: (Int, (UnsafeRawBufferPointer) -> Void) throws -> Void
+        cell: (Int, (ByteView) -> Void) throws -> Void
     ) throws {
         guard let type = element.arrayType else {
             throw PostgresError(.invalidParameter, "No array type is known for the type \(element)")
@@ -184,7 +184,7 @@ package struct Bindings: Sendable {
                 try cell(position) { cell in
                     isNull = false
                     bytes.appendBigEndian(Int32(clamping: cell.count))
-                    bytes.append(contentsOf: cell)
+                    bytes.append(cell)
                 }
                 if isNull {
                     hasNulls = true
@@ -224,40 +224,5 @@ package struct Bindings: Sendable {
 
     private static var tooLarge: PostgresError {
         PostgresError(.invalidParameter, "The parameters of a statement exceed \(maximumBytes) bytes")
-    }
-}
-
-extension Bindings {
-    /// Lends the parameters in libpq's form.
-    package func withCArrays<T>(
-        _ body: (
-            _ types: UnsafePointer<UInt32>?,
-            _ values: UnsafePointer<UnsafePointer<CChar>?>?,
-            _ lengths: UnsafePointer<Int32>?,
-            _ formats: UnsafePointer<Int32>?
-        ) throws -> T
-    ) rethrows -> T {
-        guard !slots.isEmpty else { return try body(nil, nil, nil, nil) }
-        let count = slots.count
-        return try bytes.withUnsafeBytes { bytes in
-            try withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: count) { values in
-                try withUnsafeTemporaryAllocation(of: Int32.self, capacity: 3 * count) { numbers in
-                    // An empty value still needs a pointer: nil means NULL.
-                    let empty = UnsafeRawPointer(values.baseAddress)
-                    for (position, slot) in slots.enumerated() {
-                        let start = bytes.baseAddress.map { $0 + slot.offset } ?? empty
-                        let pointer = slot.length < 0 ? nil : start?.assumingMemoryBound(to: CChar.self)
-                        values.initializeElement(at: position, to: pointer)
-                        numbers.initializeElement(at: position, to: Int32(bitPattern: slot.type.rawValue))
-                        numbers.initializeElement(at: count + position, to: Int32(max(slot.length, 0)))
-                        numbers.initializeElement(at: 2 * count + position, to: slot.format == .binary ? 1 : 0)
-                    }
-                    guard let first = numbers.baseAddress else { return try body(nil, nil, nil, nil) }
-                    return try first.withMemoryRebound(to: UInt32.self, capacity: count) { types in
-                        try body(types, UnsafePointer(values.baseAddress), first + count, first + 2 * count)
-                    }
-                }
-            }
-        }
     }
 }

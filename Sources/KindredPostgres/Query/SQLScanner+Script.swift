@@ -10,8 +10,7 @@ extension SQLScanner {
     /// Splits a script at the semicolons that end its statements, as psql does: not in quotes, comments and parentheses, and
     /// not in the body of a function from BEGIN ATOMIC to its END.
     package static func statements(in text: String) -> [ScriptStatement] {
-        var text = text
-        return text.withUTF8 { bytes in
+        return text.withBytes { bytes in
             var splitter = ScriptSplitter(bytes: bytes)
             return splitter.statements()
         }
@@ -19,7 +18,7 @@ extension SQLScanner {
 }
 
 private struct ScriptSplitter {
-    let bytes: UnsafeBufferPointer<UInt8>
+    let bytes: ByteView
     private var scanner = SQLScanner()
     private var result: [SQLScanner.ScriptStatement] = []
     private var line = 1
@@ -31,7 +30,7 @@ private struct ScriptSplitter {
     /// How many BEGIN and CASE are open in the body of a function.
     private var depth = 0
 
-    init(bytes: UnsafeBufferPointer<UInt8>) {
+    init(bytes: ByteView) {
         self.bytes = bytes
     }
 

@@ -31,8 +31,8 @@ package struct SQLScanner {
     package static func withoutTexts(_ text: String) -> String {
         var scanner = SQLScanner()
         var kept: [UInt8] = []
-        var (text, hasNumbered) = (text, false)
-        text.withUTF8 { bytes in
+        var hasNumbered = false
+        text.withBytes { bytes in
             var position = 0
             while position < bytes.count {
                 let wasKept = scanner.isInStatement
@@ -48,8 +48,8 @@ package struct SQLScanner {
     /// Whether a second statement follows a semicolon.
     package static func holdsSeveral(_ text: String) -> Bool {
         var scanner = SQLScanner()
-        var (text, hasNumbered, hasEnded) = (text, false, false)
-        return text.withUTF8 { bytes in
+        var (hasNumbered, hasEnded) = (false, false)
+        return text.withBytes { bytes in
             var position = 0
             while position < bytes.count {
                 let (byte, wasPlain) = (bytes[position], scanner.state == .plain)
@@ -76,8 +76,7 @@ package struct SQLScanner {
 
     /// Scans the next piece of text; returns whether it has a numbered parameter such as `$1`.
     mutating func scan(_ text: String) -> Bool {
-        var text = text
-        return text.withUTF8 { bytes in
+        return text.withBytes { bytes in
             var hasNumbered = false
             var position = 0
             while position < bytes.count {
@@ -88,7 +87,7 @@ package struct SQLScanner {
     }
 
     /// Consumes at least one character; returns the count.
-    mutating func step(_ rest: Slice<UnsafeBufferPointer<UInt8>>, _ hasNumbered: inout Bool) -> Int {
+    mutating func step(_ rest: Slice<ByteView>, _ hasNumbered: inout Bool) -> Int {
         guard let byte = rest.first else { return 1 }
         switch state {
         case .plain: return plainStep(rest, &hasNumbered)
@@ -117,7 +116,7 @@ package struct SQLScanner {
         return 1
     }
 
-    private mutating func plainStep(_ rest: Slice<UnsafeBufferPointer<UInt8>>, _ hasNumbered: inout Bool) -> Int {
+    private mutating func plainStep(_ rest: Slice<ByteView>, _ hasNumbered: inout Bool) -> Int {
         guard let byte = rest.first else { return 1 }
         let previous = last
         last = (previous.at, byte)

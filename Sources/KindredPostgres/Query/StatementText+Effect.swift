@@ -18,8 +18,7 @@ extension StatementText {
     var isCopy: Bool { begins(with: ["COPY"]) }
 
     private func begins(with candidates: [Word]) -> Bool {
-        var text = text
-        return text.withUTF8 { bytes in
+        return text.withBytes { bytes in
             var words = FirstWords(bytes)
             return candidates.contains(words.next())
         }
@@ -27,8 +26,7 @@ extension StatementText {
 
     /// Reads the first words of a statement.
     static func effect(of text: String) -> Effect {
-        var text = text
-        return text.withUTF8 { bytes in
+        return text.withBytes { bytes in
             var words = FirstWords(bytes)
             switch words.next() {
             case "SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "VALUES", "TABLE", "":
@@ -58,7 +56,7 @@ private struct Word: Equatable, ExpressibleByStringLiteral {
     init() {}
 
     init(stringLiteral text: StaticString) {
-        text.withUTF8Buffer { for byte in $0 { append(byte) } }
+        text.withBytes { for byte in $0 { append(byte) } }
     }
 
     mutating func append(_ letter: UInt8) {
@@ -68,10 +66,10 @@ private struct Word: Equatable, ExpressibleByStringLiteral {
 
 /// The first words of a statement, without comments and opening parentheses.
 private struct FirstWords {
-    private let bytes: UnsafeBufferPointer<UInt8>
+    private let bytes: ByteView
     private var position = 0
 
-    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    init(_ bytes: ByteView) {
         self.bytes = bytes
     }
 

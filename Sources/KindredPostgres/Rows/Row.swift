@@ -1,32 +1,16 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// A row of a result: one contiguous buffer of encoded values, decoded when they are read.
 ///
 /// A row keeps neither the result nor other rows in memory.
 public struct Row: Sendable {
-    /// The end offset of each column's value, with the highest bit set for NULL; then the values.
-    ///
-    /// A protocol message is shorter than 2 GiB, so an offset fits in 31 bits.
     // Immutable once filled; only its superclass keeps it from being Sendable.
-    private nonisolated(unsafe) let buffer: RowBuffer
-
-    private static let null: UInt32 = 1 << 31
+    @safe private nonisolated(unsafe) let buffer: RowBuffer
 
     init(_ buffer: RowBuffer) {
         self.buffer = buffer
     }
 
     /// The largest total size of a row's values, in bytes.
-    package static let maximumSize = Int(null) - 1
-
-    /// The stored end offset of a value.
-    private static func entry(_ end: Int) -> UInt32 { UInt32(clamping: end) }
+    package static let maximumSize = Int(RowBuffer.null) - 1
 
     /// The result's columns; a truncated row has values for the first of them only.
     public var columns: RowColumns { buffer.columns }
@@ -88,26 +72,26 @@ public struct Row: Sendable {
 
     /// Lends the encoded bytes of a value; nil for NULL and for a missing column.
     @_specialize(where T == Void)
-    package func withBytes<T>(at column: Int, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T? {
+    package func withBytes<T>(at column: Int, _ body: (ByteView) throws -> T) rethrows -> T? {
         try buffer.withBytes { buffer in
             guard let range = range(column, buffer) else { return nil }
-            return try body(UnsafeRawBufferPointer(rebasing: buffer[range]))
+            return try body(buffer.part(range))
         }
     }
 
     /// The value of a column if type and column are of the common kinds, without looking up the column's full
     /// description.
     @inline(__always)
-    private func read<Value>(_ bytes: UnsafeRawBufferPointer, _ kind: RowColumns.Kind) throws -> Value? {
-        // Each value has exactly the returned type; a cast would cost a look-up of metadata at run time.
+    private func read<Value>(_ bytes: ByteView, _ kind: RowColumns.Kind) throws -> Value? {
+        // A cast would cost a look-up of metadata at run time.
         switch kind {
         case .int2 where Value.self == Int.self, .int4 where Value.self == Int.self, .int8 where Value.self == Int.self:
             guard let integer = kind.integer(bytes), let value = Int(exactly: integer) else { return nil }
-            return unsafe unsafeBitCast(value, to: Value.self)
+            return sameValue(value)
         case .text where Value.self == String.self:
-            return unsafe unsafeBitCast(try Codec.string(bytes), to: Value.self)
+            return sameValue(try Codec.string(bytes))
         case .numeric where Value.self == PostgresNumeric.self:
-            return unsafe unsafeBitCast(try BinaryDecoder(bytes, .numeric).numeric(), to: Value.self)
+            return sameValue(try BinaryDecoder(bytes, .numeric).numeric())
         default:
             return nil
         }
@@ -118,7 +102,7 @@ public struct Row: Sendable {
     package func integer(at column: Int) -> Int64? {
         buffer.withBytes { bytes in
             guard let range = range(column, bytes) else { return nil }
-            return buffer.kind(at: column).integer(UnsafeRawBufferPointer(rebasing: bytes[range]))
+            return buffer.kind(at: column).integer(bytes.part(range))
         }
     }
 
@@ -132,23 +116,23 @@ public struct Row: Sendable {
         buffer.withBytes { range(column, $0) }
     }
 
-    private func range(_ column: Int, _ buffer: UnsafeRawBufferPointer) -> Range<Int>? {
+    private func range(_ column: Int, _ buffer: ByteView) -> Range<Int>? {
         guard column >= 0, column < count else { return nil }
-        let end = buffer.loadUnaligned(fromByteOffset: 4 * column, as: UInt32.self)
-        guard end & Self.null == 0 else { return nil }
-        let start = column == 0 ? 0 : buffer.loadUnaligned(fromByteOffset: 4 * (column - 1), as: UInt32.self)
-        return 4 * count + Int(start & ~Self.null)..<4 * count + Int(end)
+        let end = buffer.load(at: 4 * column, as: UInt32.self)
+        guard end & RowBuffer.null == 0 else { return nil }
+        let start = column == 0 ? 0 : buffer.load(at: 4 * (column - 1), as: UInt32.self)
+        return 4 * count + Int(start & ~RowBuffer.null)..<4 * count + Int(end)
     }
 }
 
 extension RowColumns.Kind {
     /// The integer encoded in binary form; nil for other kinds, and if the number of bytes is not the type's.
     @inline(__always)
-    func integer(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+    func integer(_ bytes: ByteView) -> Int64? {
         switch (self, bytes.count) {
-        case (.int2, 2): Int64(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self)))
-        case (.int4, 4): Int64(Int32(bigEndian: bytes.loadUnaligned(as: Int32.self)))
-        case (.int8, 8): Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))
+        case (.int2, 2): Int64(bytes.bigEndian(as: Int16.self))
+        case (.int4, 4): Int64(bytes.bigEndian(as: Int32.self))
+        case (.int8, 8): bytes.bigEndian(as: Int64.self)
         default: nil
         }
     }
@@ -164,7 +148,7 @@ extension Row {
 
     /// Whether the two rows hold the same values, byte by byte.
     package func hasSameBytes(as other: Row) -> Bool {
-        count == other.count && buffer.withBytes { bytes in other.buffer.withBytes { Self.areEqual(bytes, $0) } }
+        count == other.count && buffer.withBytes { bytes in other.buffer.withBytes { bytes.isEqual(to: $0) } }
     }
 
     /// Whether the two rows hold the same value in a column, byte by byte.
@@ -174,9 +158,7 @@ extension Row {
                 guard let bytes = range(column, buffer), let otherBytes = other.range(column, otherBuffer) else {
                     return range(column, buffer) == other.range(column, otherBuffer)
                 }
-                return Self.areEqual(
-                    UnsafeRawBufferPointer(rebasing: buffer[bytes]),
-                    UnsafeRawBufferPointer(rebasing: otherBuffer[otherBytes]))
+                return buffer.part(bytes).isEqual(to: otherBuffer.part(otherBytes))
             }
         }
     }
@@ -189,25 +171,18 @@ extension Row {
                 let (values, otherValues) = (4 * count, 4 * other.count)
                 var (start, otherStart) = (0, 0)
                 for column in 0..<Swift.min(count, other.count) {
-                    let mark = bytes.loadUnaligned(fromByteOffset: 4 * column, as: UInt32.self)
-                    let otherMark = others.loadUnaligned(fromByteOffset: 4 * column, as: UInt32.self)
-                    let (end, otherEnd) = (Int(mark & ~Self.null), Int(otherMark & ~Self.null))
+                    let mark = bytes.load(at: 4 * column, as: UInt32.self)
+                    let otherMark = others.load(at: 4 * column, as: UInt32.self)
+                    let (end, otherEnd) = (Int(mark & ~RowBuffer.null), Int(otherMark & ~RowBuffer.null))
                     let areEqual =
-                        (mark ^ otherMark) & Self.null == 0
-                        && Self.areEqual(
-                            UnsafeRawBufferPointer(rebasing: bytes[values + start..<values + end]),
-                            UnsafeRawBufferPointer(rebasing: others[otherValues + otherStart..<otherValues + otherEnd]))
+                        (mark ^ otherMark) & RowBuffer.null == 0
+                        && bytes.part(values + start..<values + end).isEqual(
+                            to: others.part(otherValues + otherStart..<otherValues + otherEnd))
                     if !areEqual { body(column) }
                     (start, otherStart) = (end, otherEnd)
                 }
             }
         }
-    }
-
-    static func areEqual(_ bytes: UnsafeRawBufferPointer, _ others: UnsafeRawBufferPointer) -> Bool {
-        guard bytes.count == others.count else { return false }
-        guard let address = bytes.baseAddress, let otherAddress = others.baseAddress else { return true }
-        return memcmp(address, otherAddress, bytes.count) == 0
     }
 
     /// The row with NULL in the given columns.
@@ -223,47 +198,28 @@ extension Row {
     /// Makes a row from a source that writes each column's value, or nothing for NULL; called twice for each column.
     ///
     /// A value that would make the row larger than ``maximumSize`` becomes NULL; callers rule that out.
-    package init(columns: RowColumns, count: Int, _ value: (Int, (UnsafeRawBufferPointer) -> Void) -> Void) {
-        var size = 4 * count
+    package init(columns: RowColumns, count: Int, _ value: (Int, (ByteView) -> Void) -> Void) {
+        var size = 0
         for column in 0..<count {
-            value(column) { if size - 4 * count + $0.count <= Self.maximumSize { size += $0.count } }
+            value(column) { if size + $0.count <= Self.maximumSize { size += $0.count } }
         }
-        let buffer = RowBuffer.filled(columns, count: count, size: size) { buffer in
-            var end = 0
-            for column in 0..<count {
-                var flag = Self.null
-                value(column) { bytes in
-                    guard end + bytes.count <= Self.maximumSize else { return }
-                    flag = 0
-                    UnsafeMutableRawBufferPointer(rebasing: buffer[(4 * count + end)...]).copyMemory(from: bytes)
-                    end += bytes.count
+        self.init(
+            RowBuffer.filled(columns, count: count, size: size) { writer in
+                for column in 0..<count {
+                    value(column) { if writer.column == column { writer.append($0) } }
+                    if writer.column == column { writer.appendNull() }
                 }
-                buffer.storeBytes(of: Self.entry(end) | flag, toByteOffset: 4 * column, as: UInt32.self)
-            }
-        }
-        self.init(buffer)
+            })
     }
 
     /// Copies a row out of other memory; `nil` as a column's place means NULL.
-    package init(
-        columns: RowColumns, values: UnsafeRawBufferPointer, size: Int, _ place: (Int) -> Range<Int>?
-    ) {
-        let count = columns.count
-        let buffer = RowBuffer.filled(columns, count: count, size: 4 * count + size) { buffer in
-            var end = 0
-            for column in 0..<count {
-                var entry = Self.null
-                if let place = place(column), end + place.count <= Self.maximumSize {
-                    entry = 0
-                    UnsafeMutableRawBufferPointer(rebasing: buffer[(4 * count + end)...])
-                        .copyMemory(from: UnsafeRawBufferPointer(rebasing: values[place]))
-                    end += place.count
+    package init(columns: RowColumns, values: ByteView, size: Int, _ place: (Int) -> Range<Int>?) {
+        self.init(
+            RowBuffer.filled(columns, count: columns.count, size: size) { writer in
+                for column in 0..<columns.count {
+                    if let place = place(column) { writer.append(values.part(place)) } else { writer.appendNull() }
                 }
-                entry |= Self.entry(end)
-                buffer.storeBytes(of: entry, toByteOffset: 4 * column, as: UInt32.self)
-            }
-        }
-        self.init(buffer)
+            })
     }
 }
 

@@ -1,9 +1,16 @@
 /// The memory of a row: one allocation for the object, the columns and the bytes behind them.
 ///
+/// The bytes are the end offset of each value, with the highest bit set for NULL; then the values. A protocol message is
+/// shorter than 2 GiB, so an offset fits in 31 bits.
+///
 /// Making an array of bytes costs more than the rest of a row: the standard library looks up its class each time. With the
-/// columns inside, a row is one reference, and so cheap to copy. Filled once, before it is shared, and immutable
-/// afterwards.
+/// columns inside, a row is one reference, and so cheap to copy.
+///
+/// Safe: filled once, by a writer that keeps to the bounds and leaves offsets that ascend up to the size, before the buffer
+/// is shared; immutable afterwards.
+@safe
 final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt8> {
+    @safe
     struct Header {
         /// Retained by the buffer for its lifetime, so that readers borrow it; a strong reference would be retained and
         /// released at each access.
@@ -11,39 +18,106 @@ final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt8> {
         /// The number of values.
         let count: Int32
         /// The number of bytes.
-        let size: Int
+        var size: Int
     }
 
-    /// A buffer whose bytes `fill` sets, all of them.
+    static let null: UInt32 = 1 << 31
+
+    /// A buffer for `count` values of `size` bytes together, which `fill` writes; those that it leaves out are NULL.
+    @inline(__always)
     static func filled(
-        _ columns: RowColumns, count: Int, size: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void
+        _ columns: RowColumns, count: Int, size: Int, _ fill: (inout Writer) -> Void
     ) -> RowBuffer {
-        let header = Header(columns: Unmanaged.passRetained(columns), count: Int32(clamping: count), size: size)
-        let buffer = unsafeDowncast(create(minimumCapacity: size) { _ in header }, to: RowBuffer.self)
-        buffer.withUnsafeMutablePointerToElements { bytes in
-            fill(UnsafeMutableRawBufferPointer(start: bytes, count: size))
+        let count = max(0, min(count, Int(Int32.max)))
+        let bytes = 4 * count + max(0, size)
+        let header = unsafe Header(columns: Unmanaged.passRetained(columns), count: Int32(count), size: bytes)
+        // `create` makes an object of the class that it is called on.
+        let buffer = unsafe unsafeDowncast(create(minimumCapacity: bytes) { _ in header }, to: RowBuffer.self)
+        unsafe buffer.withUnsafeMutablePointerToElements { start in
+            var writer = unsafe Writer(UnsafeMutableRawBufferPointer(start: start, count: bytes), count: count)
+            fill(&writer)
+            while writer.column < count { writer.appendNull() }
+            // Nothing behind the last value is read.
+            if writer.size != size {
+                unsafe buffer.withUnsafeMutablePointerToHeader { unsafe $0.pointee.size = 4 * count + writer.size }
+            }
         }
         return buffer
     }
 
-    deinit {
-        withUnsafeMutablePointerToHeader { $0.pointee.columns.release() }
+    /// Writes the values of a row, in the order of their columns.
+    @safe
+    struct Writer {
+        private let memory: UnsafeMutableRawBufferPointer
+        private let count: Int
+        /// The column that is written next.
+        private(set) var column = 0
+        /// The size of the values written.
+        private(set) var size = 0
+
+        @unsafe
+        fileprivate init(_ memory: UnsafeMutableRawBufferPointer, count: Int) {
+            (unsafe self.memory, self.count) = unsafe (memory, count)
+        }
+
+        /// Appends NULL.
+        @inline(__always)
+        mutating func appendNull() { end(null) }
+
+        /// Appends a value; NULL if there is no room for it.
+        @inline(__always)
+        mutating func append(_ bytes: ByteView) {
+            let start = 4 * count + size
+            guard column < count, unsafe bytes.count <= memory.count - start,
+                size + bytes.count <= Row.maximumSize
+            else { return appendNull() }
+            unsafe UnsafeMutableRawBufferPointer(rebasing: memory[start...]).copyMemory(from: bytes.memory)
+            size += bytes.count
+            end(0)
+        }
+
+        /// Ends a value, which has room in the row if there is such a column.
+        @inline(__always)
+        private mutating func end(_ flag: UInt32) {
+            guard column < count else { return }
+            // At most `Row.maximumSize`, which fits.
+            unsafe memory.storeBytes(of: UInt32(size) | flag, toByteOffset: 4 * column, as: UInt32.self)
+            column += 1
+        }
     }
 
-    var columns: RowColumns { withUnsafeMutablePointerToHeader { $0.pointee.columns.takeUnretainedValue() } }
+    deinit {
+        unsafe withUnsafeMutablePointerToHeader { unsafe $0.pointee.columns.release() }
+    }
+
+    var columns: RowColumns {
+        unsafe withUnsafeMutablePointerToHeader { unsafe $0.pointee.columns.takeUnretainedValue() }
+    }
 
     /// The kind of a column's values; the column must exist.
     func kind(at column: Int) -> RowColumns.Kind {
-        withUnsafeMutablePointerToHeader { $0.pointee.columns._withUnsafeGuaranteedRef { $0.kind(at: column) } }
+        unsafe withUnsafeMutablePointerToHeader {
+            unsafe $0.pointee.columns._withUnsafeGuaranteedRef { $0.kind(at: column) }
+        }
     }
 
     /// The number of values.
-    var count: Int { withUnsafeMutablePointerToHeader { Int($0.pointee.count) } }
+    var count: Int { unsafe withUnsafeMutablePointerToHeader { unsafe Int($0.pointee.count) } }
 
-    /// Lends the bytes.
-    func withBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T {
-        try withUnsafeMutablePointers { header, bytes in
-            try body(UnsafeRawBufferPointer(start: bytes, count: header.pointee.size))
+    /// The bytes, of offsets and values.
+    @inline(__always)
+    func withBytes<T>(_ body: (ByteView) throws -> T) rethrows -> T {
+        try unsafe withUnsafeMutablePointers { header, bytes in
+            try unsafe body(ByteView(lending: UnsafeRawBufferPointer(start: bytes, count: header.pointee.size)))
         }
     }
+}
+
+/// The same value under the name that generic code has for its type; nil if the types differ.
+///
+/// `as?` would look up their metadata at run time, which costs more than most values.
+@inline(__always)
+func sameValue<Value, Same>(_ value: Value) -> Same? {
+    // Sound: the types are the same.
+    Value.self == Same.self ? unsafe unsafeBitCast(value, to: Same.self) : nil
 }

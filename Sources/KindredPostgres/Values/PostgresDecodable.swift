@@ -24,8 +24,8 @@ extension PostgresDecodable {
     public static func decode(postgresBytes bytes: RawSpan, of column: PostgresCellType) throws -> Self? { nil }
 
     /// Reads a value in either way.
-    static func read(_ bytes: UnsafeRawBufferPointer, _ column: PostgresCellType) throws -> Self {
-        if let value = try decode(postgresBytes: bytes.bytes, of: column) { return value }
+    static func read(_ bytes: ByteView, _ column: PostgresCellType) throws -> Self {
+        if let value = try bytes.withSpan({ try decode(postgresBytes: $0, of: column) }) { return value }
         let value = try Codec.decode(bytes, type: column.dataType, format: column.format, types: column.types)
         return try Self(postgresValue: value)
     }

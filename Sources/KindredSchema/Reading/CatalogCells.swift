@@ -30,7 +30,7 @@ package struct CatalogCells {
 
     /// nil for NULL.
     package mutating func optionalInt64(_ row: Int, _ column: Int) -> Int64? {
-        unsafe result.withCell(row: row, column: column) { _ in true } == nil ? nil : integer(row, column)
+        result.withCell(row: row, column: column) { _ in true } == nil ? nil : integer(row, column)
     }
 
     package mutating func float(_ row: Int, _ column: Int) -> Float {
@@ -45,7 +45,7 @@ package struct CatalogCells {
     /// False for NULL.
     package mutating func flag(_ row: Int, _ column: Int) -> Bool {
         // Privilege functions return NULL for objects dropped concurrently.
-        guard let byte = unsafe result.withCell(row: row, column: column, { unsafe $0.count == 1 ? $0.first : nil })
+        guard let byte = result.withCell(row: row, column: column, { $0.count == 1 ? $0.first : nil })
         else {
             return false
         }
@@ -62,7 +62,7 @@ package struct CatalogCells {
     }
 
     package func optionalString(_ row: Int, _ column: Int) -> String? {
-        unsafe result.withCell(row: row, column: column) { unsafe String(decoding: $0, as: UTF8.self) }
+        result.withCell(row: row, column: column) { String(decoding: $0, as: UTF8.self) }
     }
 
     /// A one-dimensional array of int2 without NULLs; empty for NULL.
@@ -75,17 +75,18 @@ package struct CatalogCells {
         integers(row, column)
     }
 
-    private mutating func integers<Integer: FixedWidthInteger>(_ row: Int, _ column: Int) -> [Integer] {
+    private mutating func integers<Integer: FixedWidthInteger & BitwiseCopyable>(_ row: Int, _ column: Int) -> [Integer]
+    {
         let size = MemoryLayout<Integer>.size
-        let numbers = unsafe result.withCell(row: row, column: column) { bytes -> [Integer]? in
+        let numbers = result.withCell(row: row, column: column) { bytes -> [Integer]? in
             // Number of dimensions, flags, element type; length and lower bound of the one dimension; then the elements.
             guard bytes.count >= 12 else { return nil }
-            let dimensions = unsafe bytes.bigEndian(at: 0, as: Int32.self)
+            let dimensions = bytes.bigEndian(at: 0, as: Int32.self)
             if dimensions == 0 { return [] }
             guard dimensions == 1, bytes.count >= 20 else { return nil }
-            let count = unsafe Int(bytes.bigEndian(at: 12, as: Int32.self))
+            let count = Int(bytes.bigEndian(at: 12, as: Int32.self))
             guard count >= 0, bytes.count == 20 + (4 + size) * count else { return nil }
-            return (0..<count).map { unsafe bytes.bigEndian(at: 20 + (4 + size) * $0 + 4, as: Integer.self) }
+            return (0..<count).map { bytes.bigEndian(at: 20 + (4 + size) * $0 + 4, as: Integer.self) }
         }
         switch numbers {
         case .some(.some(let numbers)): return numbers
@@ -96,19 +97,12 @@ package struct CatalogCells {
         }
     }
 
-    private mutating func integer<Integer: FixedWidthInteger>(_ row: Int, _ column: Int) -> Integer {
-        let value = unsafe result.withCell(row: row, column: column) { bytes -> Integer? in
-            unsafe bytes.count == MemoryLayout<Integer>.size ? bytes.bigEndian(at: 0, as: Integer.self) : nil
+    private mutating func integer<Integer: FixedWidthInteger & BitwiseCopyable>(_ row: Int, _ column: Int) -> Integer {
+        let value = result.withCell(row: row, column: column) { bytes -> Integer? in
+            bytes.count == MemoryLayout<Integer>.size ? bytes.bigEndian(at: 0, as: Integer.self) : nil
         }
         if let value, let value { return value }
         isMalformed = true
         return 0
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    /// The caller has checked the number of bytes.
-    fileprivate func bigEndian<Integer: FixedWidthInteger>(at offset: Int, as type: Integer.Type) -> Integer {
-        unsafe Integer(bigEndian: loadUnaligned(fromByteOffset: offset, as: type))
     }
 }

@@ -223,8 +223,8 @@ struct CatalogDecoder {
     private mutating func views(_ cells: inout CatalogCells) {
         for row in cells.result.indices {
             let view = cells.oid(row, 0)
-            let found = unsafe cells.result.withCell(row: row, column: 1) { text in
-                let definition = unsafe ViewDefinition(text)
+            let found = cells.result.withCell(row: row, column: 1) { text in
+                let definition = ViewDefinition(text)
                 return (definition.projection(of: view), definition.origins(of: view))
             }
             if let projection = found?.0 { catalog.projections.append(projection) }

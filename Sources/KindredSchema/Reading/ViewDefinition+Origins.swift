@@ -1,7 +1,7 @@
 extension ViewDefinition {
     /// Returns the origins of the view's columns; nil if none is a plain column of a table or view.
     func origins(of view: UInt32) -> Catalog.ViewOrigins? {
-        guard let query = unsafe elements(of: 0..<bytes.count).first else { return nil }
+        guard let query = elements(of: 0..<bytes.count).first else { return nil }
         let found = fields(of: query, "commandType", "setOperations", "targetList")
         guard let command = found[0], holds(command, "1"), let operations = found[1], holds(operations, "<>"),
             let targets = found[2]
@@ -70,7 +70,7 @@ extension ViewDefinition {
     private func query(ofCTE name: Range<Int>, in list: Range<Int>) -> Range<Int>? {
         for cte in elements(of: list) {
             let parts = fields(of: cte, "ctename", "ctequery")
-            if let other = parts[0], unsafe bytes[other].elementsEqual(bytes[name]) { return parts[1] }
+            if let other = parts[0], bytes[other].elementsEqual(bytes[name]) { return parts[1] }
         }
         return nil
     }

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// A view's definition as the server stores it: the parsed query in the text form of `pg_rewrite.ev_action`.
 ///
 /// Every column of the query has its origin table and column, `resorigtbl` and `resorigcol`, which PQftable and PQftablecol
@@ -6,19 +8,17 @@
 ///
 /// Fields are looked up by name; the names are the same in all supported versions. If anything is unexpected, the view
 /// has no key and no relationships.
-//
-// Safe: the text is only used while it is lent, and each position is checked against its ends before it is read.
-@safe struct ViewDefinition {
-    let bytes: UnsafeRawBufferPointer
+struct ViewDefinition {
+    let bytes: ByteView
 
     /// - Parameter text: Only used while the caller lends it.
-    init(_ text: UnsafeRawBufferPointer) {
-        unsafe bytes = unsafe text
+    init(_ text: ByteView) {
+        bytes = text
     }
 
     /// Returns the base if the view shows each row of one table or view at most once.
     func projection(of view: UInt32) -> Catalog.Projection? {
-        guard let query = unsafe elements(of: 0..<bytes.count).first, let base = base(of: query, depth: 0) else {
+        guard let query = elements(of: 0..<bytes.count).first, let base = base(of: query, depth: 0) else {
             return nil
         }
         guard let targets = fields(of: query, "targetList")[0] else { return nil }
@@ -67,7 +67,7 @@
             guard let name = found[3], let level = found[4], holds(level, "0"), let ctes else { return nil }
             for cte in elements(of: ctes) {
                 let parts = fields(of: cte, "ctename", "ctequery", "cterecursive")
-                guard let other = parts[0], unsafe bytes[other].elementsEqual(bytes[name]) else { continue }
+                guard let other = parts[0], bytes[other].elementsEqual(bytes[name]) else { continue }
                 guard let query = parts[1], let isRecursive = parts[2], holds(isRecursive, "false") else { return nil }
                 return base(of: query, depth: depth + 1)
             }
@@ -84,7 +84,7 @@
     /// spaces are escaped by a backslash.
     func fields(of node: Range<Int>, _ names: StaticString...) -> [Range<Int>?] {
         var found = [Range<Int>?](repeating: nil, count: names.count)
-        guard node.count >= 2, unsafe bytes[node.lowerBound] == UInt8(ascii: "{") else { return found }
+        guard node.count >= 2, bytes[node.lowerBound] == UInt8(ascii: "{") else { return found }
         let end = node.upperBound - 1
         var place = node.lowerBound + 1
         var open: Int?
@@ -93,39 +93,39 @@
             let token = token(from: &place, to: end)
             // A field's value follows its name, even if the value begins with a colon.
             let isName =
-                token.map { unsafe bytes[$0.lowerBound] == UInt8(ascii: ":") && start != $0.lowerBound } ?? false
+                token.map { bytes[$0.lowerBound] == UInt8(ascii: ":") && start != $0.lowerBound } ?? false
             if let index = open, isName || token == nil {
                 found[index] = trimmed(start..<(token?.lowerBound ?? end))
                 open = nil
             }
             guard let token else { return found }
             guard isName else { continue }
-            let name = unsafe UnsafeRawBufferPointer(rebasing: bytes[(token.lowerBound + 1)..<token.upperBound])
-            open = names.firstIndex { unsafe matches(name, $0) }
+            let name = bytes.part((token.lowerBound + 1)..<token.upperBound)
+            open = names.firstIndex { matches(name, $0) }
             start = place
-            while start < end, unsafe bytes[start] == UInt8(ascii: " ") { start += 1 }
+            while start < end, bytes[start] == UInt8(ascii: " ") { start += 1 }
         }
     }
 
     /// Returns the nodes in a list, which is written `({...} {...})`.
     func elements(of list: Range<Int>) -> [Range<Int>] {
-        guard list.count >= 2, unsafe bytes[list.lowerBound] == UInt8(ascii: "(") else { return [] }
+        guard list.count >= 2, bytes[list.lowerBound] == UInt8(ascii: "(") else { return [] }
         var nodes: [Range<Int>] = []
         var place = list.lowerBound + 1
         while let token = token(from: &place, to: list.upperBound - 1) {
-            if unsafe bytes[token.lowerBound] == UInt8(ascii: "{") { nodes.append(token) }
+            if bytes[token.lowerBound] == UInt8(ascii: "{") { nodes.append(token) }
         }
         return nodes
     }
 
     /// Reads one word, or one node or list with its contents.
     private func token(from place: inout Int, to end: Int) -> Range<Int>? {
-        while place < end, unsafe bytes[place] == UInt8(ascii: " ") || bytes[place] == UInt8(ascii: "\n") { place += 1 }
+        while place < end, bytes[place] == UInt8(ascii: " ") || bytes[place] == UInt8(ascii: "\n") { place += 1 }
         guard place < end else { return nil }
         let start = place
         var depth = 0
         while place < end {
-            switch unsafe bytes[place] {
+            switch bytes[place] {
             case UInt8(ascii: "\\"): place += 1
             case UInt8(ascii: "{"), UInt8(ascii: "("): depth += 1
             case UInt8(ascii: "}"), UInt8(ascii: ")"):
@@ -144,24 +144,24 @@
     }
 
     private func isNode(_ node: Range<Int>, of type: StaticString) -> Bool {
-        type.withUTF8Buffer { unsafe bytes[node].starts(with: $0) }
+        type.withBytes { bytes[node].starts(with: $0) }
     }
 
     private func trimmed(_ range: Range<Int>) -> Range<Int> {
         var end = range.upperBound
-        while end > range.lowerBound, unsafe bytes[end - 1] == UInt8(ascii: " ") { end -= 1 }
+        while end > range.lowerBound, bytes[end - 1] == UInt8(ascii: " ") { end -= 1 }
         return range.lowerBound..<end
     }
 
     func holds(_ range: Range<Int>, _ text: StaticString) -> Bool {
-        unsafe matches(UnsafeRawBufferPointer(rebasing: bytes[range]), text)
+        matches(bytes.part(range), text)
     }
 
-    private func matches(_ bytes: UnsafeRawBufferPointer, _ text: StaticString) -> Bool {
-        text.withUTF8Buffer { unsafe bytes.elementsEqual($0) }
+    private func matches(_ bytes: ByteView, _ text: StaticString) -> Bool {
+        text.withBytes { bytes.elementsEqual($0) }
     }
 
     func integer(_ range: Range<Int>) -> Int? {
-        unsafe range.count > 10 ? nil : Int(String(decoding: bytes[range], as: UTF8.self))
+        range.count > 10 ? nil : Int(String(decoding: bytes[range], as: UTF8.self))
     }
 }

@@ -66,7 +66,7 @@ struct RoundTrip {
     }
 
     private func read(_ text: String) throws -> PostgresValue {
-        try Array(text.utf8).withUnsafeBytes {
+        try text.withBytes {
             try Codec.decode($0, type: type, format: .text, types: client.types)
         }
     }

@@ -46,7 +46,7 @@ import Testing
         Played.polls.withLock { $0 = polls }
         var connection = 0
         try withUnsafeMutablePointer(to: &connection) { pointer in
-            let key = try #require(CancelKey(for: OpaquePointer(pointer), functions: Self.functions))
+            let key = try #require(CancelKey(for: ConnectionHandle(OpaquePointer(pointer)), functions: Self.functions))
             key.send(timeout: timeout)
         }
         return Played.calls.withLock { $0 }

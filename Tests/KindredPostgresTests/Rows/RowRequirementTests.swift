@@ -5,7 +5,7 @@ import Testing
 @Suite struct RowRequirementTests {
     private func row(_ bytes: [UInt8]?, _ type: PostgresDataType, _ format: PostgresFormat) -> Row {
         Row(columns: RowColumns([.init(name: "a", dataType: type, format: format)], types: nil), count: 1) { _, write in
-            bytes?.withUnsafeBytes(write)
+            bytes?.withBytes(write)
         }
     }
 

@@ -22,7 +22,7 @@ import Testing
         let values: [[UInt8]?] = [nil, [], [1], [2], [1, 2]]
         let columns = RowColumns((0..<9).map { .init(name: "c\($0)", dataType: .bytea) }, types: nil)
         func row(_ cells: [[UInt8]?]) -> Row {
-            Row(columns: columns, count: cells.count) { column, write in cells[column]?.withUnsafeBytes(write) }
+            Row(columns: columns, count: cells.count) { column, write in cells[column]?.withBytes(write) }
         }
         for _ in 0..<500 {
             let cells = (0..<9).map { _ in values[.random(in: 0..<values.count)] }
@@ -175,7 +175,7 @@ import Testing
                 #expect(PQsetvalue(handle, Int32(row), Int32(position), &bytes, length) == 1)
             }
         }
-        return QueryResult(taking: handle, types: nil)
+        return QueryResult(taking: ResultHandle(handle), types: nil)
     }
 }
 

@@ -81,7 +81,7 @@ func decoded(
     _ format: PostgresFormat = .binary,
     types: TypeRegistry? = nil
 ) throws -> PostgresValue {
-    try ([0] + bytes).withUnsafeBytes {
-        try Codec.decode(UnsafeRawBufferPointer(rebasing: $0.dropFirst()), type: type, format: format, types: types)
+    try ([0] + bytes).withBytes {
+        try Codec.decode(ByteView(rebasing: $0.dropFirst()), type: type, format: format, types: types)
     }
 }

@@ -60,8 +60,8 @@ import Testing
     func valuesOfAFixedLengthHaveThatLength(type: PostgresDataType, length: Int) throws {
         let zeros = [UInt8](repeating: 0, count: 40)
         for count in 0...40 {
-            let bytes = zeros.prefix(count)
-            let isRead = (try? bytes.withUnsafeBytes { try Codec.decode($0, type: type, format: .binary) }) != nil
+            let bytes = Array(zeros.prefix(count))
+            let isRead = (try? bytes.withBytes { try Codec.decode($0, type: type, format: .binary) }) != nil
             #expect(isRead == (count == length && type != .line), "\(type) of \(count) bytes")
         }
     }

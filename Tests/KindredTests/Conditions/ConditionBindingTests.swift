@@ -27,8 +27,8 @@ private let numericArray = PostgresDataType(rawValue: 1231)
         let bindings = try query.statement(in: ConditionFixture.schema).bindings
         return try bindings.slots.map { slot in
             guard slot.length >= 0 else { return Parameter(slot.type, nil) }
-            let bytes = bindings.bytes[slot.offset..<slot.offset + slot.length]
-            return try bytes.withUnsafeBytes { bytes in
+            let bytes = Array(bindings.bytes[slot.offset..<slot.offset + slot.length])
+            return try bytes.withBytes { bytes in
                 let type = slot.type == .unspecified ? .text : slot.type
                 return Parameter(slot.type, try Codec.decode(bytes, type: type, format: slot.format))
             }

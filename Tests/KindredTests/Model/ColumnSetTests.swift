@@ -41,7 +41,7 @@ import Testing
         var random = Generator(state: UInt64(width))
         let columns = RowColumns((0..<width).map { .init(name: "c\($0)", dataType: .text) }, types: nil)
         let row = Row(columns: columns, count: width) { column, write in
-            if column % 3 != 0 { Array("old \(column)".utf8).withUnsafeBytes(write) }
+            if column % 3 != 0 { "old \(column)".withBytes(write) }
         }
         for _ in 0..<50 {
             var (cells, texts) = (RowCells(), [Int: String?]())

@@ -164,7 +164,7 @@ package final class EntityRuntime: Sendable {
                 },
                 types: types
             )
-            let row = unsafe Row(columns: columns, count: columns.count) { _, _ in }
+            let row = Row(columns: columns, count: columns.count) { _, _ in }
             empty = row
             return row
         }

@@ -21,10 +21,10 @@ struct RowCells: Sendable {
 
     /// A row with the new values, and NULL in all other columns.
     func row(_ columns: RowColumns) -> Row {
-        unsafe bytes.withUnsafeBytes { bytes in
+        bytes.withBytes { bytes in
             let size = places.reduce(0) { $0 + ($1?.count ?? 0) }
             var rank = 0
-            return unsafe Row(columns: columns, values: bytes, size: size) { column in
+            return Row(columns: columns, values: bytes, size: size) { column in
                 guard self.columns.contains(column) else { return nil }
                 defer { rank += 1 }
                 return places[rank]
@@ -73,14 +73,14 @@ struct RowCells: Sendable {
     }
 
     /// Passes a column's new value to `body`; nil for NULL, and for a column without a new value.
-    func withBytes<T>(at column: Int, _ body: (UnsafeRawBufferPointer) -> T) -> T? {
+    func withBytes<T>(at column: Int, _ body: (ByteView) -> T) -> T? {
         guard columns.contains(column), let place = places[columns.rank(of: column)] else { return nil }
-        return unsafe bytes.withUnsafeBytes { unsafe body(UnsafeRawBufferPointer(rebasing: $0[place])) }
+        return bytes.withBytes { body($0.part(place)) }
     }
 
     /// Whether both have the same value for a column.
     func hasSameBytes(as other: RowCells, at column: Int) -> Bool {
-        func copy(_ cells: RowCells) -> [UInt8]? { unsafe cells.withBytes(at: column) { unsafe Array($0) } }
+        func copy(_ cells: RowCells) -> [UInt8]? { cells.withBytes(at: column) { $0.array } }
         return copy(self) == copy(other)
     }
 }
@@ -111,22 +111,22 @@ extension EntityRuntime {
 extension Row {
     /// The row with new values in some columns.
     func replacing(_ cells: RowCells) -> Row {
-        unsafe Row(columns: columns, count: count) { column, write in
+        Row(columns: columns, count: count) { column, write in
             if cells.columns.contains(column) {
-                unsafe cells.withBytes(at: column, write)
+                cells.withBytes(at: column, write)
             } else {
-                unsafe withBytes(at: column, write)
+                withBytes(at: column, write)
             }
         }
     }
 
     /// The row with another row's values in some columns.
     func replacing(_ columns: ColumnSet, from other: Row) -> Row {
-        unsafe Row(columns: self.columns, count: count) { column, write in
+        Row(columns: self.columns, count: count) { column, write in
             if columns.contains(column) {
-                unsafe other.withBytes(at: column, write)
+                other.withBytes(at: column, write)
             } else {
-                unsafe withBytes(at: column, write)
+                withBytes(at: column, write)
             }
         }
     }

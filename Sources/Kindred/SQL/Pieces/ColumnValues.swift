@@ -68,13 +68,13 @@ struct ColumnArrays {
             // A value that the rows do not hold as text must be printed.
             let isPrinted = isText && !attribute.isReadAsText && (attribute.isArray || attribute.enumLabels == nil)
             let type = isText ? .text : attribute.baseType
-            try unsafe bindings.appendArray(count: rows.count, of: type) { position, write in
+            try bindings.appendArray(count: rows.count, of: type) { position, write in
                 guard isPrinted else {
-                    unsafe rows[position].withBytes(at: column, write)
+                    rows[position].withBytes(at: column, write)
                     return
                 }
                 guard let value = try rows[position][column] else { return }
-                unsafe Array(value.description.utf8).withUnsafeBytes(write)
+                value.description.withBytes(write)
             }
         }
     }

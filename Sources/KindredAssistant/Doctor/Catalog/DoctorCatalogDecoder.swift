@@ -185,6 +185,6 @@ struct DoctorCatalogDecoder {
 
     /// 0 for NULL.
     private func optionalOID(_ cells: inout CatalogCells, _ row: Int, _ column: Int) -> UInt32 {
-        unsafe cells.result.withCell(row: row, column: column) { _ in true } == nil ? 0 : cells.oid(row, column)
+        cells.result.withCell(row: row, column: column) { _ in true } == nil ? 0 : cells.oid(row, column)
     }
 }

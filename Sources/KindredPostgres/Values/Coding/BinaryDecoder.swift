@@ -8,11 +8,11 @@
 ///
 /// Throws for bytes of the wrong length or shape.
 struct BinaryDecoder {
-    private let bytes: UnsafeRawBufferPointer
+    private let bytes: ByteView
     private let type: PostgresDataType
     private var position = 0
 
-    init(_ bytes: UnsafeRawBufferPointer, _ type: PostgresDataType) {
+    init(_ bytes: ByteView, _ type: PostgresDataType) {
         self.bytes = bytes
         self.type = type
     }
@@ -37,7 +37,7 @@ struct BinaryDecoder {
         case .uuid: .uuid(try uuid())
         case .json: .json(PostgresJSON(text: try Codec.string(bytes)))
         case .jsonb: .json(try jsonb())
-        case .bytea: .bytes(Array(bytes))
+        case .bytea: .bytes(bytes.array)
         case .time: .time(try time())
         case .timetz: .timeTZ(try timeTZ())
         case .interval: .interval(try interval())
@@ -73,7 +73,7 @@ struct BinaryDecoder {
     /// An array of any dimensions whose elements are of the given type.
     func array(
         of element: PostgresDataType,
-        _ decode: (UnsafeRawBufferPointer) throws -> PostgresValue
+        _ decode: (ByteView) throws -> PostgresValue
     ) throws -> PostgresArray {
         var reader = self
         let dimensionCount = try reader.next(Int32.self)
@@ -134,7 +134,7 @@ struct BinaryDecoder {
     /// Whether `numeric()` can decode the bytes; most numbers are checked without decoding.
     var isNumeric: Bool {
         func word(_ position: Int) -> UInt16 {
-            UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 2 * position, as: UInt16.self))
+            bytes.bigEndian(at: 2 * position, as: UInt16.self)
         }
         let count = bytes.count / 2 - 4
         if count > 0, bytes.count % 2 == 0, Int(word(0)) == count, word(2) == PostgresNumeric.Sign.positive.rawValue,
@@ -191,14 +191,14 @@ struct BinaryDecoder {
     }
 
     private func uuid() throws -> UUID {
-        guard bytes.count == 16 else { throw malformed }
-        return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))
+        guard let uuid = bytes.uuid else { throw malformed }
+        return uuid
     }
 
     /// A version byte, then the text.
     private func jsonb() throws -> PostgresJSON {
         guard bytes.first == 1 else { throw malformed }
-        return PostgresJSON(text: try Codec.string(UnsafeRawBufferPointer(rebasing: bytes.dropFirst())))
+        return PostgresJSON(text: try Codec.string(ByteView(rebasing: bytes.dropFirst())))
     }
 
     /// The text of a `"char"`, as the server prints it: nothing for zero, an octal number beyond ASCII.
@@ -213,18 +213,18 @@ struct BinaryDecoder {
     /// The integer that fills all the bytes.
     private func whole<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type) throws -> T {
         guard bytes.count == MemoryLayout<T>.size else { throw malformed }
-        return T(bigEndian: bytes.loadUnaligned(as: T.self))
+        return bytes.bigEndian(as: T.self)
     }
 
     private mutating func next<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type) throws -> T {
         guard bytes.count - position >= MemoryLayout<T>.size else { throw malformed }
         defer { position += MemoryLayout<T>.size }
-        return T(bigEndian: bytes.loadUnaligned(fromByteOffset: position, as: T.self))
+        return bytes.bigEndian(at: position, as: T.self)
     }
 
-    private mutating func next(_ count: Int) throws -> UnsafeRawBufferPointer {
+    private mutating func next(_ count: Int) throws -> ByteView {
         guard count <= bytes.count - position else { throw malformed }
         defer { position += count }
-        return UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])
+        return bytes.part(position..<position + count)
     }
 }

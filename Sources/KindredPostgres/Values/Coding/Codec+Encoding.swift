@@ -38,7 +38,7 @@ extension Codec {
         case .bool:
             guard case .bool(let value) = value else { throw mismatch(value, type) }
             bytes.append(value ? 1 : 0)
-        case .uuid: withUnsafeBytes(of: try uuid(value).uuid) { bytes.append(contentsOf: $0) }
+        case .uuid: bytes.append(try uuid(value))
         case .timestamp, .timestamptz: bytes.appendBigEndian(try timestamp(value, type).microsecondsSince2000)
         case .date: bytes.appendBigEndian(try date(value).daysSince2000)
         case .numeric: append(try numeric(value), &bytes)
@@ -145,16 +145,5 @@ extension Codec {
             bytes.appendBigEndian(interval.months)
         default: throw mismatch(value, type)
         }
-    }
-}
-
-extension [UInt8] {
-    package mutating func appendBigEndian(_ value: some FixedWidthInteger) {
-        Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
-    }
-
-    /// Overwrites bytes that were appended before.
-    mutating func replaceBigEndian(_ value: Int32, at offset: Int) {
-        withUnsafeMutableBytes { $0.storeBytes(of: value.bigEndian, toByteOffset: offset, as: Int32.self) }
     }
 }

@@ -77,7 +77,7 @@ extension Codec {
 
     /// Parses a text as the server prints it; nil if it is invalid or of an unknown type.
     private static func parts(of text: String, _ type: PostgresDataType, _ types: TypeRegistry?) -> PostgresValue? {
-        let read = try? Array(text.utf8).withUnsafeBytes { try decode($0, type: type, format: .text, types: types) }
+        let read = try? Array(text.utf8).withBytes { try decode($0, type: type, format: .text, types: types) }
         if case .other? = read { return nil }
         return read
     }

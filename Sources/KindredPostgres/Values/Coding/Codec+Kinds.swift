@@ -2,7 +2,7 @@
 extension Codec {
     /// The value of a type of the given kind; nil if a part's type is unknown.
     static func decode(
-        _ bytes: UnsafeRawBufferPointer,
+        _ bytes: ByteView,
         as kind: TypeRegistry.Kind,
         _ context: DecodingContext
     ) throws -> PostgresValue? {
@@ -12,11 +12,11 @@ extension Codec {
         case .versionedText:
             guard context.format == .binary else { return .string(try string(bytes)) }
             guard bytes.first == 1 else { throw malformed(type) }
-            return .string(try string(UnsafeRawBufferPointer(rebasing: bytes.dropFirst())))
+            return .string(try string(ByteView(rebasing: bytes.dropFirst())))
         case .domain(let base): return try context.decode(bytes, as: base)
         case .array(let element):
             guard context.isKnown(element) else { return nil }
-            let decodeElement = { (bytes: UnsafeRawBufferPointer) in try context.decode(bytes, as: element) }
+            let decodeElement = { (bytes: ByteView) in try context.decode(bytes, as: element) }
             return switch context.format {
             case .binary: .array(try BinaryDecoder(bytes, type).array(of: element, decodeElement))
             case .text: .array(try ArrayTextReader.read(bytes, type, of: element, decodeElement))
@@ -31,12 +31,12 @@ extension Codec {
         case .hstore: return .hstore(try scalar(bytes, context))
         case .vector: return .vector(try scalar(bytes, context))
         case .custom(let codec):
-            return try codec.decode(PostgresRawValue(dataType: type, format: context.format, bytes: Array(bytes)))
+            return try codec.decode(PostgresRawValue(dataType: type, format: context.format, bytes: bytes.array))
         }
     }
 
     private static func scalar<Scalar: PostgresScalar>(
-        _ bytes: UnsafeRawBufferPointer, _ context: DecodingContext
+        _ bytes: ByteView, _ context: DecodingContext
     ) throws -> Scalar {
         let scalar =
             switch context.format {
@@ -48,7 +48,7 @@ extension Codec {
     }
 
     private static func range(
-        _ bytes: UnsafeRawBufferPointer, of bound: PostgresDataType, _ context: DecodingContext
+        _ bytes: ByteView, of bound: PostgresDataType, _ context: DecodingContext
     ) throws -> PostgresRange<PostgresValue> {
         let range: PostgresRange<PostgresValue>?
         switch context.format {
@@ -63,7 +63,7 @@ extension Codec {
     }
 
     private static func multirange(
-        _ bytes: UnsafeRawBufferPointer, of bound: PostgresDataType, _ context: DecodingContext
+        _ bytes: ByteView, of bound: PostgresDataType, _ context: DecodingContext
     ) throws -> PostgresMultirange<PostgresValue> {
         var ranges: [PostgresRange<PostgresValue>] = []
         switch context.format {
@@ -93,7 +93,7 @@ extension Codec {
     }
 
     private static func binaryRange(
-        _ bytes: UnsafeRawBufferPointer, of bound: PostgresDataType, _ context: DecodingContext
+        _ bytes: ByteView, of bound: PostgresDataType, _ context: DecodingContext
     ) throws -> PostgresRange<PostgresValue>? {
         var reader = ByteReader(bytes)
         guard let flags = reader.next(UInt8.self).map(RangeFlags.init(rawValue:)) else { return nil }
@@ -128,7 +128,7 @@ extension Codec {
         guard isUpperInclusive || reader.skip(")") else { return nil }
         func limit(_ part: [UInt8]?, isInclusive: Bool) throws -> PostgresRange<PostgresValue>.Limit {
             guard let part else { return .unbounded }
-            let value = try part.withUnsafeBytes { try context.decode($0, as: bound) }
+            let value = try part.withBytes { try context.decode($0, as: bound) }
             return isInclusive ? .inclusive(value) : .exclusive(value)
         }
         return PostgresRange(
@@ -138,7 +138,7 @@ extension Codec {
 
     /// Decodes a composite; nil if it is in text form and a field's type is unknown.
     private static func composite(
-        _ bytes: UnsafeRawBufferPointer, _ known: [TypeRegistry.Field]?, _ context: DecodingContext
+        _ bytes: ByteView, _ known: [TypeRegistry.Field]?, _ context: DecodingContext
     ) throws -> PostgresComposite? {
         var fields: [PostgresComposite.Field] = []
         switch context.format {
@@ -163,7 +163,7 @@ extension Codec {
                 guard position == 0 || reader.skip(","), let part = reader.part(until: ",)") else {
                     throw malformed(context.type)
                 }
-                let value = try part?.withUnsafeBytes { try context.decode($0, as: field.type) }
+                let value = try part?.withBytes { try context.decode($0, as: field.type) }
                 fields.append(PostgresComposite.Field(name: field.name, value: value))
             }
             guard reader.skip(")"), reader.isAtEnd else { throw malformed(context.type) }
@@ -180,7 +180,7 @@ struct DecodingContext {
     let depth: Int
 
     /// Reads a part.
-    func decode(_ bytes: UnsafeRawBufferPointer, as part: PostgresDataType) throws -> PostgresValue {
+    func decode(_ bytes: ByteView, as part: PostgresDataType) throws -> PostgresValue {
         try Codec.decode(bytes, type: part, format: format, types: types, depth: depth + 1)
     }
 

@@ -7,7 +7,7 @@ package enum Codec {
     ///
     ///Throws `PostgresError` `.decodingFailed` for bytes that are not a valid value of the type.
     package static func decode(
-        _ bytes: UnsafeRawBufferPointer,
+        _ bytes: ByteView,
         type: PostgresDataType,
         format: PostgresFormat,
         types: TypeRegistry? = nil
@@ -16,7 +16,7 @@ package enum Codec {
     }
 
     static func decode(
-        _ bytes: UnsafeRawBufferPointer,
+        _ bytes: ByteView,
         type: PostgresDataType,
         format: PostgresFormat,
         types: TypeRegistry?,
@@ -31,29 +31,28 @@ package enum Codec {
         guard depth < TypeRegistry.maximumDepth else { throw malformed(type) }
         let context = DecodingContext(type: type, format: format, types: types, depth: depth)
         if let kind = context.kind(of: type), let value = try decode(bytes, as: kind, context) { return value }
-        return .other(PostgresRawValue(dataType: type, format: format, bytes: Array(bytes)))
+        return .other(PostgresRawValue(dataType: type, format: format, bytes: bytes.array))
     }
 
     /// Decodes text, which libpq does not validate.
-    static func string(_ bytes: UnsafeRawBufferPointer) throws -> String {
+    static func string(_ bytes: ByteView) throws -> String {
         // `String(decoding:)` repairs invalid text, which then differs from the bytes. `String(validating:as:)` costs more: it
         // looks up the metadata of generic types each time.
-        var text = String(decoding: bytes, as: UTF8.self)
-        let isSame = text.withUTF8 { Row.areEqual(UnsafeRawBufferPointer($0), bytes) }
-        if isSame { return text }
+        let text = String(decoding: bytes, as: UTF8.self)
+        if text.withBytes({ $0.isEqual(to: bytes) }) { return text }
         throw PostgresError(.decodingFailed, "The server sent text that is not valid UTF-8")
     }
 
     /// Whether bytes are valid UTF-8.
-    static func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    static func isText(_ bytes: ByteView) -> Bool {
         isASCII(bytes) || (try? string(bytes)) != nil
     }
 
     /// Checks ASCII eight bytes at a time: every text of every row is checked here.
-    private static func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    private static func isASCII(_ bytes: ByteView) -> Bool {
         var (position, bits) = (0, UInt64(0))
         while bytes.count - position >= 8 {
-            bits |= bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+            bits |= bytes.load(at: position, as: UInt64.self)
             position += 8
         }
         while position < bytes.count {

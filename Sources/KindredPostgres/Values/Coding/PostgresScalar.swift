@@ -9,7 +9,7 @@ protocol PostgresScalar: Hashable, Sendable, LosslessStringConvertible {
 
 extension PostgresScalar {
     /// Reads the binary form, which fills all the bytes.
-    init?(binary bytes: UnsafeRawBufferPointer) {
+    init?(binary bytes: ByteView) {
         var reader = ByteReader(bytes)
         self.init(binary: &reader)
         guard reader.isAtEnd else { return nil }

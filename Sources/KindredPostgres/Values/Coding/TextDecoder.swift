@@ -9,7 +9,7 @@ enum TextDecoder {
     /// The value of a built-in type other than an array; nil for every other type.
     ///
     ///Throws for malformed text.
-    static func scalar(_ bytes: UnsafeRawBufferPointer, _ type: PostgresDataType) throws -> PostgresValue? {
+    static func scalar(_ bytes: ByteView, _ type: PostgresDataType) throws -> PostgresValue? {
         guard type.isKnownScalar else { return nil }
         guard let value = value(try Codec.string(bytes), type) else { throw Codec.malformed(type) }
         return value
@@ -103,7 +103,7 @@ enum TextDecoder {
         guard groups.map(\.count) == [8, 4, 4, 4, 12], let bytes = hex(groups.joined()), bytes.count == 16 else {
             return nil
         }
-        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+        return bytes.withBytes(\.uuid)
     }
 
     private static func hex(_ digits: some Sequence<UInt8>) -> [UInt8]? {
@@ -143,7 +143,7 @@ extension PostgresValue {
         if let value = TextDecoder.value(text, type) {
             self = value
         } else if type.builtInKind != nil {
-            self = try Array(text.utf8).withUnsafeBytes { bytes in
+            self = try Array(text.utf8).withBytes { bytes in
                 do {
                     return try Codec.decode(bytes, type: type, format: .text)
                 } catch {

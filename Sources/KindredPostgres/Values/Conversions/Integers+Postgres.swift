@@ -37,15 +37,6 @@ extension PostgresDecodable where Self: FixedWidthInteger {
     }
 }
 
-extension RawSpan {
-    /// The integer that fills the bytes.
-    func bigEndian<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type) -> T? {
-        guard byteCount == MemoryLayout<T>.size else { return nil }
-        // Every pattern of bits is an integer.
-        return T(bigEndian: unsafe unsafeLoadUnaligned(as: T.self))
-    }
-}
-
 extension Int: PostgresEncodable, PostgresDecodable {}
 extension Int8: PostgresEncodable, PostgresDecodable {}
 extension Int16: PostgresEncodable, PostgresDecodable {}

@@ -29,7 +29,7 @@ extension String: PostgresEncodable, PostgresDecodable {
     /// Reads the types whose forms are their text.
     public static func decode(postgresBytes bytes: RawSpan, of column: PostgresCellType) throws -> String? {
         switch column.dataType {
-        case .text, .varchar: try unsafe bytes.withUnsafeBytes { try Codec.string($0) }
+        case .text, .varchar: try bytes.withBytes { try Codec.string($0) }
         default: nil
         }
     }
@@ -70,8 +70,7 @@ extension UUID: PostgresEncodable, PostgresDecodable {
     /// Reads the binary form.
     public static func decode(postgresBytes bytes: RawSpan, of column: PostgresCellType) throws -> UUID? {
         guard column.dataType == .uuid, column.format == .binary, bytes.byteCount == 16 else { return nil }
-        // Any 16 bytes are a valid UUID.
-        return UUID(uuid: unsafe bytes.unsafeLoadUnaligned(as: uuid_t.self))
+        return bytes.withBytes(\.uuid)
     }
 }
 

@@ -1,22 +1,22 @@
 /// Reads arrays as the server prints them: `{1,NULL,"a b"}`, `[0:1]={…}`, nested braces for several dimensions.
 struct ArrayTextReader {
-    private let bytes: UnsafeRawBufferPointer
+    private let bytes: ByteView
     private var position = 0
     /// The number of items at each depth, once a pair of braces of that depth has closed.
     private var counts: [Int?] = []
     private var elements: [PostgresValue?] = []
     private var item: [UInt8] = []
     private let delimiter: UInt8
-    private let decode: (UnsafeRawBufferPointer) throws -> PostgresValue
+    private let decode: (ByteView) throws -> PostgresValue
 
     private static let maximumDepth = 6
 
     /// Reads the whole array, its elements by the given function.
     static func read(
-        _ bytes: UnsafeRawBufferPointer,
+        _ bytes: ByteView,
         _ type: PostgresDataType,
         of element: PostgresDataType,
-        _ decode: (UnsafeRawBufferPointer) throws -> PostgresValue
+        _ decode: (ByteView) throws -> PostgresValue
     ) throws -> PostgresArray {
         try withoutActuallyEscaping(decode) { decode in
             var reader = ArrayTextReader(bytes: bytes, delimiter: element == .box ? ";" : ",", decode: decode)
@@ -26,9 +26,9 @@ struct ArrayTextReader {
     }
 
     private init(
-        bytes: UnsafeRawBufferPointer,
+        bytes: ByteView,
         delimiter: Unicode.Scalar,
-        decode: @escaping (UnsafeRawBufferPointer) throws -> PostgresValue
+        decode: @escaping (ByteView) throws -> PostgresValue
     ) {
         self.bytes = bytes
         self.delimiter = UInt8(ascii: delimiter)
@@ -109,7 +109,7 @@ struct ArrayTextReader {
         }
         guard isQuoted ? skip("\"") : !item.isEmpty else { return false }
         let isNull = !isQuoted && item.elementsEqual("NULL".utf8)
-        elements.append(isNull ? nil : try item.withUnsafeBytes(decode))
+        elements.append(isNull ? nil : try item.withBytes(decode))
         return true
     }
 }

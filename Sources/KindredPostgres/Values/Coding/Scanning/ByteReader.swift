@@ -1,8 +1,8 @@
 /// Reads numbers and slices from the front of encoded bytes; nil if too few are left.
 struct ByteReader {
-    private var rest: UnsafeRawBufferPointer.SubSequence
+    private var rest: Slice<ByteView>
 
-    init(_ bytes: UnsafeRawBufferPointer) {
+    init(_ bytes: ByteView) {
         rest = bytes[...]
     }
 
@@ -12,7 +12,7 @@ struct ByteReader {
     var count: Int { rest.count }
 
     mutating func next<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type = T.self) -> T? {
-        next(MemoryLayout<T>.size).map { T(bigEndian: $0.loadUnaligned(as: T.self)) }
+        next(MemoryLayout<T>.size).map { $0.bigEndian(as: T.self) }
     }
 
     mutating func nextDouble() -> Double? {
@@ -23,10 +23,10 @@ struct ByteReader {
         next(UInt32.self).map(Float.init(bitPattern:))
     }
 
-    mutating func next(_ count: Int) -> UnsafeRawBufferPointer? {
+    mutating func next(_ count: Int) -> ByteView? {
         guard count >= 0, count <= rest.count else { return nil }
         defer { rest = rest.dropFirst(count) }
-        return UnsafeRawBufferPointer(rebasing: rest.prefix(count))
+        return ByteView(rebasing: rest.prefix(count))
     }
 
     /// Text that ends with a NUL.
@@ -43,7 +43,7 @@ struct ByteReader {
     }
 
     /// A value with its length before it; nil for NULL.
-    mutating func nextField() -> UnsafeRawBufferPointer?? {
+    mutating func nextField() -> ByteView?? {
         guard let length = next(Int32.self) else { return nil }
         if length < 0 { return .some(nil) }
         return next(Int(length)).map { $0 }

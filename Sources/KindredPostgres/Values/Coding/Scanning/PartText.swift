@@ -21,10 +21,10 @@ enum PartText {
 
 /// Reads the texts of composite values and ranges.
 struct PartReader {
-    private let bytes: UnsafeRawBufferPointer
+    private let bytes: ByteView
     private var position = 0
 
-    init(_ bytes: UnsafeRawBufferPointer) {
+    init(_ bytes: ByteView) {
         self.bytes = bytes
     }
 
@@ -32,7 +32,7 @@ struct PartReader {
     var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     mutating func skip(_ word: StaticString) -> Bool {
-        let matches = word.withUTF8Buffer { bytes[position...].starts(with: $0) }
+        let matches = word.withBytes { bytes[position...].starts(with: $0) }
         if matches { position += word.utf8CodeUnitCount }
         return matches
     }
@@ -45,7 +45,7 @@ struct PartReader {
         var part: [UInt8] = []
         var isQuoted = false
         while let byte = next {
-            if !isQuoted, ends.withUTF8Buffer({ $0.contains(byte) }) {
+            if !isQuoted, ends.withBytes({ $0.contains(byte) }) {
                 return position == start ? .some(nil) : part
             }
             position += 1

@@ -1,35 +1,12 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 extension String {
     /// Whether the strings have the same bytes, as the server compares: two spellings of "é" are two strings.
     package func hasSameBytes(as other: String) -> Bool {
-        withBytes { left in
-            other.withBytes { right in
-                guard left.count == right.count, let first = left.baseAddress, let second = right.baseAddress else {
-                    return left.count == right.count
-                }
-                return memcmp(first, second, left.count) == 0
-            }
-        }
-    }
-
-    /// Lends the bytes; nearly all strings store them contiguously, so nothing is copied.
-    @inline(__always)
-    private func withBytes<T>(_ body: (UnsafeRawBufferPointer) -> T) -> T {
-        if let result = utf8.withContiguousStorageIfAvailable({ body(UnsafeRawBufferPointer($0)) }) { return result }
-        var text = self
-        return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+        withBytes { left in other.withBytes { left.isEqual(to: $0) } }
     }
 
     /// Hashes what `hasSameBytes` compares.
     package func hashBytes(into hasher: inout Hasher) {
-        withBytes { hasher.combine(bytes: $0) }
+        withBytes { $0.hash(into: &hasher) }
         hasher.combine(0xFF as UInt8)
     }
 
@@ -37,10 +14,8 @@ extension String {
     var holdsEscapedNUL: Bool {
         withBytes { utf8 in
             var position = 0
-            while let base = utf8.baseAddress, position < utf8.count,
-                let found = memchr(base + position, Int32(UInt8(ascii: "\\")), utf8.count - position)
-            {
-                position = found - UnsafeMutableRawPointer(mutating: base) + 1
+            while let found = utf8.firstIndex(of: UInt8(ascii: "\\"), from: position) {
+                position = found + 1
                 if utf8[position...].starts(with: "u0000".utf8) { return true }
                 // The escaped character, which may be another backslash.
                 position += 1
@@ -55,9 +30,8 @@ extension String {
     /// there.
     func appendBytes(to bytes: inout [UInt8]) throws {
         let isWhole = withBytes { utf8 in
-            guard let first = utf8.baseAddress else { return true }
-            guard memchr(first, 0, utf8.count) == nil else { return false }
-            bytes.append(contentsOf: utf8)
+            guard utf8.firstIndex(of: 0, from: 0) == nil else { return false }
+            bytes.append(utf8)
             return true
         }
         guard isWhole else {

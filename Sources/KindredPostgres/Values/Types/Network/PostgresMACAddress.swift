@@ -32,7 +32,7 @@ extension PostgresMACAddress: PostgresScalar {
     }
 
     /// Reads the binary form of one of the two types.
-    init?(binary bytes: UnsafeRawBufferPointer, _ type: PostgresDataType) {
+    init?(binary bytes: ByteView, _ type: PostgresDataType) {
         guard bytes.count == (type == .macaddr8 ? 8 : 6) else { return nil }
         self.init(bytes)
     }
