@@ -104,7 +104,8 @@ struct Withholding {
         guard name.isRelation || name.kind == .type else { return }
         // What else would have the name has to wait.
         for kind: ItemName.Kind in [.type, .table, .view, .sequence, .index] where kind != name.kind {
-            if kept[name.named(kind)] != nil, from[name.named(kind)] == nil { hold(name.named(kind)) }
+            let other = name.named(kind)
+            if kept[other] != nil, from[other] == nil, kept.excludes(name, other) { hold(other) }
         }
     }
 

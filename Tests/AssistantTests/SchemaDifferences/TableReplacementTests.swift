@@ -103,6 +103,14 @@ import Testing
                 "ALTER TABLE \"public\".\"b\" DROP COLUMN \"a\"",
             ]),
         Case(
+            "a table whose rows are a column's type becomes partitioned",
+            "CREATE TABLE a (n integer); CREATE TABLE b (id integer, a a, list a[])",
+            "CREATE TABLE a (n integer) PARTITION BY HASH (n); CREATE TABLE b (id integer, a a, list a[])",
+            withheld: ["DROP TABLE \"public\".\"a\""]),
+        Case(
+            "an index and a type have one name", "CREATE TABLE a (n integer); CREATE INDEX x ON a (n)",
+            "CREATE TYPE x AS ENUM ('y'); CREATE TABLE b (x x)", withheld: ["DROP TABLE \"public\".\"a\""]),
+        Case(
             "a child no longer inherits",
             "CREATE TABLE a (n integer CHECK (n > 0)); CREATE TABLE b (m integer) INHERITS (a)",
             "CREATE TABLE a (n integer CHECK (n > 0)); CREATE TABLE b (n integer, m integer)",

@@ -16,8 +16,8 @@ extension SchemaPlanner {
     private mutating func findRenamedTypes() {
         let leaving = dropped.filter { name in
             name.kind == .type
-                && [.table, .view, .sequence, .index].contains {
-                    to[name.named($0)] != nil && from[name.named($0)] == nil
+                && [.table, .view, .sequence, .index].map(name.named).contains { other in
+                    to[other] != nil && from[other] == nil && from.excludes(name, other)
                 }
         }
         renamedTypes = replacedTypes.union(leaving).sorted()

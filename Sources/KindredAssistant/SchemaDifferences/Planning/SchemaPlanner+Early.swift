@@ -30,6 +30,12 @@ extension SchemaPlanner {
         for name in dropped.sorted() where from.constraint(name)?.kind == .foreignKey {
             try drop(constraint: name)
         }
+        for name in dropped.sorted() where isOfDroppedRows(name) {
+            main.append(
+                SchemaStatement(
+                    "ALTER TABLE \(try DDL.path(name)) DROP COLUMN \(try DDL.name(name.part))", lock: exclusive(name),
+                    canLoseData: true))
+        }
         for name in from.ordered(dropped).reversed() {
             switch name.kind {
             case .trigger:
@@ -78,6 +84,14 @@ extension SchemaPlanner {
             main.append(
                 SchemaStatement("DROP SEQUENCE \(try DDL.path(name))", lock: exclusive(name), canLoseData: !goesOn))
         }
+    }
+
+    /// Whether a column is of the type of a table's or view's rows that goes, which it has to leave before.
+    func isOfDroppedRows(_ column: ItemName) -> Bool {
+        guard column.kind == .column, dropped.contains(column), isKept(column.owner()) else { return false }
+        return from[column]?.dependencies.contains { name in
+            (name.kind == .table || name.kind == .view) && name != column.owner() && dropped.contains(name)
+        } ?? false
     }
 
     private mutating func drop(constraint name: ItemName) throws {

@@ -125,7 +125,8 @@ extension SchemaPlanner {
                     "DROP COLUMN \(try DDL.name(column.part))", canLoseData: to[column] == nil,
                     note: to[column] == nil ? nil : "made again below"))
         }
-        for column in from.columns(of: name) where dropped.contains(column) && from.column(column)?.generation == nil {
+        for column in from.columns(of: name)
+        where dropped.contains(column) && from.column(column)?.generation == nil && !isOfDroppedRows(column) {
             main.append(alter("DROP COLUMN \(try DDL.name(column.part))", canLoseData: true))
         }
         if old.isUnlogged != new.isUnlogged {

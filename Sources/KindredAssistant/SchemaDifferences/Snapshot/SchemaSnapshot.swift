@@ -56,6 +56,16 @@ struct SchemaSnapshot {
         if case .sequence(let sequence) = items[name]?.content { sequence } else { nil }
     }
 
+    /// Whether of two things of the same name there can be one only: relations and composite types, and any type and a
+    /// relation with rows, since those are types, too.
+    func excludes(_ name: ItemName, _ other: ItemName) -> Bool {
+        guard name.kind == .type || other.kind == .type else { return true }
+        let (type, relation) = name.kind == .type ? (name, other) : (other, name)
+        if relation.kind == .table || relation.kind == .view { return true }
+        if case .composite = items[type]?.content { return true }
+        return false
+    }
+
     /// What depends on each thing.
     var dependents: [ItemName: Set<ItemName>] {
         var result: [ItemName: Set<ItemName>] = [:]
