@@ -6,7 +6,7 @@ import Testing
 
 /// Making and finding objects of typed classes.
 @Suite struct TypedCreationTests {
-    @Test(.database(.file("../../sql/demo.sql"))) func valuesAreGivenByProperty() async throws {
+    @Test(.database(.file("../../../sql/demo.sql"))) func valuesAreGivenByProperty() async throws {
         try await withModels { database, context in
             let (smith, recorder) = try await recordingStatements {
                 try await context.create(Person.self) {
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test(.database(.file("../../sql/demo.sql"))) func objectsAreFoundByKey() async throws {
+    @Test(.database(.file("../../../sql/demo.sql"))) func objectsAreFoundByKey() async throws {
         try await withModels { _, context in
             let stock = try #require(await context.fetch(Stock.self).sorted { $0.bookID }.first())
             let (found, recorder) = try await recordingStatements {
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test(.database(.file("../../sql/demo.sql"))) func columnsAreReadAsTuples() async throws {
+    @Test(.database(.file("../../../sql/demo.sql"))) func columnsAreReadAsTuples() async throws {
         try await withModels { _, context in
             let people = try await context.fetch(Person.self).sorted { $0.id }.all()
             let rows: [(Int, String, PostgresDate?)] = try await context.fetch(Person.self)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test(.database(.file("../../sql/demo.sql"))) func validationListsAllThatIsMissingOrRetyped() async throws {
+    @Test(.database(.file("../../../sql/demo.sql"))) func validationListsAllThatIsMissingOrRetyped() async throws {
         try await withDatabase { (database, _) async throws in
             try await database.query("ALTER TABLE profile RENAME settings TO preferences")
             try await database.query("ALTER TABLE profile ADD settings text, DROP COLUMN biography")
@@ -133,7 +133,7 @@ import Testing
         override func prepareForDeletion() async throws { Self.log.add("deletes \(name)") }
     }
 
-    @Test(.database(.file("../../sql/demo.sql"))) func overriddenMethodsAreCalled() async throws {
+    @Test(.database(.file("../../../sql/demo.sql"))) func overriddenMethodsAreCalled() async throws {
         try await withDatabase(classes: [Writer.self]) { database, context in
             let first = try #require(await context.find(Writer.self, 1))
             #expect(Writer.log.take() == ["fetched 1"])

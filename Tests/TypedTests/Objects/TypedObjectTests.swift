@@ -5,7 +5,7 @@ import Testing
 
 /// Classes that a generator wrote, over the demo database.
 @Suite struct TypedObjectTests {
-    @Test(.database(.file("../../sql/demo.sql"))) func objectsAreOfTheirClassHoweverTheyAreReached() async throws {
+    @Test(.database(.file("../../../sql/demo.sql"))) func objectsAreOfTheirClassHoweverTheyAreReached() async throws {
         try await withModels { _, context in
             let smith = try await context.fetch(Person.self).where("surname = %@ AND firstname = %@", "Smith", "Ada")
                 .one()
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test(.database(.file("../../sql/demo.sql"))) func manyKeysFindManyObjects() async throws {
+    @Test(.database(.file("../../../sql/demo.sql"))) func manyKeysFindManyObjects() async throws {
         try await withModels { _, context in
             let people = try await context.find(Person.self, [3, 1, 99_999])
             #expect(people.map(\.id) == [3, 1])
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test(.database(.file("../../sql/demo.sql"))) func handlesWriteThroughAndPropertiesAreStaged() async throws {
+    @Test(.database(.file("../../../sql/demo.sql"))) func handlesWriteThroughAndPropertiesAreStaged() async throws {
         try await withModels { database, context in
             let smith = try #require(await context.fetch(Person.self).sorted("id").first())
             let email = try await context.create(Email.self, [\.address: "new@example.org"])
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test(.database(.file("../../sql/demo.sql"))) func aLabelThatIsNewIsRead() async throws {
+    @Test(.database(.file("../../../sql/demo.sql"))) func aLabelThatIsNewIsRead() async throws {
         try await withModels { database, context in
             try await database.query("ALTER TYPE purchase_status ADD VALUE 'lost'")
             try await database.query("UPDATE purchase SET status = 'lost' WHERE store_id = 1 AND number = 1")
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test(.database(.file("../../sql/demo.sql"))) func aClassThatIsNotRegisteredIsAnError() async throws {
+    @Test(.database(.file("../../../sql/demo.sql"))) func aClassThatIsNotRegisteredIsAnError() async throws {
         try await withDatabase { database, context in
             let error = await expectError(.classMismatch) { _ = try context.fetch(Person.self) }
             #expect(error?.message.contains("Person") == true)
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("S13: everything in which classes and database differ is one error", .database(.file("../../sql/demo.sql")))
+    @Test("S13: everything in which classes and database differ is one error", .database(.file("../../../sql/demo.sql")))
     func everythingThatDoesNotFitIsOneError() async throws {
         try await withDatabase { database, _ in
             try database.validate(

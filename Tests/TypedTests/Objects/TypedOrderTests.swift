@@ -24,7 +24,7 @@ import Testing
         await database.close()
     }
 
-    @Test(.database(.file("../../sql/demo.sql"))) func typedHandlesKeepTheOrder() async throws {
+    @Test(.database(.file("../../../sql/demo.sql"))) func typedHandlesKeepTheOrder() async throws {
         try await withOrder(by: "copies") { purchase, context, client in
             let lines = purchase.lines
             let before = try await lines.objects
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test(.database(.file("../../sql/demo.sql"))) func anOrderThatIsPartOfTheKeyCanOnlyBeRead() async throws {
+    @Test(.database(.file("../../../sql/demo.sql"))) func anOrderThatIsPartOfTheKeyCanOnlyBeRead() async throws {
         try await withOrder(by: "line") { purchase, context, client in
             let lines = try await purchase.lines.objects
             #expect(lines.map(\.line) == lines.map(\.line).sorted())

@@ -5,7 +5,7 @@ import Testing
 
 /// Statements that typed properties cause say where in the program that was, wherever a call can know.
 @Suite struct TypedPlaceTests {
-    @Test(.database(.file("../../sql/demo.sql"))) func callsNameTheirLines() async throws {
+    @Test(.database(.file("../../../sql/demo.sql"))) func callsNameTheirLines() async throws {
         func fill(_ person: inout NewValues<Person>) {
             person.firstname = "A"
             person.surname = "B"
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test(.database(.file("../../sql/demo.sql"))) func transactionControlNamesItsTransaction() async throws {
+    @Test(.database(.file("../../../sql/demo.sql"))) func transactionControlNamesItsTransaction() async throws {
         try await withModels { _, context in
             let (line, recorder) = try await recordingStatements {
                 try await context.transaction {
@@ -59,7 +59,7 @@ import Testing
     }
 
     /// Properties and loops over them cannot know where they are: the statement has no place rather than a wrong one.
-    @Test(.database(.file("../../sql/demo.sql"))) func propertiesHaveNone() async throws {
+    @Test(.database(.file("../../../sql/demo.sql"))) func propertiesHaveNone() async throws {
         try await withModels { _, context in
             let book = try #require(await context.fetch(Book.self).first())
             let (_, recorder) = try await recordingStatements {

@@ -5,7 +5,7 @@ import Testing
 
 /// Changes by condition, written over properties.
 @Suite struct TypedUpdateTests {
-    @Test(.database(.file("../../sql/demo.sql"))) func columnsAreCalculatedInTheDatabase() async throws {
+    @Test(.database(.file("../../../sql/demo.sql"))) func columnsAreCalculatedInTheDatabase() async throws {
         try await withModels { _, context in
             let books = try await context.fetch(Book.self).where { $0.id <= 5 }.sorted { $0.id }.all()
             let prices = books.map(\.price)

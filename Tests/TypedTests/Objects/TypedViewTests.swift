@@ -5,7 +5,7 @@ import Testing
 
 /// Relationships of views as properties of generated classes: the demo's view `new_book` shows some of the books.
 @Suite struct TypedViewTests {
-    @Test(.database(.file("../../sql/demo.sql"))) func propertiesLeadToViewsAndBack() async throws {
+    @Test(.database(.file("../../../sql/demo.sql"))) func propertiesLeadToViewsAndBack() async throws {
         try await withModels { database, context in
             let new = try await context.fetch(NewBook.self).sorted { $0.id }.all()
             try #require(!new.isEmpty)
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test(.database(.file("../../sql/demo.sql"))) func conditionsAndPrefetchTakeViews() async throws {
+    @Test(.database(.file("../../../sql/demo.sql"))) func conditionsAndPrefetchTakeViews() async throws {
         try await withModels { database, context in
             let authors = try await context.fetch(Author.self).where { $0.newBooks.contains { $0.id > 0 } }
                 .prefetch(\.newBooks).all()
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test(.database(.file("../../sql/demo.sql"))) func pairsAreWrittenThroughAView() async throws {
+    @Test(.database(.file("../../../sql/demo.sql"))) func pairsAreWrittenThroughAView() async throws {
         try await withModels { database, context in
             let view = try #require(try await context.fetch(NewBook.self).sorted { $0.id }.first())
             let book = try await context.fetch(Book.self).where { $0.id == view.id }.one()

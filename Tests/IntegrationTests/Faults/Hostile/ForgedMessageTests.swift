@@ -23,7 +23,7 @@ import TypeModels
 
     @Test(
         "Whatever a server answers ends in values or in errors of Kindred's", .timeLimit(.minutes(60)),
-        .database(.file("../../TypeModels/schema.sql")), arguments: [UInt64.random(in: 0..<1_000_000)])
+        .database(.file("../../../TypeModels/schema.sql")), arguments: [UInt64.random(in: 0..<1_000_000)])
     func forgedAnswers(seed: UInt64) async throws {
         try await withClient { try await $0.runScript(Self.rows) }
         let proxy = try FaultProxy()

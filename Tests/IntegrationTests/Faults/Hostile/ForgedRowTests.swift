@@ -20,7 +20,7 @@ import TypeModels
 
     @Test(
         "Rows with values that cannot be read are errors, and what passes can be read by every property",
-        .database(.file("../../TypeModels/schema.sql")), arguments: [UInt64.random(in: 0..<1_000_000), 1])
+        .database(.file("../../../TypeModels/schema.sql")), arguments: [UInt64.random(in: 0..<1_000_000), 1])
     func forgedValues(seed: UInt64) async throws {
         try await withClient { try await $0.runScript(Self.rows) }
         let proxy = try FaultProxy()
