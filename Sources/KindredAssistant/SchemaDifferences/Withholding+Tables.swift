@@ -22,10 +22,16 @@ extension Withholding {
     private mutating func removeParts(of table: ItemName) {
         for part in newParts[table] ?? [] {
             kept.items[part] = nil
-            // Of a column that does not come.
-            for sequence in newSequences[part] ?? [] { kept.items[sequence] = from[sequence] }
+            restoreSequences(of: part)
         }
         for part in newParts[table] ?? [] { holdDependents(of: part) }
+    }
+
+    /// Takes out the sequences that the new side gives a column that does not come, or stays as it was.
+    mutating func restoreSequences(of column: ItemName) {
+        for sequence in newSequences[column] ?? [] where from.sequence(sequence)?.owner != column {
+            kept.items[sequence] = from[sequence]
+        }
     }
 
     /// Lets tables wait, and what the new side builds on them.

@@ -82,6 +82,7 @@ struct Withholding {
             statements.append("ALTER TABLE \(shown(name)) \(action)")
             kept.items[name]?.content = item.content
             waiting.append(name)
+            restoreSequences(of: name)
             holdDependents(of: name)
         case (.column, nil):
             guard kept[name.owner()] != nil, kept[name] == nil else { return }
@@ -134,6 +135,7 @@ struct Withholding {
                 if next.kind != .column { statements.append("the new \(next.described)") }
                 kept.items[next] = nil
             }
+            restoreSequences(of: next)
             work += (newDependents[next] ?? []).filter { SchemaPlanner.isManaged($0) && $0.kind != .table }.sorted()
         }
     }
