@@ -22,19 +22,17 @@ struct DOTWriter {
     /// What stands beside the name of a relationship: the helper table that its line stands for, and where it leads to if
     /// that is said instead of drawn.
     private let notes: [QualifiedName: [String: String]]
-    private let labels: Diagram.Labels
+    let labels: Diagram.Labels
     private let titles: [QualifiedName: String]
     /// The entities that lines of others lead to, so that others stand at their left: a line from such an entity to itself
     /// leaves at its right, where there is room for it.
     private let isReferring: Set<QualifiedName>
 
     /// How many lines of each entity are drawn to another or to itself.
-    private let degrees: [QualifiedName: Int]
+    let degrees: [QualifiedName: Int]
 
     /// Above so many entities lines are straight, which takes much less time to lay out.
     private static let mostWithCurves = 150
-    /// So many entities without other lines stand in one column beside the one they are related to.
-    private static let mostInColumn = 16
     private var showsNamesOnly: Bool { diagram.detail == .names }
 
     init(diagram: Diagram, emphasis: QualifiedName?, link: ((QualifiedName) -> String?)?) {
@@ -131,25 +129,6 @@ struct DOTWriter {
         return lines + ["\(indentation)}"]
     }
 
-    /// Invisible edges, so that entities without lines stand in rows and columns instead of in one endless column.
-    private func grid(_ members: [QualifiedName]) -> [String] {
-        guard members.count > 3 else { return [] }
-        let height = Int(Double(members.count).squareRoot() * 1.8) + 1
-        return zip(members, members.dropFirst(height)).map(hidden)
-    }
-
-    /// Invisible edges that keep views without relationships beside a table that they show.
-    private var viewPlaces: [String] {
-        let shown = Set(diagram.nodes.map(\.entity))
-        return diagram.nodes.filter { $0.isView && $0.relationships.isEmpty }.compactMap { node in
-            node.shownTables.first(where: shown.contains).map { hidden($0, node.entity) }
-        }
-    }
-
-    private func hidden(_ from: QualifiedName, _ to: QualifiedName) -> String {
-        #""\#(from.diagramID)" -> "\#(to.diagramID)" [style=invis];"#
-    }
-
     /// The entity, and the labels beside it.
     private func texts(of node: Diagram.Node) -> [String] {
         [text(of: node)] + (labels.besides[node.entity] ?? []).map(text)
@@ -163,11 +142,6 @@ struct DOTWriter {
         ]
         if let link = link?(label.hub) { attributes.append("URL=\(link.quotedForDOT)") }
         return #""\#(label.diagramID)" [\#(attributes.joined(separator: ", "))];"#
-    }
-
-    /// Whether all lines of an entity lead to labels, so that nothing says where it stands.
-    private func onlyHasLabels(_ entity: QualifiedName) -> Bool {
-        labels.besides[entity] != nil && degrees[entity] == nil
     }
 
     private func text(of node: Diagram.Node) -> String {
@@ -191,21 +165,6 @@ struct DOTWriter {
     }
 
     // MARK: Lines
-
-    /// How many ranks each line to an entity without other lines spans, so that many of them around one do not stand in
-    /// one endless column.
-    private var spans: [QualifiedName: Int] {
-        var leaves: [QualifiedName: [QualifiedName]] = [:]
-        for edge in diagram.edges where degrees[edge.to.entity] == 1 && labels.label(of: edge) == nil {
-            leaves[edge.from.entity, default: []].append(edge.to.entity)
-        }
-        var spans: [QualifiedName: Int] = [:]
-        for leaves in leaves.values where leaves.count > Self.mostInColumn {
-            let width = Int((Double(leaves.count) / 4).squareRoot()) + 1
-            for (place, leaf) in leaves.enumerated() { spans[leaf] = 1 + place % width }
-        }
-        return spans
-    }
 
     /// The port of each relationship's name.
     private var ports: [QualifiedName: [String: Int]] {

@@ -1,0 +1,46 @@
+import KindredSchema
+
+// Where entities stand that lines do not place well.
+extension DOTWriter {
+    /// So many entities without other lines stand in one column beside the one they are related to.
+    private static let mostInColumn = 16
+
+    /// Invisible edges, so that entities without lines stand in rows and columns instead of in one endless column.
+    func grid(_ members: [QualifiedName]) -> [String] {
+        guard members.count > 3 else { return [] }
+        let height = Int(Double(members.count).squareRoot() * 1.8) + 1
+        return zip(members, members.dropFirst(height)).map(hidden)
+    }
+
+    /// Invisible edges that keep views without relationships beside a table that they show.
+    var viewPlaces: [String] {
+        let shown = Set(diagram.nodes.map(\.entity))
+        return diagram.nodes.filter { $0.isView && $0.relationships.isEmpty }.compactMap { node in
+            node.shownTables.first(where: shown.contains).map { hidden($0, node.entity) }
+        }
+    }
+
+    func hidden(_ from: QualifiedName, _ to: QualifiedName) -> String {
+        #""\#(from.diagramID)" -> "\#(to.diagramID)" [style=invis];"#
+    }
+
+    /// Whether all lines of an entity lead to labels, so that nothing says where it stands.
+    func onlyHasLabels(_ entity: QualifiedName) -> Bool {
+        labels.besides[entity] != nil && degrees[entity] == nil
+    }
+
+    /// How many ranks each line to an entity without other lines spans, so that many of them around one do not stand in
+    /// one endless column.
+    var spans: [QualifiedName: Int] {
+        var leaves: [QualifiedName: [QualifiedName]] = [:]
+        for edge in diagram.edges where degrees[edge.to.entity] == 1 && labels.label(of: edge) == nil {
+            leaves[edge.from.entity, default: []].append(edge.to.entity)
+        }
+        var spans: [QualifiedName: Int] = [:]
+        for leaves in leaves.values where leaves.count > Self.mostInColumn {
+            let width = Int((Double(leaves.count) / 4).squareRoot()) + 1
+            for (place, leaf) in leaves.enumerated() { spans[leaf] = 1 + place % width }
+        }
+        return spans
+    }
+}
