@@ -39,7 +39,8 @@ extension SchemaPlanner {
             if old.base != new.base || old.collation != new.collation { replaceType(name) }
         case (.composite(let old), .composite(let new)):
             let changes = old.contains { field in new.contains { $0.name == field.name && $0 != field } }
-            if changes, isUsedByColumns(name) { replaceType(name) }
+            // An attribute that columns use cannot change its type, not even those of tables that are made before.
+            if changes, isUsedByColumns(name, dependents) || isUsedByColumns(name, to.dependents) { replaceType(name) }
         case (.table(let old), .table(let new)):
             if TableReplacement(from: from, to: to).isNeeded(for: name) { drop(name) }
             // A logged table refers to no unlogged one, not even between two statements.
@@ -83,7 +84,7 @@ extension SchemaPlanner {
         return true
     }
 
-    func isUsedByColumns(_ type: ItemName) -> Bool {
+    private func isUsedByColumns(_ type: ItemName, _ dependents: [ItemName: Set<ItemName>]) -> Bool {
         var (seen, waiting): (Set<ItemName>, [ItemName]) = ([type], [type])
         while let next = waiting.popLast() {
             for dependent in dependents[next] ?? [] where !seen.contains(dependent) {
