@@ -59,6 +59,13 @@ extension Withholding {
         }
     }
 
+    /// A table has one primary key.
+    mutating func holdOtherKeys(than key: ItemName) {
+        for other in newParts[key.owner()] ?? [] where other != key {
+            if kept.constraint(other)?.kind == .primaryKey { hold(other) }
+        }
+    }
+
     /// What has the name of a foreign table waits for it to be dropped.
     mutating func holdForeignNames() {
         for name in kept.items.keys.sorted() where name.isRelation && from[name] == nil {

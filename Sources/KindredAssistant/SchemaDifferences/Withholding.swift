@@ -149,6 +149,7 @@ struct Withholding {
                 if kept[need] == nil {
                     kept.items[need] = from[need]
                     waiting.append(need)
+                    if from.constraint(need)?.kind == .primaryKey { holdOtherKeys(than: need) }
                 } else if need.kind == .view || need.kind == .constraint, kept[need]?.content != from[need]?.content {
                     statements.append("the new definition of the \(need.described)")
                     kept.items[need] = from[need]

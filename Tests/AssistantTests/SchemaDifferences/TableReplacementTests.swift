@@ -74,6 +74,14 @@ import Testing
             parent + "CREATE TABLE new PARTITION OF event FOR VALUES FROM (0) TO (10); CREATE INDEX ON new (name)",
             withheld: ["DROP TABLE \"public\".\"old\"", "the new table public.new"]),
         Case(
+            "a partition goes to which rows may refer", partitioned,
+            partitioned.replacing(
+                "CREATE TABLE event_2 PARTITION OF event FOR VALUES FROM (10) TO (20) PARTITION BY RANGE (id);",
+                with: ""
+            )
+            .replacing("CREATE TABLE event_2a PARTITION OF event_2 FOR VALUES FROM (10) TO (15);", with: ""),
+            withheld: ["DROP TABLE \"public\".\"event_2\"", "DROP TABLE \"public\".\"event_2a\""]),
+        Case(
             "a table becomes a view", ordinary,
             ordinary.replacing(
                 "CREATE TABLE guest (id integer PRIMARY KEY, event_id integer REFERENCES event);",

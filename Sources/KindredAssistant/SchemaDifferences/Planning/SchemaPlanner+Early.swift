@@ -30,6 +30,7 @@ extension SchemaPlanner {
         for name in dropped.sorted() where from.constraint(name)?.kind == .foreignKey {
             try drop(constraint: name)
         }
+        try detachReferencedPartitions()
         for name in dropped.sorted() where isOfDroppedRows(name) {
             main.append(
                 SchemaStatement(
@@ -129,6 +130,25 @@ extension SchemaPlanner {
                     : "ALTER TABLE \(try DDL.path(parent)) DETACH PARTITION \(try DDL.path(name))"
                 main.append(SchemaStatement(sql, lock: exclusive(old.bound == nil ? name : parent)))
             }
+        }
+    }
+
+    /// A partition that foreign keys refer to by way of its parents cannot be dropped before it leaves those.
+    private mutating func detachReferencedPartitions() throws {
+        var referenced: Set<ItemName> = []
+        for (name, item) in from.items where from.constraint(name)?.kind == .foreignKey && !dropped.contains(name) {
+            referenced.formUnion(item.dependencies.map { $0.owner() })
+        }
+        for name in dropped.sorted() where from.table(name)?.bound != nil {
+            guard let parent = from.table(name)?.parents.first, !dropped.contains(parent) else { continue }
+            var above: ItemName? = parent
+            while let next = above, !referenced.contains(next) { above = from.table(next)?.parents.first }
+            guard above != nil else { continue }
+            main.append(
+                SchemaStatement(
+                    "ALTER TABLE \(try DDL.path(parent)) DETACH PARTITION \(try DDL.path(name))",
+                    lock: exclusive(parent),
+                    note: "fails where rows refer to its rows"))
         }
     }
 
