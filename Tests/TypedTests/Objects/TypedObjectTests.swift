@@ -80,7 +80,8 @@ import Testing
         }
     }
 
-    @Test("S13: everything in which classes and database differ is one error", .database(.file("../../../sql/demo.sql")))
+    @Test(
+        "S13: everything in which classes and database differ is one error", .database(.file("../../../sql/demo.sql")))
     func everythingThatDoesNotFitIsOneError() async throws {
         try await withDatabase { database, _ in
             try database.validate(
