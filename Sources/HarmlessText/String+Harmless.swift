@@ -38,6 +38,26 @@ extension String {
         }
     }
 
+    /// The text as a string of JSON, with the same characters escaped: readers get the text itself.
+    package var quotedForJSON: String {
+        var quoted = "\""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            case "\r": quoted += "\\r"
+            case "\t": quoted += "\\t"
+            case _ where scalar.isHarmful:
+                // Four digits: each of these characters has at most so many.
+                let digits = String(scalar.value, radix: 16)
+                quoted += "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+
     /// Whether a byte is, or begins, a harmful scalar.
     private var mayBeHarmful: Bool {
         utf8.contains { $0 < 0x20 || $0 == 0x7F || $0 == 0xC2 || $0 == 0xD8 || $0 == 0xE2 }

@@ -1,3 +1,4 @@
+import HarmlessText
 import KindredSchema
 
 extension Diagram {

@@ -90,21 +90,6 @@ extension String {
         }
         return "\"\(text)\""
     }
-
-    /// The text in quotation marks with a backslash before those and before backslashes, on one line, as JSON has it.
-    var quotedForJSON: String {
-        let text = unicodeScalars.reduce(into: "") { result, scalar in
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case _ where scalar.isHarmful:
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return "\"\(text)\""
-    }
 }
 
 extension Entity.Kind {

@@ -19,13 +19,13 @@ indirect enum JSONText: ExpressibleByStringLiteral {
     /// The text on one line.
     var line: String {
         switch self {
-        case .string(let text): Self.quoted(text)
+        case .string(let text): text.quotedForJSON
         case .integer(let number): "\(number)"
         case .bool(let value): "\(value)"
         case .null: "null"
         case .list(let values): "[\(values.map(\.line).joined(separator: ", "))]"
         case .object(let members):
-            "{\(members.map { "\(Self.quoted($0.0)): \($0.1.line)" }.joined(separator: ", "))}"
+            "{\(members.map { "\($0.0.quotedForJSON): \($0.1.line)" }.joined(separator: ", "))}"
         }
     }
 
@@ -36,27 +36,9 @@ indirect enum JSONText: ExpressibleByStringLiteral {
         case .list(let values) where !values.isEmpty:
             return "[\n\(values.map { inside + $0.lines(depth + 1) }.joined(separator: ",\n"))\n\(end)]"
         case .object(let members) where !members.isEmpty:
-            let lines = members.map { "\(inside)\(Self.quoted($0.0)): \($0.1.lines(depth + 1))" }
+            let lines = members.map { "\(inside)\($0.0.quotedForJSON): \($0.1.lines(depth + 1))" }
             return "{\n\(lines.joined(separator: ",\n"))\n\(end)}"
         default: return line
         }
-    }
-
-    private static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case "\n": quoted += "\\n"
-            case "\r": quoted += "\\r"
-            case "\t": quoted += "\\t"
-            case _ where scalar.isHarmful:
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
     }
 }
