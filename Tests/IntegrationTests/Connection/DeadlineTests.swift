@@ -83,10 +83,14 @@ import Testing
                 try await client.query("SELECT 1", timeout: limit)
             }
         case .cancelled:
+            let isFrozen = Flag()
             let waiting = Task {
+                defer { _ = isFrozen.exchange(true) }
                 try await freeze()
+                _ = isFrozen.exchange(true)
                 return try await client.query("SELECT 1")
             }
+            while !isFrozen.value { try? await Task.sleep(for: .milliseconds(5)) }
             // Likely in the middle of the statement; before it the cancellation is no wait at all.
             try? await Task.sleep(for: .milliseconds(200))
             clock.start()
