@@ -10,6 +10,14 @@ extension Unicode.Scalar {
 
     /// The scalar escaped as in a Swift literal: `\u{1B}`.
     package var writtenOut: String { "\\u{\(String(value, radix: 16, uppercase: true))}" }
+
+    /// The scalar escaped as in JSON and in SQL texts with escapes, such as `\u001b`.
+    ///
+    /// For harmful scalars: each of them has at most four digits.
+    package var inFourDigits: String {
+        let digits = String(value, radix: 16)
+        return "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
 }
 
 extension String {
@@ -48,10 +56,7 @@ extension String {
             case "\n": quoted += "\\n"
             case "\r": quoted += "\\r"
             case "\t": quoted += "\\t"
-            case _ where scalar.isHarmful:
-                // Four digits: each of these characters has at most so many.
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+            case _ where scalar.isHarmful: quoted += scalar.inFourDigits
             default: quoted.unicodeScalars.append(scalar)
             }
         }

@@ -1,3 +1,4 @@
+import HarmlessText
 import KindredPostgres
 
 /// What the comment on a foreign key says where its name and its actions do not suffice.
@@ -65,10 +66,10 @@ struct ModelAnnotation {
         var members: [String] = []
         let names = [("name", name), ("inverse", inverse), ("manyToMany", manyToMany)]
         for (key, value) in names {
-            if let value { members.append("\"\(key)\": \(PlanLiteral.json(value))") }
+            if let value { members.append("\"\(key)\": \(value.quotedForJSON)") }
         }
-        members += rules.sorted { $0.key < $1.key }.map { "\"\($0.key)\": \(PlanLiteral.json($0.value))" }
-        if let orderedBy { members.append("\"orderedBy\": \(PlanLiteral.json(orderedBy))") }
+        members += rules.sorted { $0.key < $1.key }.map { "\"\($0.key)\": \($0.value.quotedForJSON)" }
+        if let orderedBy { members.append("\"orderedBy\": \(orderedBy.quotedForJSON)") }
         if let minimumCount { members.append("\"minimumCount\": \(minimumCount)") }
         if let maximumCount { members.append("\"maximumCount\": \(maximumCount)") }
         if members.isEmpty { return text }

@@ -10,28 +10,10 @@ enum PlanLiteral {
             switch scalar {
             case "'": literal += "''"
             case "\\": literal += "\\\\"
-            case _ where scalar.isHarmful:
-                let digits = String(scalar.value, radix: 16)
-                literal += "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+            case _ where scalar.isHarmful: literal += scalar.inFourDigits
             default: literal.unicodeScalars.append(scalar)
             }
         }
         return literal + "'"
-    }
-
-    /// A JSON string.
-    static func json(_ text: String) -> String {
-        var json = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": json += "\\\""
-            case "\\": json += "\\\\"
-            case _ where scalar.isHarmful:
-                let digits = String(scalar.value, radix: 16)
-                json += "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-            default: json.unicodeScalars.append(scalar)
-            }
-        }
-        return json + "\""
     }
 }
