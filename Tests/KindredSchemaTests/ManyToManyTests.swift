@@ -292,9 +292,47 @@ import Testing
         let person = try schema.entity(named: "person")
         #expect(person.relationship(named: "filmSet") == nil)
         #expect(
-            person.relationships.filter { $0.kind == .manyToMany }.map(\.name)
-                == ["liked_person_id_fkey", "seen_person_id_fkey"]
-        )
+            person.relationships.filter { $0.kind == .manyToMany }.map(\.name) == ["liked_filmSet", "seen_filmSet"])
+        #expect(person.relationship(named: "liked_filmSet")?.helper?.entity.name == "liked")
+        #expect(
+            try schema.entity(named: "film").relationships.filter { $0.kind == .manyToMany }.map(\.name)
+                == ["liked_personSet", "seen_personSet"])
+    }
+
+    /// The schema of crates.io: users follow crates, and own them.
+    @Test func helpersToOneTableAreNamedAfterThemselves() throws {
+        let schema = try TestCatalog.make {
+            $0.table("users", ["id"], primaryKey: ["id"])
+            $0.table("crates", ["id"], primaryKey: ["id"])
+            for (name, column) in [("follows", "user_id"), ("crate_owners", "owner_id")] {
+                $0.table(name, ["crate_id", column], primaryKey: ["crate_id", column])
+                $0.foreignKey("fk_\(name)_crate_id", of: name, ["crate_id"], to: "crates")
+                $0.foreignKey("fk_\(name)_\(column)", of: name, [column], to: "users")
+            }
+        }.schema()
+        #expect(
+            try schema.entity(named: "users").relationships.filter { $0.kind == .manyToMany }.map(\.name)
+                == ["crate_owners_cratesSet", "follows_cratesSet"])
+        // Their columns tell these two apart.
+        #expect(
+            try schema.entity(named: "crates").relationships.filter { $0.kind == .manyToMany }.map(\.name)
+                == ["ownerSet", "userSet"])
+    }
+
+    @Test func helpersOfATableWithItselfKeepTheirColumns() throws {
+        let schema = try TestCatalog.make {
+            $0.table("person", ["id"], primaryKey: ["id"])
+            for (name, column) in [("friendship", "friend_id"), ("rivalry", "friend_id"), ("block", "blocked_id")] {
+                $0.table(name, ["person_id", column], primaryKey: ["person_id", column])
+                $0.foreignKey("\(name)_person_id_fkey", of: name, ["person_id"], to: "person")
+                $0.foreignKey("\(name)_\(column)_fkey", of: name, [column], to: "person")
+            }
+        }.schema()
+        #expect(
+            try schema.entity(named: "person").relationships.filter { $0.kind == .manyToMany }.map(\.name) == [
+                "block_personSet", "blockedSet", "friendship_friendSet", "friendship_personSet", "rivalry_friendSet",
+                "rivalry_personSet",
+            ])
     }
 
     @Test func directRelationshipsKeepTheTablesName() throws {
@@ -343,6 +381,46 @@ import Testing
         // The helper's name would be that of both ends, so that they are named by the columns.
         #expect(try schema.relationship("task", "taskSet")?.inverse == "parent")
         #expect(try schema.relationship("task", "neededSet")?.helper?.sourceColumns == ["task_id"])
+    }
+
+    /// person, task(author_id) and assignment(person_id, task_id); on request task has a second key to person.
+    private func peopleAndTasks(hasSecondKey: Bool, _ body: (inout TestCatalog) -> Void = { _ in }) -> TestCatalog {
+        .make {
+            $0.table("person", ["id"], primaryKey: ["id"])
+            $0.table("task", ["id", "author_id", "reviewer_id"], primaryKey: ["id"])
+            $0.table("assignment", ["person_id", "task_id"], primaryKey: ["person_id", "task_id"])
+            $0.foreignKey("task_author_id_fkey", of: "task", ["author_id"], to: "person")
+            if hasSecondKey { $0.foreignKey("task_reviewer_id_fkey", of: "task", ["reviewer_id"], to: "person") }
+            $0.foreignKey("assignment_person_id_fkey", of: "assignment", ["person_id"], to: "person")
+            $0.foreignKey("assignment_task_id_fkey", of: "assignment", ["task_id"], to: "task")
+            body(&$0)
+        }
+    }
+
+    @Test func aContestedNameDoesNotPassToAHelper() throws {
+        let before = try peopleAndTasks(hasSecondKey: false).schema()
+        #expect(try before.relationship("person", "taskSet")?.inverse == "author")
+        let after = try peopleAndTasks(hasSecondKey: true).schema()
+        #expect(try after.relationship("person", "taskSet") == nil)
+        #expect(
+            try after.entity(named: "person").relationships.map(\.name)
+                == ["assignmentSet", "assignment_taskSet", "author_taskSet", "reviewer_taskSet"])
+        let assigned = try #require(try after.relationship("person", "assignment_taskSet"))
+        #expect(
+            assigned.explanation.map(\.description).contains(
+                "taskSet (table name): also claimed by author_taskSet, reviewer_taskSet"))
+    }
+
+    @Test func aContestedNameDoesNotPassToALowerLevel() throws {
+        // The column task_id of a helper to another table has the base task, whose name two direct keys contest.
+        let schema = try peopleAndTasks(hasSecondKey: true) {
+            $0.table("chore", ["id"], primaryKey: ["id"])
+            $0.table("turn", ["person_id", "task_id"], primaryKey: ["person_id", "task_id"])
+            $0.foreignKey("turn_person_id_fkey", of: "turn", ["person_id"], to: "person")
+            $0.foreignKey("turn_task_id_fkey", of: "turn", ["task_id"], to: "chore")
+        }.schema()
+        #expect(try schema.relationship("person", "taskSet") == nil)
+        #expect(try schema.relationship("person", "choreSet")?.helper?.entity.name == "turn")
     }
 
     @Test func tablesOfAnotherSchemaKeepTheirNameToo() throws {

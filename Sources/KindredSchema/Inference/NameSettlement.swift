@@ -41,10 +41,10 @@ struct NameSettlement {
         var generatedFor: Int?
         /// The relationships that claim it on the current level.
         var claims: [Int] = []
-        /// The relationships that claimed it first, on the same level, so that none got it.
+        /// The relationships that claimed it on one level, so that none got it there.
+        ///
+        /// On a lower level only one of them may get it: any other would take over a key that programs have used for these.
         var contestants: [Int] = []
-        /// Their phase.
-        var contestedIn: Int?
     }
 
     private let candidates: [[Candidate]]
@@ -137,10 +137,7 @@ struct NameSettlement {
                 states[slot.name].owner = slot.relationship
             } else {
                 outcomes[slot.relationship][slot.place] = .contested(with: claims.filter { $0 != slot.relationship })
-                if states[slot.name].contestedIn == nil {
-                    states[slot.name].contestedIn = slot.phase
-                    states[slot.name].contestants = claims
-                }
+                if states[slot.name].contestants.isEmpty { states[slot.name].contestants = claims }
             }
         }
         for slot in claimed { states[slot.name].claims.removeAll() }
@@ -154,7 +151,9 @@ struct NameSettlement {
             guard owner == slot.relationship else { return .taken(by: owner) }
             return .given(candidates[slot.relationship][slot.place].name)
         }
-        if let phase = state.contestedIn, phase < slot.phase { return .contested(with: state.contestants) }
+        if !state.contestants.isEmpty, !state.contestants.contains(slot.relationship) {
+            return .contested(with: state.contestants)
+        }
         // Generated names are permanent: only an annotation may take one, not a table or key that is added later.
         if !isAnnotated, let owner = state.generatedFor, owner != slot.relationship { return .reserved(for: owner) }
         return nil

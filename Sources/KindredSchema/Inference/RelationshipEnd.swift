@@ -59,8 +59,7 @@ extension SchemaBuilder {
             ends.append(RelationshipEnd(role: .helper(place, isFirst: false), from: second, to: first))
         }
         makeViewEnds()
-        let direct =
-            helpers.isEmpty ? [] : Set(keys.lazy.filter { !$0.isOneToOne }.map { [$0.destination, $0.source] })
+        let needed = helperEndsNamedByTheirHelper()
         for end in ends {
             switch end.role {
             case .holder(let key): end.candidates = holderCandidates(end, keys[key])
@@ -68,8 +67,8 @@ extension SchemaBuilder {
             case .helper(let pair, let isFirst):
                 let (first, second) = (keys[helpers[pair].first], keys[helpers[pair].second])
                 let (near, far) = isFirst ? (first, second) : (second, first)
-                let hasDirect = direct.contains([near.destination, far.destination])
-                end.candidates = helperCandidates(end, helpers[pair], near, far, hasDirect: hasDirect)
+                let needsHelper = needed[pair][isFirst ? 0 : 1]
+                end.candidates = helperCandidates(end, helpers[pair], near, far, needsHelper: needsHelper)
             }
         }
         // Of two ends with the same generated name the first one keeps it: targets, then holders, then helpers.
@@ -81,6 +80,36 @@ extension SchemaBuilder {
         }
         for place in ends.indices {
             if case .helper = ends[place].role { tables[ends[place].source].ends.append(place) }
+        }
+    }
+    /// For both ends of each helper whether the helper's name has to tell it from others of its source: from a direct to-many
+    /// relationship to the same table, or from the end of another helper that its far key's column would give the same name.
+    private func helperEndsNamedByTheirHelper() -> [[Bool]] {
+        if helpers.isEmpty { return [] }
+        let direct = Set(keys.lazy.filter { !$0.isOneToOne }.map { [$0.destination, $0.source] })
+        // Those whose key has no column of its own stand together if they lead to the same table.
+        struct Way: Hashable {
+            let source: Int
+            let base: String?
+            let destination: Int?
+        }
+        func way(_ near: ForeignKey, _ far: ForeignKey) -> Way {
+            Way(source: near.destination, base: far.base, destination: far.base == nil ? far.destination : nil)
+        }
+        let directions = helpers.map { pair in
+            [(keys[pair.first], keys[pair.second]), (keys[pair.second], keys[pair.first])]
+        }
+        var users: [Way: Set<Int>] = [:]
+        for (helper, both) in directions.enumerated() {
+            for (near, far) in both { users[way(near, far), default: []].insert(helper) }
+        }
+        return directions.map { both in
+            both.map { near, far in
+                // Between a table and itself the columns tell its rows from those of the direct relationship.
+                let hasDirect =
+                    near.destination != far.destination && direct.contains([near.destination, far.destination])
+                return hasDirect || (users[way(near, far)]?.count ?? 0) > 1
+            }
         }
     }
 }

@@ -81,4 +81,28 @@ import Testing
                     == #"@kindred {"deleteRule":"cascade","inverse":"sender_messageSet","name":"sender"} it's \ kept"#)
         }
     }
+
+    /// The rule names as owner of a contested name whichever relationship the model gives it to.
+    @Test(.database) func aContestedNameIsSaidToBelongToWhatHasIt() async throws {
+        try await withDoctorClient { client in
+            try await client.runScript(
+                """
+                CREATE TABLE person (id integer PRIMARY KEY);
+                CREATE TABLE film (id integer PRIMARY KEY, director_id integer REFERENCES person,
+                    person_id integer REFERENCES person);
+                CREATE TABLE role (person_id integer REFERENCES person, film_id integer REFERENCES film,
+                    PRIMARY KEY (person_id, film_id));
+                """)
+            let schema = try await SchemaReader.read(from: client)
+            let found = try await client.allFindings().findings(of: "K206")
+            #expect(found.map(\.ignoreKey) == ["K206:public.film.person", "K206:public.person.filmSet"])
+            #expect(try schema.entity(named: "film").relationship(named: "person")?.columns == ["person_id"])
+            #expect(found.first?.message.hasSuffix("of which only person (film_person_id_fkey) has it") == true)
+            #expect(try schema.entity(named: "person").relationship(named: "filmSet") == nil)
+            #expect(found.last?.message.hasSuffix("claim the name filmSet, so that none has it") == true)
+            #expect(found.last?.facts.first?.value.contains("role_filmSet (role)") == true)
+            for finding in found { try await client.repair(finding) }
+            #expect(try await client.allFindings().findings(of: "K206").isEmpty)
+        }
+    }
 }

@@ -37,6 +37,8 @@ struct NamingOracle {
     private let entities: [UInt32: Entity]
     private var keys: [Key] = []
     private var ends: [End] = []
+    /// The helpers' keys, in both directions.
+    private var ways: [(near: Key, far: Key)] = []
     /// By relation, then by end.
     private(set) var expected: [UInt32: [String: Names]] = [:]
 
@@ -232,6 +234,7 @@ struct NamingOracle {
         // The order matters where generated names are equal.
         ends += keys.compactMap(target) + keys.compactMap(holder)
         let helpers = schema.entities.sorted { $0.name < $1.name }.compactMap { helper($0) }
+        ways = helpers.flatMap { [$0, ($0.1, $0.0)] }
         for (first, second) in helpers { ends += [many(first, second), many(second, first)].compactMap { $0 } }
     }
 
@@ -297,8 +300,10 @@ struct NamingOracle {
         let hasDirect = self.keys.contains {
             !$0.isOneToOne && $0.row.target == source.oid && $0.row.relation == destination.oid
         }
-        if hasDirect, source.oid != destination.oid {
-            end.offers.append((5, "\(table.name)_\(set)"))
+        let isLoop = source.oid == destination.oid
+        if hasDirect && !isLoop || hasRival(near, far) {
+            let own = isLoop ? base(far).map { $0 + "Set" } : set
+            if let own { end.offers.append((5, "\(table.name)_\(own)")) }
         } else if let base = base(far) {
             end.offers.append((5, base + "Set"))
         }
@@ -308,6 +313,17 @@ struct NamingOracle {
         end.order = [1.5, 3, 4.5, 5, 3.5, 6]
         end.isMachineMade = machineMade(near)
         return end
+    }
+
+    /// Whether another helper leads from the same table by a column of the same base, or to the same table if it has none.
+    private func hasRival(_ near: Key, _ far: Key) -> Bool {
+        ways.contains { other in
+            guard other.near.row.relation != near.row.relation, other.near.row.target == near.row.target else {
+                return false
+            }
+            guard let base = base(far) else { return base(other.far) == nil && other.far.row.target == far.row.target }
+            return base == self.base(other.far)
+        }
     }
 
     // MARK: Settling
@@ -324,6 +340,8 @@ struct NamingOracle {
         for (end, name) in sixth where kept[name] !== end && seconds.insert(name + "_2").inserted {
             kept[name + "_2"] = end
         }
+        // A name that several claimed at once is for none but these from then on.
+        var contestants: [String: [End]] = [:]
         for level in [1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5] {
             var claims: [String: [End]] = [:]
             for end in ends {
@@ -331,9 +349,13 @@ struct NamingOracle {
                     if offer.name.isEmpty { continue }
                     let isFree = owners[offer.name] == nil
                     let isKept = level >= 2 && kept[offer.name].map { $0 !== end } ?? false
+                    if let known = contestants[offer.name], !known.contains(where: { $0 === end }) { continue }
                     guard isFree, !isKept, !(claims[offer.name] ?? []).contains(where: { $0 === end }) else { continue }
                     claims[offer.name, default: []].append(end)
                 }
+            }
+            for (name, claimants) in claims where claimants.count > 1 && contestants[name] == nil {
+                contestants[name] = claimants
             }
             for (name, claimants) in claims where claimants.count == 1 {
                 owners[name] = claimants[0]

@@ -19,6 +19,11 @@ enum NameRules {
         }
     }
 
+    /// A relationship's name and the key or helper that makes it.
+    private static func described(_ relationship: Relationship) -> String {
+        "\(relationship.name) (\(relationship.foreignKey ?? relationship.helper?.entity.name ?? ""))"
+    }
+
     static func checkContested(_ visit: inout RuleVisit) {
         let examination = visit.examination
         let pins = NamePins(examination)
@@ -35,11 +40,14 @@ enum NameRules {
                 for name in Set(contested.map(\.name)) { claims[name, default: []].append(relationship) }
             }
             for (name, claimants) in claims where claimants.count > 1 && !claimants.allSatisfy(isChosen) {
-                let words = claimants.map { "\($0.name) (\($0.foreignKey ?? $0.helper?.entity.name ?? ""))" }
+                let words = claimants.map(described)
+                // One of the claimants may have it by another rule.
+                let owner = entity.relationship(named: name)
+                let outcome = owner.map { "of which only \(described($0)) has it" } ?? "so that none has it"
                 visit.report(
                     relation, object: name,
                     subjects: claimants.flatMap { pins.constraints(of: $0).map { .constraint($0.oid) } },
-                    "\(claimants.count) relationships of \(relation.qualifiedName) claim the name \(name), so that none has it",
+                    "\(claimants.count) relationships of \(relation.qualifiedName) claim the name \(name), \(outcome)",
                     facts: [("relationships", words.joined(separator: ", "))],
                     repair: { try pins.statements(for: claimants) })
             }

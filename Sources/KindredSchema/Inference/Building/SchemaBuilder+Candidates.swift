@@ -46,14 +46,14 @@ extension SchemaBuilder {
 
     /// The candidates of a many-to-many end: its source is the target of the helper's near key, its destination of the far key.
     ///
-    /// - Parameter hasDirect: Whether the same two tables have a one-to-many relationship too, in the same direction: then
-    ///   the helper's name distinguishes this one.
+    /// - Parameter needsHelper: Whether the far key's column does not tell this end from the others of its source, so that
+    ///   the helper's name has to.
     func helperCandidates(
         _ end: RelationshipEnd,
         _ helper: HelperPair,
         _ near: ForeignKey,
         _ far: ForeignKey,
-        hasDirect: Bool
+        needsHelper: Bool
     ) -> [Candidate] {
         var found: [Candidate] = []
         if end.viewCount == 0 {
@@ -69,11 +69,13 @@ extension SchemaBuilder {
         let setName = tables[end.destination].name.name + "Set"
         found.append(Candidate(name: setName, rule: .tableName, givesWay: true))
         let table = tables[helper.table].name
-        // Between a table and itself the helper's name would not tell the two ends apart.
-        if hasDirect, near.destination != far.destination {
-            found.append(Candidate(name: "\(table.name)_\(setName)", rule: .columnName))
-        } else if let base = viewedBase(far, towards: end.destination) {
-            found.append(Candidate(name: base + "Set", rule: .columnName))
+        let base = viewedBase(far, towards: end.destination).map { $0 + "Set" }
+        // Between a table and itself the names of helper and table would be those of both ends.
+        let ownName = near.destination == far.destination ? base : setName
+        if needsHelper, let ownName {
+            found.append(Candidate(name: "\(table.name)_\(ownName)", rule: .columnName))
+        } else if let base {
+            found.append(Candidate(name: base, rule: .columnName))
         }
         let suffix = generatedSuffix(end.destination, insteadOf: far.destination)
         for nearName in near.names {

@@ -11,7 +11,7 @@ public struct NameExplanation: Sendable, Hashable, CustomStringConvertible {
         /// The name of the table at the other end, with `Set` for a to-many relationship.
         case tableName
         /// The foreign key's own column without the referenced key's suffix; for a many-to-many relationship beside a direct
-        /// one between the same tables, the helper's name and the table's.
+        /// one between the same tables, or another one by a column of the same name, the helper's name and the table's.
         case columnName
         /// Generated from schema, table and constraint; always assigned.
         case generated
@@ -42,7 +42,8 @@ public struct NameExplanation: Sendable, Hashable, CustomStringConvertible {
         case attribute
         /// Another relationship of the entity, named here, has it by a rule with precedence.
         case taken(by: String)
-        /// Other relationships of the entity, named here, claim it by the same rule; none gets it.
+        /// Other relationships of the entity, named here, claim it by the same rule, so that none gets it; or several of them
+        /// do by a rule with precedence, so that no third one gets it.
         case contested(with: [String])
         /// It is reserved for another relationship of the entity, named here, as its generated name.
         case reserved(for: String)
