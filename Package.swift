@@ -107,11 +107,16 @@ let package = Package(
             exclude: ["README.md"],
             resources: [.embedInCode("demo.sql")]
         ),
+        .target(name: "KindredTerminal", dependencies: ["HarmlessText"]),
+        // By itself, so that `bin/demo` builds nothing that the tour does not need.
+        .target(
+            name: "KindredTour", dependencies: ["EmbeddedPostgres", "Kindred", "KindredScripts", "KindredTerminal"]),
+        .executableTarget(name: "KindredTourTool", dependencies: ["KindredTerminal", "KindredTour"]),
         .target(
             name: "KindredCommand",
             dependencies: [
                 "EmbeddedPostgres", "HarmlessText", "Kindred", "KindredAssistant", "KindredGenerator",
-                "KindredMigrations", "KindredScripts",
+                "KindredMigrations", "KindredTerminal", "KindredTour",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),

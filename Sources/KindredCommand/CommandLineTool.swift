@@ -1,5 +1,7 @@
 import ArgumentParser
 import KindredSchema
+// Callers of the tool get its terminal with it.
+@_exported public import KindredTerminal
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

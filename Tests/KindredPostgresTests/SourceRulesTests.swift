@@ -95,7 +95,7 @@ import Testing
             // Arrays of objects whose class was checked; key paths, which are not Sendable.
             "Kindred/Model/Classes/TypedClasses.swift", "Kindred/Model/Classes/TypedObject.swift",
             // Foundation and C: an error, a flag and a buffer as pointers.
-            "KindredAssistant/ModelImport/Reading/CoreDataModel+Files.swift", "KindredCommand/Terminal.swift",
+            "KindredAssistant/ModelImport/Reading/CoreDataModel+Files.swift", "KindredTerminal/Terminal.swift",
         ]
         let all = places(of: words).keys.filter { !$0.hasPrefix("KindredPostgres/") }
         #expect(all.sorted() == others)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import EmbeddedPostgres
-import Kindred
-import KindredScripts
+import KindredTerminal
+import KindredTour
 
 /// `kindred demo`: the tour, on a private server with the demo database.
 struct DemoCommand: ToolCommand {
@@ -13,26 +13,8 @@ struct DemoCommand: ToolCommand {
             """)
 
     func run(in terminal: Terminal) async throws {
-        terminal.print("Starting a private PostgreSQL server …")
         do {
-            try await EmbeddedPostgres.withServer { server in
-                let client = try await PostgresClient.connect(try PostgresConfiguration(uri: server.uri))
-                do {
-                    try await client.runScript(Scripts.demo)
-                } catch {
-                    await client.close()
-                    throw error
-                }
-                await client.close()
-                let database = try await Database.connect(server.uri)
-                do {
-                    try await DemoTour(database: database, narrator: Narrator(terminal: terminal)).run()
-                } catch {
-                    await database.close()
-                    throw error
-                }
-                await database.close()
-            }
+            try await Tour.run(in: terminal)
         } catch let error as EmbeddedPostgresError {
             throw CommandFailure(.unavailable, error.description)
         }

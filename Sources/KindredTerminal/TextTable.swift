@@ -1,8 +1,8 @@
 import HarmlessText
 
 /// Lines of cells whose columns are as wide as their longest cell.
-struct TextTable {
-    struct Cell {
+package struct TextTable {
+    private struct Cell {
         let text: String
         let style: Terminal.Style?
     }
@@ -10,10 +10,12 @@ struct TextTable {
     private var rows: [[Cell]] = []
     private var widths: [Int] = []
 
-    var isEmpty: Bool { rows.isEmpty }
+    package init() {}
+
+    package var isEmpty: Bool { rows.isEmpty }
 
     /// Adds a line; a style of nil leaves a cell as it is.
-    mutating func add(_ cells: [(text: String, style: Terminal.Style?)]) {
+    package mutating func add(_ cells: [(text: String, style: Terminal.Style?)]) {
         let cells = cells.map { Cell(text: $0.text.harmless, style: $0.style) }
         rows.append(cells)
         for (index, cell) in cells.enumerated() {
@@ -26,7 +28,7 @@ struct TextTable {
     }
 
     /// The indented lines, without trailing spaces.
-    func lines(indentation: Int, in terminal: Terminal) -> [TerminalText] {
+    package func lines(indentation: Int, in terminal: Terminal) -> [TerminalText] {
         rows.map { row in
             var line = TerminalText(String(repeating: " ", count: indentation))
             var pending = 0

@@ -1,4 +1,5 @@
 import Kindred
+import KindredTerminal
 
 /// Prints a step of the tour: the Swift code, the SQL that it sent, and the result.
 struct Narrator {

@@ -17,8 +17,8 @@ import Synchronization
 /// A command's output: a real terminal, a pipe, or a test's memory.
 public struct Terminal: Sendable {
     /// The environment variables that commands see.
-    let environment: [String: String]
-    let usesStyles: Bool
+    package let environment: [String: String]
+    package let usesStyles: Bool
     private let write: @Sendable (String) -> Void
     private let writeError: @Sendable (String) -> Void
 
@@ -83,17 +83,17 @@ public struct Terminal: Sendable {
     }
 
     /// Writes text of several lines to standard output, with terminal control characters escaped.
-    func printLines(_ text: String) {
+    package func printLines(_ text: String) {
         write(text.harmlessLines(indentation: ""))
     }
 
     /// Writes a line to standard output.
-    func print(_ line: TerminalText = "") {
+    package func print(_ line: TerminalText = "") {
         write(line.written + "\n")
     }
 
     /// Writes a line to standard error.
-    func printError(_ line: TerminalText) {
+    package func printError(_ line: TerminalText) {
         writeError(line.written + "\n")
     }
 }

@@ -3,20 +3,20 @@ import HarmlessText
 /// Text for a terminal: the tool's own, with interpolated texts from elsewhere whose control characters are escaped.
 ///
 /// `Terminal` accepts nothing else, so that no name or message of a database can control it.
-struct TerminalText: ExpressibleByStringInterpolation {
+package struct TerminalText: ExpressibleByStringInterpolation {
     /// The escaped text.
-    let written: String
+    package let written: String
 
     /// Escapes a text from elsewhere.
-    init(_ text: String) {
+    package init(_ text: String) {
         written = text.harmless
     }
 
-    init(stringLiteral text: String) {
+    package init(stringLiteral text: String) {
         written = text
     }
 
-    init(stringInterpolation: Interpolation) {
+    package init(stringInterpolation: Interpolation) {
         written = stringInterpolation.written
     }
 
@@ -24,24 +24,26 @@ struct TerminalText: ExpressibleByStringInterpolation {
         self.written = written
     }
 
-    static func + (left: TerminalText, right: TerminalText) -> TerminalText {
+    package static func + (left: TerminalText, right: TerminalText) -> TerminalText {
         TerminalText(written: left.written + right.written)
     }
 
-    struct Interpolation: StringInterpolationProtocol {
+    package struct Interpolation: StringInterpolationProtocol {
         fileprivate var written = ""
 
-        init(literalCapacity: Int, interpolationCount: Int) {}
+        package init(literalCapacity: Int, interpolationCount: Int) {}
 
-        mutating func appendLiteral(_ literal: String) { written += literal }
-        mutating func appendInterpolation(_ text: TerminalText) { written += text.written }
-        mutating func appendInterpolation(_ value: some CustomStringConvertible) { written += "\(value)".harmless }
+        package mutating func appendLiteral(_ literal: String) { written += literal }
+        package mutating func appendInterpolation(_ text: TerminalText) { written += text.written }
+        package mutating func appendInterpolation(_ value: some CustomStringConvertible) {
+            written += "\(value)".harmless
+        }
     }
 }
 
 extension Terminal {
     /// A text style, by escape sequences of two or three characters.
-    enum Style: String {
+    package enum Style: String {
         case bold = "1"
         case faint = "2"
         case red = "31"
@@ -52,7 +54,7 @@ extension Terminal {
     }
 
     /// Returns a text from elsewhere in a style, or plain if styles are off.
-    func styled(_ text: String, _ style: Style) -> TerminalText {
+    package func styled(_ text: String, _ style: Style) -> TerminalText {
         let text = text.harmless
         return TerminalText(
             written: usesStyles && !text.isEmpty ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text)

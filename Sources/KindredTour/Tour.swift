@@ -1,11 +1,41 @@
+import EmbeddedPostgres
 import Kindred
+import KindredScripts
+package import KindredTerminal
 
 /// The tour of the demo database.
-struct DemoTour {
-    let database: Database
-    let narrator: Narrator
+///
+/// `kindred demo`, and `bin/demo`, which builds no more of the package than the tour needs.
+package struct Tour {
+    private let database: Database
+    private let narrator: Narrator
 
-    func run() async throws {
+    /// Starts a private server with the demo database, and walks through.
+    ///
+    /// - Throws: `EmbeddedPostgresError` if no server can be started.
+    package static func run(in terminal: Terminal) async throws {
+        terminal.print("Starting a private PostgreSQL server …")
+        try await EmbeddedPostgres.withServer { server in
+            let client = try await PostgresClient.connect(try PostgresConfiguration(uri: server.uri))
+            do {
+                try await client.runScript(Scripts.demo)
+            } catch {
+                await client.close()
+                throw error
+            }
+            await client.close()
+            let database = try await Database.connect(server.uri)
+            do {
+                try await Tour(database: database, narrator: Narrator(terminal: terminal)).walk()
+            } catch {
+                await database.close()
+                throw error
+            }
+            await database.close()
+        }
+    }
+
+    private func walk() async throws {
         try inferred()
         let context = database.makeContext()
         let person = try await reading(context)
