@@ -6,30 +6,50 @@ public struct DatabaseTrait: TestTrait, SuiteTrait, TestScoping {
     private final class Identity: Sendable {}
 
     private let fixture: DatabaseFixture
+    private let timeLimit: Duration?
     private let identity = Identity()
 
-    init(fixture: DatabaseFixture) {
+    init(fixture: DatabaseFixture, timeLimit: Duration? = nil) {
         self.fixture = fixture
+        self.timeLimit = timeLimit
     }
 
     /// A suite's trait applies to all of its tests.
     public var isRecursive: Bool { true }
 
+    /// Provides a scope for each test case, and one around a test without arguments, in which it has its slot.
+    ///
+    /// Swift Testing counts `.timeLimit` for each case, scopes of cases included: only a scope around the test is outside.
+    public func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? {
+        test.isSuite || (testCase == nil && test.isParameterized) ? nil : self
+    }
+
     /// Creates the database, runs one case of the test, checks for open transactions, and drops the database.
+    ///
+    /// Without a case it waits for the slot of a test without arguments.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
         // The trait nearest to the test applies; those of outer suites are ignored.
         let nearest = test.traits.lazy.compactMap { $0 as? DatabaseTrait }.last
         guard nearest?.identity === identity else { return try await function() }
-        try await TestSlots.shared.withSlot { try await run(test, function) }
+        if testCase == nil {
+            try await TestSlots.tests.withSlot(function)
+        } else if TestSlots.isHeld {
+            try await run(test, function)
+        } else {
+            try await TestSlots.cases.withSlot { try await run(test, function) }
+        }
     }
 
     private func run(_ test: Test, _ function: @concurrent @Sendable () async throws -> Void) async throws {
         let database = try await TestServer.shared().makeDatabase(fixture)
         let result: Result<Void, any Error>
         do {
-            result = .success(try await TestDatabase.$ofTask.withValue(database) { try await function() })
+            result = .success(
+                try await TestDatabase.$ofTask.withValue(database) {
+                    try await withTimeLimit(timeLimit, of: test, function)
+                })
         } catch {
             result = .failure(error)
         }
@@ -54,7 +74,16 @@ extension Trait where Self == DatabaseTrait {
     /// The databases are created on the server that the environment variable `DATABASE_URL` names, whose role
     /// needs CREATEDB; without it on an embedded server that the process shares.
     ///
-    /// - Parameter fixture: The scripts to run in a template, which is created once and copied for each test.
+    /// Not more than some tests have a database at the same time; the others wait. A test without arguments waits before
+    /// it begins, so that `.timeLimit` counts its own time only. The cases of a test with arguments wait within
+    /// `.timeLimit`: give them `timeLimit` instead, which counts from the moment that the case has its database.
+    ///
+    /// - Parameters:
+    ///   - fixture: The scripts to run in a template, which is created once and copied for each test.
+    ///   - timeLimit: How long each case may run before it is cancelled and fails, without the time that it waits for its
+    ///     database.
     /// - Returns: The trait.
-    public static func database(_ fixture: DatabaseFixture) -> Self { DatabaseTrait(fixture: fixture) }
+    public static func database(_ fixture: DatabaseFixture, timeLimit: Duration? = nil) -> Self {
+        DatabaseTrait(fixture: fixture, timeLimit: timeLimit)
+    }
 }

@@ -2,7 +2,17 @@ import Synchronization
 
 /// Limits the number of test databases in use: tests run in parallel without limit, but a server's connections are limited.
 final class TestSlots: Sendable {
-    static let shared = TestSlots(count: 12)
+    /// Taken before a test without arguments begins.
+    static let tests = TestSlots(count: 10)
+
+    /// Taken by a case of a test with arguments, which has begun by then.
+    ///
+    /// Not the same slots: where the runner limits how many cases run at once, tests that hold all slots would wait for
+    /// cases that wait for a slot.
+    static let cases = TestSlots(count: 6)
+
+    /// Whether the current task's test holds a slot.
+    @TaskLocal static var isHeld = false
 
     private struct State {
         var free: Int
@@ -36,6 +46,6 @@ final class TestSlots: Sendable {
             }
             next?.resume()
         }
-        return try await body()
+        return try await Self.$isHeld.withValue(true) { try await body() }
     }
 }

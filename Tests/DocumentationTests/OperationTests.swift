@@ -254,6 +254,14 @@ import Testing
     }
     // end
 
+    // block: test-limit
+    @Test(.database(.file("../../sql/demo.sql"), timeLimit: .seconds(60)), arguments: ["Smith", "Weber"])
+    func peopleAreFound(surname: String) async throws {
+        let context = try await TestDatabase.current.connect().makeContext()
+        #expect(try await context.fetch("person").where("surname = %@", surname).count() > 0)
+    }
+    // end
+
     // block: test-statements
     @Test(.database(.file("../../sql/demo.sql"))) func theListSendsTwoStatements() async throws {
         let context = try await TestDatabase.current.connect().makeContext()

@@ -209,7 +209,7 @@ import Testing
         try await client.query(Self.picture).compactMap { try $0.decode(0, as: String.self) }
     }
 
-    @Test(.database, .timeLimit(.minutes(10))) func aMigratedDatabaseIsTheSameAsANewOne() async throws {
+    @Test(.database(.empty, timeLimit: .seconds(600))) func aMigratedDatabaseIsTheSameAsANewOne() async throws {
         try await withClient { client in
             for seed in 0..<RandomModelTests.count {
                 var random = SeededGenerator(seed: UInt64(seed) + 1_000_000)

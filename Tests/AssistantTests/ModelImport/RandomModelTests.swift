@@ -7,9 +7,9 @@ import Testing
 
 /// Random models: written as a file, read, imported, and inspected.
 @Suite struct RandomModelTests {
-    static let count = max(60, Fuzzing.count / 400)
+    static let count = max(TestAmount.of(10, full: 60), Fuzzing.count / 400)
 
-    @Test(.database, .timeLimit(.minutes(10))) func whatIsInspectedIsWhatTheModelSays() async throws {
+    @Test(.database(.empty, timeLimit: .seconds(600))) func whatIsInspectedIsWhatTheModelSays() async throws {
         try await withClient { client in
             for seed in 0..<Self.count {
                 var random = SeededGenerator(seed: UInt64(seed))

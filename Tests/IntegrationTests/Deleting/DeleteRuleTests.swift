@@ -7,7 +7,7 @@ import Testing
 @Suite struct DeleteRuleTests {
     private static let schema = DeleteRuleCase.all.map(\.sql).joined()
 
-    @Test(.database(.sql(schema)), .timeLimit(.minutes(15)))
+    @Test(.database(.sql(schema), timeLimit: .seconds(900)))
     func everyRuleDoesWhatItSays() async throws {
         try await withDatabase(overrides: DeleteRuleCase.all.compactMap(\.override)) { database, context, other in
             // Each case has tables of its own.

@@ -28,7 +28,7 @@ private let schema = """
     /// The tables at which a deletion can be stopped, one for each of its statements; the last one stops its COMMIT.
     private static let places = ["parent", "child", "grandchild", "guard", "note", "audit", "last"]
 
-    @Test(.database(.sql(schema)), .timeLimit(.minutes(15)), arguments: Fault.allCases)
+    @Test(.database(.sql(schema), timeLimit: .seconds(900)), arguments: Fault.allCases)
     func memoryEqualsTheDatabaseWhereverItStops(fault: Fault) async throws {
         try await withDatabase { database, context, other in
             let graph = try await Graph(context)

@@ -9,7 +9,7 @@ import Testing
     /// How often a schema gets other rows: reading the catalog costs as much as many deletions.
     private static let fillings = LongTests.areOn ? 10 : 4
 
-    @Test(.database(.empty), .timeLimit(.minutes(60)), arguments: UInt64(1)...(LongTests.areOn ? 60 : 5))
+    @Test(.database(.empty, timeLimit: .seconds(3_600)), arguments: UInt64(1)...TestAmount.of(2, full: 5, long: 60))
     func databaseMemoryAndModelAgree(seed: UInt64) async throws {
         try await withDatabase { database, _, other in
             var random = SeededGenerator(seed: seed)

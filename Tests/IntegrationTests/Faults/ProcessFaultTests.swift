@@ -7,7 +7,7 @@
     import Testing
 
     /// Rows C5, C18 and L14 of the fault catalogue, which concern a whole process: each in one of its own.
-    @Suite(.database, .timeLimit(.minutes(15))) struct ProcessFaultTests {
+    @Suite(.database(.empty, timeLimit: .seconds(900))) struct ProcessFaultTests {
         @Test(
             "C5: a name server that says nothing costs its own callers no more than their time, and new addresses count",
             .enabled("Only root can give a process a name server of its own") { await MountNamespace.isAllowed })

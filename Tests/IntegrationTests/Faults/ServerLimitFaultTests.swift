@@ -4,7 +4,7 @@ import KindredTesting
 import Testing
 
 /// Rows of the fault catalogue about what a server runs out of, on servers of their own, and about its limits in time.
-@Suite(.database("CREATE TABLE note (id integer PRIMARY KEY, text text)"), .timeLimit(.minutes(15)))
+@Suite(.database("CREATE TABLE note (id integer PRIMARY KEY, text text)", timeLimit: .seconds(900)))
 struct ServerLimitFaultTests {
     /// Expects that the server refuses something for want of room, and that the connection goes on.
     private func expectRefusal(

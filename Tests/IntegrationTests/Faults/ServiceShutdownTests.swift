@@ -11,7 +11,7 @@
     import UnixSignals
 
     /// A program in a service group that gets SIGTERM: it ends, and what it was doing is done.
-    @Suite(.database, .timeLimit(.minutes(5))) struct ServiceShutdownTests {
+    @Suite(.database(.empty, timeLimit: .seconds(900))) struct ServiceShutdownTests {
         @Test(arguments: ["requestsEndFirst", "stuckStatementsAreGivenUp", "cancellationEndsIt"])
         func aProcessEndsAtSIGTERM(name: String) async throws {
             try await ChildProcess.run("ServiceShutdownChildTests/\(name)", argument: TestDatabase.current.uri)
@@ -27,7 +27,7 @@
     }
 
     /// What the processes of `ServiceShutdownTests` do.
-    @Suite(.enabled(if: ChildProcess.argument != nil, "Part of ServiceShutdownTests"), .timeLimit(.minutes(5)))
+    @Suite(.enabled(if: ChildProcess.argument != nil, "Part of ServiceShutdownTests"), .timeLimit(.minutes(15)))
     struct ServiceShutdownChildTests {
         /// A server that answers one request when it is told to shut down, as servers do.
         private struct LateRequest: Service {
@@ -45,6 +45,16 @@
                 kill(getpid(), SIGTERM)
                 try await gracefulShutdown()
                 try await request.value
+            }
+        }
+
+        /// Tells that the group runs its services.
+        private struct StartedService: Service {
+            let counter: Counter
+
+            func run() async throws {
+                counter.add(1)
+                try await gracefulShutdown()
             }
         }
 
@@ -68,9 +78,14 @@
             let stuck = Task { try await client.query("SELECT pg_sleep(600)") }
             try await eventually("it runs") { client.metrics.inUse == 1 }
             let start = ContinuousClock.now
-            let running = Task { try await group([DatabaseService(client, closingTimeout: .milliseconds(200))]).run() }
-            // The group has to have begun to listen to signals, which end a process otherwise.
-            try await Task.sleep(for: .seconds(1))
+            let started = Counter()
+            let running = Task {
+                try await group([
+                    DatabaseService(client, closingTimeout: .milliseconds(200)), StartedService(counter: started),
+                ]).run()
+            }
+            // The group listens to signals, which end a process otherwise, before its services run.
+            try await eventually("services run") { started.value == 1 }
             kill(getpid(), SIGTERM)
             try await running.value
             #expect(ContinuousClock.now - start < .seconds(60))

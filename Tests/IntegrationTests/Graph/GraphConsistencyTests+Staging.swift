@@ -10,12 +10,12 @@ extension GraphConsistencyTests {
     private struct Undone: Error {}
 
     /// How many sequences each of the databases sees, short ones most of them.
-    private static let sequences = LongTests.areOn ? UInt64(2_000) : 250
+    private static let sequences = TestAmount.of(25, full: UInt64(250), long: 2_000)
 
     /// Staged and written changes, saves, refusals and rollbacks: memory and a fresh context are what a model says.
     ///
     /// Making a database costs as much as many sequences, so each has its rows put back between them.
-    @Test(.database(.sql(stagingSchema)), .timeLimit(.minutes(60)), arguments: UInt64(0)..<8)
+    @Test(.database(.sql(stagingSchema), timeLimit: .seconds(3_600)), arguments: UInt64(0)..<8)
     func stagedChangesFollowAPlainModel(block: UInt64) async throws {
         try await withDatabase { database, _, other in
             for number in 0..<Self.sequences {

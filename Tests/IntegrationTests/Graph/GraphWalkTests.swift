@@ -34,8 +34,8 @@ import Testing
     ]
 
     @Test(
-        "what is walked to is what the database says", .database(.sql(schema)), .timeLimit(.minutes(15)),
-        arguments: UInt64(1)...(LongTests.areOn ? 600 : 16))
+        "what is walked to is what the database says", .database(.sql(schema), timeLimit: .seconds(900)),
+        arguments: UInt64(1)...TestAmount.of(4, full: 16, long: 600))
     func whatIsWalkedToIsRight(seed: UInt64) async throws {
         try await withDatabase { database, context, other in
             if seed % 4 == 0 { context.withMap { $0.maximumNotes = 2 } }

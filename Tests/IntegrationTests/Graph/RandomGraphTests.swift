@@ -10,7 +10,7 @@ import Testing
     /// How many databases share the sequences.
     private static let blocks = 4
 
-    @Test(.database(.sql(GraphSchema.sql)), .timeLimit(.minutes(60)), arguments: 0..<blocks)
+    @Test(.database(.sql(GraphSchema.sql), timeLimit: .seconds(3_600)), arguments: 0..<blocks)
     func objectsShowWhatTheDatabaseSays(block: Int) async throws {
         try await withDatabase { database, _, other in
             let shrinker = GraphShrinker<[GraphStep]> { try await GraphRun.run($0, database, other) }
@@ -30,7 +30,7 @@ import Testing
     /// Two to four tasks work on one context, in transactions that fail or succeed and outside of any.
     ///
     /// When all have come to their end, objects show what SQL says. One sequence of ten rounds for ten of the other kind.
-    @Test(.database(.sql(GraphSchema.sql)), .timeLimit(.minutes(60)), arguments: 0..<blocks)
+    @Test(.database(.sql(GraphSchema.sql), timeLimit: .seconds(3_600)), arguments: 0..<blocks)
     func tasksLeaveWhatTheDatabaseSays(block: Int) async throws {
         try await withDatabase { database, _, other in
             // What tasks do to each other comes only sometimes.

@@ -30,7 +30,7 @@ private let schema = """
         }
     }
 
-    @Test(.database(.sql(schema)), .timeLimit(.minutes(60)), arguments: Strategy.allCases)
+    @Test(.database(.sql(schema), timeLimit: .seconds(3_600)), arguments: Strategy.allCases)
     private func noIncrementIsLost(strategy: Strategy) async throws {
         try await withDatabase { database, _, other in
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -4,7 +4,7 @@ import Testing
 
 /// Saves of one context that run at the same time, alone and with other writes.
 @Suite struct SaveConcurrencyTests {
-    @Test(.database(.sql(referenceSchema)), .timeLimit(.minutes(15)))
+    @Test(.database(.sql(referenceSchema), timeLimit: .seconds(900)))
     func savesOfOneContextFollowEachOther() async throws {
         try await withDatabase { database, context, other in
             let people = try await context.fetch("person").sorted("id").all()
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test(.database(.sql(referenceSchema)), .timeLimit(.minutes(15)))
+    @Test(.database(.sql(referenceSchema), timeLimit: .seconds(900)))
     func siblingsInOneTransactionSaveWriteAndDelete() async throws {
         try await withDatabase { database, context, other in
             let people = try await context.fetch("person").sorted("id").all()

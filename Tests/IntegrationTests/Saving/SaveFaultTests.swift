@@ -22,7 +22,7 @@ private let schema = """
 
 /// A fault at every statement of a save: nothing is written, everything stays staged, and the next save writes it.
 @Suite struct SaveFaultTests {
-    @Test(.database(.sql(schema)), .timeLimit(.minutes(15)), arguments: DeletionFaultTests.Fault.allCases)
+    @Test(.database(.sql(schema), timeLimit: .seconds(900)), arguments: DeletionFaultTests.Fault.allCases)
     func everythingStaysStagedWhereverItStops(fault: DeletionFaultTests.Fault) async throws {
         try await withDatabase { database, context, other in
             let graph = try await Graph(context)

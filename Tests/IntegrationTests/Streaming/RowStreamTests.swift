@@ -88,7 +88,7 @@ struct RowStreamTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func aSavepointReadsOnFromAStreamThatWasOpenedBefore() async throws {
+    @Test(.timeLimit(.minutes(15))) func aSavepointReadsOnFromAStreamThatWasOpenedBefore() async throws {
         try await withClient(maximumConnections: 1) { client in
             let count = try await client.withTransaction { _ in
                 let rows = try client.stream("SELECT generate_series(1, 1000)")

@@ -10,8 +10,9 @@ import Testing
     private struct Undone: Error {}
 
     @Test(
-        "what tasks do beside a transaction is neither lost nor outdated", .database(.sql(referenceSchema)),
-        .timeLimit(.minutes(15)), arguments: UInt64(1)...(LongTests.areOn ? 400 : 16))
+        "what tasks do beside a transaction is neither lost nor outdated",
+        .database(.sql(referenceSchema), timeLimit: .seconds(900)),
+        arguments: UInt64(1)...TestAmount.of(4, full: 16, long: 400))
     func overlappingTasksLeaveMemoryRight(seed: UInt64) async throws {
         try await withDatabase { database, context, other in
             try await other.query(

@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test(.database(.sql(referenceSchema)), .timeLimit(.minutes(15)))
+    @Test(.database(.sql(referenceSchema), timeLimit: .seconds(900)))
     func aLoadDoesNotWaitForOneThatWaitsForItsSavepoint() async throws {
         try await withDatabase { database, context, other in
             let people = try await context.fetch("person").sorted("id").all()

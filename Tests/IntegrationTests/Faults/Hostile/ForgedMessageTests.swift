@@ -22,8 +22,9 @@ import TypeModels
         """
 
     @Test(
-        "Whatever a server answers ends in values or in errors of Kindred's", .timeLimit(.minutes(60)),
-        .database(.file("../../../TypeModels/schema.sql")), arguments: [UInt64.random(in: 0..<1_000_000)])
+        "Whatever a server answers ends in values or in errors of Kindred's",
+        .database(.file("../../../TypeModels/schema.sql"), timeLimit: .seconds(3_600)),
+        arguments: [UInt64.random(in: 0..<1_000_000)])
     func forgedAnswers(seed: UInt64) async throws {
         try await withClient { try await $0.runScript(Self.rows) }
         let proxy = try FaultProxy()
@@ -35,7 +36,7 @@ import TypeModels
         configuration.connectTimeout = .seconds(60)
         var random = SeededGenerator(seed: seed &+ 1)
         var ends: [String: Int] = [:]
-        for round in 0..<(LongTests.areOn ? 300 : 20) {
+        for round in 0..<TestAmount.of(8, full: 20, long: 300) {
             // The catalog is such an answer too.
             let isForgedFromTheBeginning = round % 4 == 0
             func begin() {
@@ -62,7 +63,7 @@ import TypeModels
             }
         }
         proxy.set { _, _ in .forward }
-        #expect(forger.count > 100 && ends.count > 1 && ends["values"] ?? 0 > 10, "\(ends)")
+        #expect(forger.count > 100 && ends.count > 1 && ends["values"] ?? 0 > 0, "\(ends)")
     }
 
     private static func count(_ error: any Error, _ ends: inout [String: Int]) throws {
