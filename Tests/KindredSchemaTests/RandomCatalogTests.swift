@@ -8,9 +8,8 @@ import Testing
 /// `KINDRED_SEED=123` tries one catalog, `KINDRED_CATALOGS=100000` more of them than usual.
 @Suite struct RandomCatalogTests {
     private static var seeds: [UInt64] {
-        let environment = ProcessInfo.processInfo.environment
-        if let seed = environment["KINDRED_SEED"].flatMap(UInt64.init) { return [seed] }
-        return Array(1...max(4, environment["KINDRED_CATALOGS"].flatMap(UInt64.init) ?? 2_000))
+        if let seed = TestAmount.number("KINDRED_SEED") { return [UInt64(seed)] }
+        return Array(1...UInt64(max(4, TestAmount.number("KINDRED_CATALOGS") ?? TestAmount.of(200, full: 2_000))))
     }
 
     // In quarters, so that they run side by side.

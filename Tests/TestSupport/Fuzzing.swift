@@ -1,9 +1,7 @@
-import Foundation
-
 /// How much random input tests make.
 package enum Fuzzing {
-    /// Some ten thousands, or what the environment variable `KINDRED_FUZZ` says.
-    package static let count = ProcessInfo.processInfo.environment["KINDRED_FUZZ"].flatMap { Int($0) } ?? 30_000
+    /// Some thousands, or what the environment variable `KINDRED_FUZZ` says.
+    package static let count = TestAmount.number("KINDRED_FUZZ") ?? TestAmount.of(3_000, full: 30_000)
 }
 
 extension RandomNumberGenerator {

@@ -9,8 +9,8 @@ import Testing
 ///
 /// `KINDRED_DIFF_PAIRS` says how many, and `KINDRED_DIFF_SEED` with which seed to begin.
 @Suite struct RandomDifferenceTests {
-    private static let pairs = ProcessInfo.processInfo.environment["KINDRED_DIFF_PAIRS"].flatMap { Int($0) } ?? 12
-    private static let firstSeed = ProcessInfo.processInfo.environment["KINDRED_DIFF_SEED"].flatMap { UInt64($0) } ?? 1
+    private static let pairs = TestAmount.number("KINDRED_DIFF_PAIRS") ?? TestAmount.of(4, full: 12)
+    private static let firstSeed = UInt64(TestAmount.number("KINDRED_DIFF_SEED") ?? 1)
 
     @Test func whatIsAppliedLeavesNothingToChange() async throws {
         var outcomes: [Outcome: Int] = [:]
@@ -27,7 +27,7 @@ import Testing
         print("schema differences: \(Self.pairs) pairs, \(outcomes), \(failures) failed")
         #expect(failures == 0)
         // Rows may be in the way of a constraint or of a new type, but not as a rule.
-        #expect(outcomes[.refusedByRows, default: 0] * 3 <= Self.pairs)
+        #expect(Self.pairs < 12 || outcomes[.refusedByRows, default: 0] * 3 <= Self.pairs)
         #expect(outcomes[.applied, default: 0] > 0)
     }
 

@@ -23,7 +23,7 @@ import Testing
                     zoo: zoo
                 )
             )
-            for _ in 0..<500 {
+            for _ in 0..<TestAmount.of(100, full: 500) {
                 let condition = writer.condition()
                 let expected = zoo.people.filter(condition.holds).map { PostgresValue?.some(.integer(Int64($0.id))) }
                 let request = try context.fetch("person").where(condition.format, arguments: condition.arguments)

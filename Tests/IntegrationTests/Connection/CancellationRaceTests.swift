@@ -1,10 +1,11 @@
 import KindredPostgres
 import KindredTesting
+import TestSupport
 import Testing
 
 /// Cancellations at random moments, many at a time: some thousands, ten times as many among the long tests.
 @Suite(.database) struct CancellationRaceTests {
-    private static let count = LongTests.areOn ? 10_000 : 600
+    private static let count = TestAmount.of(100, full: 600, long: 10_000)
 
     /// What a task does that is cancelled at some moment.
     private static func work(_ kind: Int, _ client: PostgresClient) async throws {

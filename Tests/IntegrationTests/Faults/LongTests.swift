@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 
 /// Tests that take longer than a few seconds run only with `KINDRED_LONG_TESTS=1` in the environment.
 enum LongTests {
-    static let areOn = ProcessInfo.processInfo.environment["KINDRED_LONG_TESTS"] == "1"
+    static let areOn = TestAmount.isLong
 
     /// The memory that the process has in RAM, in bytes; nil where the system does not tell.
     static var residentBytes: Int? {

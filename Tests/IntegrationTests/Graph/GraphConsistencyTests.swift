@@ -22,7 +22,9 @@ import Testing
 
     private struct Undone: Error {}
 
-    @Test(.database(.sql(schema)), arguments: UInt64(1)...12) func memoryEqualsTheDatabase(seed: UInt64) async throws {
+    @Test(.database(.sql(schema)), arguments: UInt64(1)...TestAmount.of(3, full: 12)) func memoryEqualsTheDatabase(
+        seed: UInt64
+    ) async throws {
         try await withDatabase { database, context, other in
             // Half of the contexts forget nearly everything that they note.
             if seed % 2 == 0 { context.withMap { $0.maximumNotes = 1 } }

@@ -1,5 +1,6 @@
 import Kindred
 import KindredTesting
+import TestSupport
 import Testing
 
 /// Tasks that share a context, each with a transaction of its own that fails.
@@ -7,7 +8,7 @@ import Testing
 struct RacingTransactionTests {
     private struct Undone: Error {}
 
-    private static let rounds = LongTests.areOn ? 2_000 : 50
+    private static let rounds = TestAmount.of(10, full: 50, long: 2_000)
 
     @Test func setsLoseNoMembersByTransactionsThatFailAtTheSameTime() async throws {
         try await withDatabase { _, context, other in

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test(.database(.sql(OrderedKind.schema)), arguments: UInt64(1)...(LongTests.areOn ? 200 : 7))
+    @Test(.database(.sql(OrderedKind.schema)), arguments: UInt64(1)...TestAmount.of(7, full: 7, long: 200))
     func orderedSetsFollowPlainArrays(seed: UInt64) async throws {
         let kind = OrderedKind.allCases[Int(seed) % OrderedKind.allCases.count]
         try await withDatabase { database, context, other in

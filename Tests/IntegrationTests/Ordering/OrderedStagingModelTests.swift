@@ -5,7 +5,7 @@ import Testing
 
 /// New members of ordered sets, members that leave, and rows without a position, saved at random: against plain arrays and SQL.
 @Suite struct OrderedStagingModelTests {
-    @Test(.database(.sql(OrderedKind.schema)), arguments: UInt64(1)...(LongTests.areOn ? 350 : 35))
+    @Test(.database(.sql(OrderedKind.schema)), arguments: UInt64(1)...TestAmount.of(7, full: 35, long: 350))
     func savedOrdersFollowPlainArrays(seed: UInt64) async throws {
         let kind = OrderedKind.allCases[Int(seed) % OrderedKind.allCases.count]
         try await withDatabase { database, context, other in

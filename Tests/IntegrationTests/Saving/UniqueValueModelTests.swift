@@ -36,7 +36,7 @@ import Testing
 
     private static let schema = Kind.allCases.map(\.sql).joined(separator: "\n")
 
-    @Test(.database(.sql(schema)), arguments: UInt64(1)...(LongTests.areOn ? 600 : 60))
+    @Test(.database(.sql(schema)), arguments: UInt64(1)...TestAmount.of(12, full: 60, long: 600))
     func savesAreCarriedOutWhereAnOrderAllowsThem(seed: UInt64) async throws {
         let kind = Kind.allCases[Int(seed) % Kind.allCases.count]
         var random = SeededGenerator(seed: seed)

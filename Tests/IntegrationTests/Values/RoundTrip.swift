@@ -16,7 +16,7 @@ struct RoundTrip {
     let make: (inout SeededGenerator) throws -> PostgresValue
 
     /// How many values of each type go through the server, chosen by `KINDRED_ROUND_TRIPS`.
-    static let count = ProcessInfo.processInfo.environment["KINDRED_ROUND_TRIPS"].flatMap { Int($0) } ?? 500
+    static let count = TestAmount.number("KINDRED_ROUND_TRIPS") ?? TestAmount.of(100, full: 500)
 
     private static let batch = 1_000
 

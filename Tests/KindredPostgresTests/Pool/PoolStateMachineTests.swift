@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import KindredPostgres
@@ -209,10 +210,10 @@ import Testing
 
     /// Every step hands a connection over, and most cancel somebody at the same time.
     @Test func cancellationsAndHandOffsAtRandomLoseNothing() {
-        let isLong = ProcessInfo.processInfo.environment["KINDRED_LONG_TESTS"] == "1"
+        let wanted = TestAmount.of(2_000, full: 20_000, long: 1_000_000)
         var races = 0
         var seed: UInt64 = 50_000
-        while races < (isLong ? 1_000_000 : 20_000) {
+        while races < wanted {
             seed += 1
             var world = PoolWorld(seed: seed)
             for _ in 0..<2_000 {

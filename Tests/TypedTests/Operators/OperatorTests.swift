@@ -7,7 +7,7 @@ import TypeModels
 
 /// Random conditions with every operator of typed columns find on the server what they find in memory.
 @Suite struct OperatorTests {
-    private static let rounds = ProcessInfo.processInfo.environment["KINDRED_LONG_TESTS"] == "1" ? 5_000 : 200
+    private static let rounds = TestAmount.of(50, full: 200, long: 5_000)
 
     @Test(.database(.file("../../TypeModels/schema.sql")), arguments: [UInt64.random(in: 0..<100_000), 1])
     func everyOperatorMeansWhatItMeansInSwift(seed: UInt64) async throws {
@@ -18,7 +18,9 @@ import TypeModels
             var writer = OperatorWriter(random, world)
             var round = 0
             // Somewhat longer where chance has left an operator out.
-            while round < Self.rounds || round < 10 * Self.rounds && !Self.operators.isSubset(of: writer.used) {
+            while round < Self.rounds
+                || round < max(2_000, 10 * Self.rounds) && !Self.operators.isSubset(of: writer.used)
+            {
                 round += 1
                 let isRight =
                     switch Int.random(in: 0..<16, using: &writer.random) {
