@@ -21,6 +21,8 @@ test-integration:
 	@bin/test --filter IntegrationTests
 
 long:
+	KINDRED_LONG_TESTS=1 bin/test --filter 'DeletionModel|GraphConsistency|GraphWalk|OperatorTests|Order.*Model' \
+		--filter 'OverlapTests|RacingTransaction|RandomCatalog|RandomDifference|UniqueValueModel'
 	KINDRED_LONG_TESTS=1 bin/test --no-parallel --filter StreamMemory --filter CancellationRace --filter ClientLeak \
 		--filter ServerEnd --filter Standby --filter CopyAnswer --filter ProcessFault --filter TenantIsolation \
 		--filter PoolStateMachine --filter Forged --filter aRowThatIsTooLarge
