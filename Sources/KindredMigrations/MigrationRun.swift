@@ -30,7 +30,7 @@ struct MigrationRun {
     }
 
     private func reset(_ statements: String...) async throws {
-        for text in statements { try await send(text, .session) }
+        for text in statements { try await send(text, .lasting) }
     }
 
     private func run(_ statement: SQLScanner.ScriptStatement, of file: MigrationFile) async throws {
@@ -50,7 +50,7 @@ struct MigrationRun {
 
     private func send(_ text: String, _ effect: StatementText.Effect) async throws {
         try await client.execute(
-            Statement(text: StatementText(oneTime: text, effect: effect), resultFormat: .text),
+            Statement(text: StatementText(oneTime: text, effect: effect, mayChangeSession: true), resultFormat: .text),
             // A change of a schema takes the time that it takes.
             timeout: .seconds(365 * 86_400))
     }

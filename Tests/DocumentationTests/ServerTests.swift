@@ -113,6 +113,13 @@ import Testing
     }
     // end
 
+    // block: again
+    func mayTryAgain(after error: any Error) -> Bool {
+        guard let error = error as? any CategorizedError else { return false }
+        return error.category == .unavailable && !error.mayHaveTakenEffect
+    }
+    // end
+
     @Test(.shop) func errors() async throws {
         try await withShop { database, context, sent in
             // block: hook
@@ -128,6 +135,7 @@ import Testing
                 Issue.record("no error")
             } catch let error as KindredError {
                 #expect(status(of: error) == 422 && error.problems.first?.property == "title")
+                #expect(!mayTryAgain(after: error) && !error.mayHaveTakenEffect)
                 // block: problems
                 for problem in error.problems {
                     print(problem.property ?? problem.key ?? "-", problem.message)

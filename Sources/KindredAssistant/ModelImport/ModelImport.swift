@@ -48,7 +48,8 @@ public struct ModelImport: Sendable {
     package static func apply(_ statements: [String], to client: PostgresClient) async throws {
         guard !statements.isEmpty else { return }
         try await client.withTransaction { _ in
-            _ = try await client.executeBatch(statements.map { Statement(text: StatementText($0)) })
+            _ = try await client.executeBatch(
+                statements.map { Statement(text: StatementText($0, mayChangeSession: true)) })
         }
     }
 }

@@ -134,7 +134,9 @@ struct Comparison {
                 // Many in one round trip; the first that fails is the error.
                 _ = try await client.executeBatch(
                     statements[start..<min(start + 200, statements.count)].map {
-                        Statement(text: StatementText(oneTime: $0.sql, effect: .plain), resultFormat: .text)
+                        Statement(
+                            text: StatementText(oneTime: $0.sql, effect: .plain, mayChangeSession: true),
+                            resultFormat: .text)
                     })
             }
         } catch let error as PostgresError {

@@ -128,7 +128,7 @@ extension PostgresClient {
     ///
     /// For fixtures and installers. It takes no parameters, so never put text from outside into it. One message,
     /// without a time limit. Its statements take effect together unless the script has COMMIT or the like. The
-    /// connection is reset afterwards.
+    /// session is put back afterwards.
     ///
     /// Throws `PostgresError` `.server` for the first statement that fails; `.invalidParameter` for a COPY from or to
     /// the client, and for a transaction that the script leaves open, which is rolled back; else as a query does.
@@ -156,7 +156,7 @@ extension PostgresClient {
         }
     }
 
-    /// Runs statements that may change the session, on an exclusive connection that is reset afterwards.
+    /// Runs statements that cannot be repeated, on an exclusive connection.
     private func runAlone(_ statements: [Statement], by deadline: MonotonicTime) async throws -> [QueryResult] {
         try await withExclusive(by: deadline) { lease in
             let results = try await lease.connection.run(statements, by: deadline)
@@ -170,7 +170,7 @@ extension PostgresClient {
         }
     }
 
-    /// Lends a connection for exclusive use, and resets it afterwards.
+    /// Lends a connection for exclusive use.
     func withExclusive<T>(
         by deadline: MonotonicTime = .never, _ body: (ConnectionPool.Lease) async throws -> T
     ) async throws -> T {

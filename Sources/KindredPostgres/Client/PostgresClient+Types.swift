@@ -16,11 +16,11 @@ extension PostgresClient {
     /// - Throws: `PostgresError` `.invalidParameter` if the database has no such type, `.server` if the text is not a
     ///   type's name, or as a query does. Sends one query.
     public func register(_ codec: PostgresCodec, forTypeNamed name: String) async throws {
-        let rows = try await query(
-            """
+        let sql: SQL = """
             SELECT oid::pg_catalog.int8, typarray::pg_catalog.int8 FROM pg_catalog.pg_type
             WHERE oid OPERATOR(pg_catalog.=) pg_catalog.to_regtype(\(name)::pg_catalog.text)
-            """)
+            """
+        let rows = try await execute(sql.statement(isProgrammed: false))
         guard let row = rows.first, let type = try row.decode(0, as: UInt32.self) else {
             throw PostgresError(.invalidParameter, "The database has no type with the codec's name")
         }

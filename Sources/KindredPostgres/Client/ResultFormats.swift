@@ -9,7 +9,7 @@ final class ResultFormats: Sendable {
         switch text.effect {
         case .plain: formats.withLock { $0[text] }
         // SHOW, EXPLAIN and their like return text anyway.
-        case .lasting, .session, .transactionControl: .text
+        case .lasting, .preparing, .transactionControl: .text
         }
     }
 

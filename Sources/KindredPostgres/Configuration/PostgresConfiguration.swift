@@ -1,3 +1,5 @@
+import HarmlessText
+
 /// Where the database is, which role to connect as, and how connections are kept.
 ///
 /// ```swift
@@ -315,7 +317,7 @@ extension PostgresConfiguration: CustomStringConvertible {
             case .socket(let folder, let port): "\(folder):\(port)"
             }
         }
-        return "postgresql://\(user.map { "\($0)@" } ?? "")\(hosts.joined(separator: ","))/\(database ?? "")"
+        return "postgresql://\(user.map { "\($0)@" } ?? "")\(hosts.joined(separator: ","))/\(database ?? "")".harmless
     }
 }
 

@@ -73,10 +73,10 @@ final class ConnectionAttempt: PolledSource {
         do {
             password = try await provider()
         } catch {
+            // The error's own text may hold secrets: its type alone is told.
             throw PostgresError(
                 .passwordUnavailable,
-                "The password provider failed with \(type(of: error)); no connection was attempted",
-                underlying: ["\(error)"])
+                "The password provider failed with \(type(of: error)); no connection was attempted")
         }
         // libpq would replace an empty password by the environment's, and truncate one at a NUL.
         guard !password.text.isEmpty, !password.text.utf8.contains(0) else {

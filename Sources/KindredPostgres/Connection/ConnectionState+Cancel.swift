@@ -27,7 +27,7 @@ extension ConnectionState {
     mutating func stop(_ id: Request.ID, _ stop: Request.Stop, _ effects: inout Effects) {
         if let index = held.firstIndex(where: { $0.request.id == id }) {
             let pending = held.remove(at: index)
-            effects.completions.append(pending.completion(pending.request.stopped(stop, nil)))
+            effects.completions.append(pending.completion(pending.request.stoppedUnsent(stop)))
             return
         }
         guard let index = inFlight.firstIndex(where: { $0.request.id == id }), inFlight[index].stop == nil
@@ -132,7 +132,8 @@ extension ConnectionState {
             }
             if !cancellation.isSending, now >= cancellation.repeatAt { effects.sendsCancel = true }
         }
-        let own = cancellation.map { min($0.giveUpAt, $0.isSending ? .never : max($0.repeatAt, now)) } ?? .never
+        resetIdleSession(now, &effects)
+        let own = cancellation.map { min($0.giveUpAt, $0.isSending ? .never : max($0.repeatAt, now)) } ?? resetIsDue
         return (inFlight + held).reduce(own) { min($0, $1.deadline, $1.leaveAt) }
     }
 }

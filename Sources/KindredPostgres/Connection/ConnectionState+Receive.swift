@@ -12,6 +12,7 @@ extension ConnectionState {
         copyAnswer?.didRead()
         heardAt = .now
         endIfCut(&effects)
+        let effort = effortSoFar
         receive(&effects)
         guard self.handle != nil else { return }
         if !isAlive || !handle.isAlive {
@@ -22,6 +23,7 @@ extension ConnectionState {
         // Notifications must not pile up.
         notices.takeNotifications(of: handle)
         limitArriving(completeBefore: completeCount, &effects)
+        limitEffort(since: effort, completeBefore: completeCount, &effects)
         guard self.handle != nil else { return }
         if inFlight.isEmpty {
             // libpq takes the server's last words on an idle connection for a notice, and shows the connection's end
@@ -114,7 +116,7 @@ extension ConnectionState {
             pending.append(QueryResult(taking: result, types: context.types))
         case nil where pending.request.copy != nil:
             pending.append(QueryResult(taking: result, types: context.types))
-        case nil where isInScript:
+        case nil where isInScript || pending.isReset:
             result.clear()
         case nil:
             result.clear()
@@ -126,6 +128,8 @@ extension ConnectionState {
     private mutating func fail(_ result: ResultHandle, of pending: PendingRequest) {
         let error = LibPQ.error(result)
         var failed: Int?
+        // The first of its statements begins the transaction that protects the requests behind.
+        if pending.isReset, pending.error == nil { pending.isResetBegun = pending.step > 0 }
         switch pending.currentStep {
         case .execute(let entry, let position)?:
             failed = position
@@ -180,8 +184,8 @@ extension ConnectionState {
         if handle.isAlive, !handle.usesUTF8 {
             return "client_encoding has to stay UTF8"
         }
-        // Only statements that taint the session can change it.
-        if isTainted, handle.isOn("standard_conforming_strings") == false {
+        // Only SQL of the program can change it.
+        if traces.mayExist, handle.isOn("standard_conforming_strings") == false {
             return "standard_conforming_strings has to stay on"
         }
         return nil
@@ -196,6 +200,9 @@ extension ConnectionState {
             return end(
                 PostgresError(.connectionLost, "The session's settings changed: \(objection)"), &effects)
         }
+        if let first = inFlight.first, first.isReset, let error = first.error {
+            return resetFailed(error, isBegun: first.isResetBegun, &effects)
+        }
         if let first = inFlight.first, first.request.traits.end != nil, isInTransaction == true {
             // The open transaction belongs to no known task.
             if first.request.traits.end == .commit { first.leftTransaction() }
@@ -203,6 +210,7 @@ extension ConnectionState {
                 PostgresError(.connectionLost, "The session is still in a transaction after COMMIT or ROLLBACK"),
                 &effects)
         }
+        if notices.takeUnreplicatedCommit() { inFlight.first?.wasNotReplicated() }
         tellParameterChanges()
         guard let pending = inFlight.popFirst() else { return }
         let request = pending.request
@@ -219,6 +227,7 @@ extension ConnectionState {
             effects.completions.append(pending.completion)
         }
         if inFlight.first?.stop != nil, cancellation == nil { effects.sendsCancel = true }
+        effects.deadline = min(effects.deadline, resetIsDue)
         if let next = held.first, cancellation?.isSending != true, !isInScript,
             inFlight.isEmpty || (next.request.script == nil && hasRoom(for: next.request))
         {

@@ -67,6 +67,27 @@ extension ConnectionState {
         end(Self.didNotStop(limit), &effects)
     }
 
+    /// From how many bytes of an incomplete answer on its reading is timed.
+    private static let small = 256 << 10
+
+    /// The processor's time before libpq looks at what it has read; nil for a small answer.
+    var effortSoFar: Duration? { arriving.bytes > Self.small ? SystemCalls.threadTime : nil }
+
+    /// Ends a connection whose server sends what libpq takes too long to take in, with no answer among it.
+    ///
+    /// Such as thousands of settings, each of which libpq compares with those before: meanwhile no deadline of the process is
+    /// looked at.
+    mutating func limitEffort(since start: Duration?, completeBefore: Int, _ effects: inout Effects) {
+        guard let start, completeBefore == arriving.completeCount else { return }
+        // The largest row takes a nanosecond for two bytes, at least.
+        guard SystemCalls.threadTime - start > .milliseconds(100) + .nanoseconds(2 * arriving.bytes) else { return }
+        end(
+            PostgresError(
+                .connectionLost,
+                "The server sent more settings or messages than answers; the connection was closed"),
+            &effects)
+    }
+
     private static func didNotStop(_ limit: Int) -> PostgresError {
         PostgresError(
             .connectionLost, "The server sent more than \(limit) bytes and did not stop; the connection was closed")
@@ -102,7 +123,8 @@ extension ConnectionState {
     func objection(toSizeOf result: ResultHandle) -> PostgresError? {
         let limit = context.configuration.maximumResultSize
         guard result.memorySize > limit else { return nil }
-        return Request.tooLarge(limit: limit, isExecuted: true)
+        let mayTakeEffect = inFlight.first?.request.mayTakeEffect ?? true
+        return Request.tooLarge(limit: limit, isExecuted: true).of(statement: nil, mayHaveTakenEffect: mayTakeEffect)
     }
 }
 

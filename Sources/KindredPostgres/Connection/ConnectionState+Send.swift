@@ -5,6 +5,15 @@ extension ConnectionState {
     mutating func send(_ pending: PendingRequest, _ effects: inout Effects) {
         guard let handle else { return submit(pending, &effects) }
         let request = pending.request
+        if traces.areOfOthers {
+            sendReset(handle, &effects)
+            guard self.handle != nil else { return submit(pending, &effects) }
+            if request.script != nil {
+                // A script cannot be sent in a pipeline: it waits for the answer.
+                held.append(pending)
+                return flush(&effects)
+            }
+        }
         if let script = request.script { return send(script: script, pending, &effects) }
         if request.traits.isAutocommit { discardOld(for: request, handle) }
         for (position, statement) in request.statements.enumerated() {
@@ -22,6 +31,8 @@ extension ConnectionState {
         let isSent = handle.sendSync()
         inFlight.append(pending)
         bytesInFlight += request.size
+        // On a shared connection each request is another task's.
+        if request.lease != nil { endUse(&effects) }
         if isSent && handle.isAlive {
             flush(&effects)
         } else {
@@ -51,7 +62,8 @@ extension ConnectionState {
     private mutating func send(script: String, _ pending: PendingRequest, _ effects: inout Effects) {
         guard let handle else { return }
         let request = pending.request
-        if request.copy == nil { isTainted = true }
+        traces.mayExist = true
+        if request.copy == nil { traces.includePrepared = true }
         inFlight.append(pending)
         copyAnswer = request.copy?.direction == .input ? CopyAnswer(handle, notices) : nil
         let text = (request.statements.map(\.text.text) + [script]).joined(separator: "; ")
@@ -66,9 +78,9 @@ extension ConnectionState {
     private mutating func append(
         _ statement: Statement, at position: Int, to pending: PendingRequest, _ handle: ConnectionHandle
     ) -> Bool {
-        if statement.text.effect == .session { isTainted = true }
         let format: Int32 = statement.resultFormat == .binary ? 1 : 0
         let isDescription = pending.request.traits.isDescription && position >= pending.request.hiddenCount
+        if !isDescription { noteTraces(of: statement.text) }
         // A request repeated because of a stale prepared statement does not use a prepared one.
         let isNamed = !cache.isOff && pending.attempts == 0
         if !isNamed || statement.text.isOneTime, !isDescription {

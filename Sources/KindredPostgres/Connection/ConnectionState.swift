@@ -22,6 +22,8 @@ struct ConnectionState: @unchecked Sendable {
         var farewell: CancelKey?
         /// Nothing new may be sent over the connection.
         var isRetired = false
+        /// The statements that put the session back were sent.
+        var hasReset = false
     }
 
     /// nil once the connection has ended.
@@ -52,8 +54,7 @@ struct ConnectionState: @unchecked Sendable {
     var parameters: ReportedParameters
     /// When the server last sent something.
     var heardAt = MonotonicTime.now
-    /// Whether statements have changed the session, so that it is reset before its next use.
-    var isTainted = false
+    var traces = Traces()
 
     init(_ opened: Connector.Opened, context: ConnectionContext) {
         handle = opened.handle
@@ -146,13 +147,15 @@ struct ConnectionState: @unchecked Sendable {
     }
 
     /// Ends the connection; every request still in flight or held fails.
-    mutating func end(_ reason: PostgresError, _ effects: inout Effects) {
+    ///
+    /// - Parameter isUntouched: whether the server has executed none of the requests in flight.
+    mutating func end(_ reason: PostgresError, isUntouched: Bool = false, _ effects: inout Effects) {
         guard let handle else { return }
         self.handle = nil
         endReason = reason
         effects.death = (handle, reason)
         // The server was idle: it has not begun any request in flight.
-        let isUntouched = (inFlight.first?.error ?? reason).sqlState == .idleSessionTimeout
+        let isUntouched = isUntouched || (inFlight.first?.error ?? reason).sqlState == .idleSessionTimeout
         for (position, pending) in inFlight.enumerated() {
             let request = pending.request
             if isUntouched, pending.stop == nil {
@@ -163,7 +166,7 @@ struct ConnectionState: @unchecked Sendable {
             let failure = position == 0 ? pending.error ?? reason : reason
             let error =
                 pending.stop.map { request.stopped($0, failure) }
-                ?? failure.of(statement: request.text())
+                ?? failure.of(statement: request.text(), mayHaveTakenEffect: request.mayTakeEffect)
             effects.completions.append(pending.completion(error, executedCount: .max))
         }
         for pending in held { effects.completions.append(pending.completion(ConnectionGone())) }

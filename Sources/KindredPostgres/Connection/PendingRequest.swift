@@ -43,6 +43,10 @@ final class PendingRequest {
     var copyPhase: CopyOperation.Direction?
     /// Whether copied data was discarded.
     var isCut = false
+    /// Whether it puts the session back.
+    var isReset = false
+    /// Whether the transaction that puts the session back had begun before the error.
+    var isResetBegun = false
 
     init(_ request: Request, deadline: MonotonicTime = .never, attempts: Int = 0) {
         self.request = request
@@ -83,6 +87,15 @@ final class PendingRequest {
         guard results.count >= request.hiddenCount else { return }
         error = .transactionBroken(error)
         failedPosition = nil
+    }
+
+    /// Handles that the server has stopped its wait for a synchronous standby.
+    func wasNotReplicated() {
+        fail(
+            PostgresError(
+                .commitUnknown,
+                "The wait for a synchronous standby was cancelled: the server has committed, but its standbys may not have it"
+            ), at: nil)
     }
 
     /// Handles that the session is in another transaction after COMMIT.
@@ -132,6 +145,7 @@ final class PendingRequest {
         if let stop, error.sqlState == .queryCanceled || error.code == .connectionLost {
             return .failure(request.stopped(stop, error))
         }
-        return .failure(error.of(statement: request.text(at: failedPosition)))
+        let mayHaveTakenEffect = error.mayHaveTakenEffect || request.mayTakeEffectInPart
+        return .failure(error.of(statement: request.text(at: failedPosition), mayHaveTakenEffect: mayHaveTakenEffect))
     }
 }

@@ -132,8 +132,6 @@ final class PooledConnection: PolledSource {
     enum Condition {
         case clean
         case inTransaction
-        /// Settings, temporary tables or other changes remain.
-        case tainted
         /// A statement is in flight, or the session has ended.
         case unusable
     }
@@ -142,7 +140,7 @@ final class PooledConnection: PolledSource {
         var condition = Condition.unusable
         update { state, _ in
             guard state.handle != nil, state.isQuiet, let isInTransaction = state.isInTransaction else { return }
-            condition = isInTransaction ? .inTransaction : state.isTainted ? .tainted : .clean
+            condition = isInTransaction ? .inTransaction : .clean
         }
         return condition
     }
@@ -157,38 +155,23 @@ final class PooledConnection: PolledSource {
         return isAlive
     }
 
-    /// Resets the session; throws if that fails.
-    func reset() async throws {
+    /// Ends the lease's open transaction; throws if that fails.
+    func rollBack() async throws {
         // A cancel request may still be in flight; the test waits for it.
         if condition == .unusable { try await test() }
         if condition == .inTransaction { try await clean("ROLLBACK") }
-        if condition == .tainted {
-            try await clean("DISCARD ALL")
-            try await pin()
-            update { state, _ in
-                state.cache.removeAll()
-                state.isTainted = false
-            }
-        }
         guard condition == .clean else { throw LibPQ.connectionLost("") }
+    }
+
+    /// What the lease has changed in the session is put back before the next request.
+    func endUse() {
+        update { state, effects in state.endUse(&effects) }
     }
 
     private func clean(_ text: String) async throws {
         _ = try await run(
             [Statement(text: StatementText(text))], traits: Request.Traits(isUndoing: true), by: .now + .seconds(2),
             isShielded: true)
-    }
-
-    /// Repeats the settings made by statements when the session began.
-    private func pin() async throws {
-        var pins: [(name: String, value: String)] = []
-        update { state, _ in pins = state.pins }
-        if pins.isEmpty { return }
-        let statements = try pins.map { pin in
-            try ("SELECT pg_catalog.set_config(\(pin.name), \(pin.value), false)" as SQL).statement()
-        }
-        _ = try await run(
-            statements, traits: Request.Traits(isUndoing: true), by: .now + .seconds(2), isShielded: true)
     }
 
     /// Checks that the server answers.
@@ -321,6 +304,7 @@ final class PooledConnection: PolledSource {
             }
         }
         if effects.isRetired { onRetirement() }
+        if effects.hasReset { logger?.trace("\(ConnectionState.statements.joined(separator: "; ")); COMMIT") }
         if let opened = effects.opened { opened.scope.openingEnded(opened.count, of: opened.count) }
         effects.completions.forEach { $0.finish() }
         if effects.sendsCancel { sendCancel() }

@@ -118,15 +118,43 @@ final class Request: Sendable {
         copy?.finish(.failure(error))
     }
 
-    /// The error of a stopped request, given the server's error, if any.
+    /// Whether it may take effect although its answer is missing: it ends no transaction, is in none, and may write.
+    var mayTakeEffect: Bool {
+        guard !traits.isInTransaction, traits.end != .rollback, !traits.isDescription else { return false }
+        return script != nil || statements.contains { $0.text.mayWrite }
+    }
+
+    /// Whether a part of it may have taken effect although the server has reported an error.
+    var mayTakeEffectInPart: Bool {
+        guard !traits.isInTransaction else { return false }
+        return script != nil && copy == nil || statements.contains { $0.text.mayCommitInside }
+    }
+
+    /// The error of a request that was stopped before it was sent.
+    func stoppedUnsent(_ stop: Stop) -> any Error {
+        guard case .timedOut = stop else { return stopped(stop, nil) }
+        return PostgresError(.timeout, "The statement timed out before it could be sent", statement: text())
+    }
+
+    /// The error of a stopped request, given the server's error, if any; SQLSTATE 57014 confirms the stop.
     func stopped(_ stop: Stop, _ error: PostgresError?) -> any Error {
+        let isConfirmed = error?.sqlState == .queryCanceled
+        let isOpen = isConfirmed ? mayTakeEffectInPart : mayTakeEffect
         switch stop {
-        case .tooLarge(let limit): Self.tooLarge(limit: limit, isExecuted: false).of(statement: text())
-        case .cancelled: CancellationError()
+        case .tooLarge(let limit):
+            return Self.tooLarge(limit: limit, isExecuted: false).of(statement: text(), mayHaveTakenEffect: isOpen)
+        case .cancelled: return CancellationError()
         case .timedOut:
-            PostgresError(
-                .timeout, "The statement timed out and was cancelled",
-                sqlState: error?.sqlState, server: error?.server, statement: text())
+            let fate =
+                isConfirmed
+                ? " and was cancelled"
+                : isOpen
+                    ? "; the server has not confirmed that it was cancelled, so it may have taken effect"
+                    : "; the server has not confirmed that it was cancelled"
+            return PostgresError(
+                .timeout, "The statement timed out\(fate)",
+                sqlState: error?.sqlState, server: error?.server, statement: text() ?? script,
+                mayHaveTakenEffect: isOpen)
         }
     }
 }

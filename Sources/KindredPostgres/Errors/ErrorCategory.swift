@@ -34,6 +34,8 @@ public struct ErrorCategory: Sendable, Hashable, CustomStringConvertible {
 public protocol CategorizedError: Error {
     /// The class of the error.
     var category: ErrorCategory { get }
+    /// Whether what failed may have taken effect all the same, wholly or in part; `false` is certain.
+    var mayHaveTakenEffect: Bool { get }
 }
 
 extension PostgresError: CategorizedError {

@@ -16,9 +16,10 @@ extension PostgresError {
         public static let tooManyOpenFiles = Code("tooManyOpenFiles")
         /// The configuration's password provider failed, or returned no usable password in time.
         public static let passwordUnavailable = Code("passwordUnavailable")
-        /// The connection ended while the statement ran; unless it only read, it may have taken effect.
+        /// The connection ended while the statement ran; unless it only read, it may have taken effect, as the error's
+        /// `mayHaveTakenEffect` says.
         public static let connectionLost = Code("connectionLost")
-        /// The statement timed out and was cancelled.
+        /// The statement timed out; if the server has not confirmed that it stopped, the error's `mayHaveTakenEffect` is set.
         public static let timeout = Code("timeout")
         /// No connection of the pool became free in time.
         public static let poolTimeout = Code("poolTimeout")
@@ -40,6 +41,9 @@ extension PostgresError {
         /// not.
         public static let transactionBroken = Code("transactionBroken")
         /// The answer to COMMIT was lost: the transaction may or may not have taken effect.
+        ///
+        /// Or the server's wait for a synchronous standby was cancelled, also after a single statement: it took effect, but
+        /// standbys may not have it.
         public static let commitUnknown = Code("commitUnknown")
         /// A task that holds a connection asked for another one, and none was free.
         public static let nestedAcquire = Code("nestedAcquire")
@@ -51,5 +55,10 @@ extension PostgresError {
         public static let resultTooLarge = Code("resultTooLarge")
         /// The server's answer breaks the protocol.
         public static let protocolViolation = Code("protocolViolation")
+
+        /// Whether an error with this code may follow an effect, unless its maker knows better.
+        var leavesDoubt: Bool {
+            [.commitUnknown, .transactionBroken, .decodingFailed, .protocolViolation].contains(self)
+        }
     }
 }

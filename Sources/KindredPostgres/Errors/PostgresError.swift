@@ -24,10 +24,11 @@ public struct PostgresError: Error, Sendable {
         let statement: String?
         let underlying: [String]
         let transactionID: PostgresTransactionID?
+        let mayHaveTakenEffect: Bool
 
         init(
             _ code: Code, _ message: String, _ sqlState: SQLState?, _ server: ServerMessage?, _ statement: String?,
-            _ underlying: [String], _ transactionID: PostgresTransactionID?
+            _ underlying: [String], _ transactionID: PostgresTransactionID?, _ mayHaveTakenEffect: Bool
         ) {
             self.code = code
             self.message = message
@@ -36,6 +37,7 @@ public struct PostgresError: Error, Sendable {
             self.statement = statement
             self.underlying = underlying
             self.transactionID = transactionID
+            self.mayHaveTakenEffect = mayHaveTakenEffect
         }
     }
 
@@ -46,12 +48,13 @@ public struct PostgresError: Error, Sendable {
         server: ServerMessage? = nil,
         statement: String? = nil,
         underlying: [String] = [],
-        transactionID: PostgresTransactionID? = nil
+        transactionID: PostgresTransactionID? = nil,
+        mayHaveTakenEffect: Bool? = nil
     ) {
         // Both may have names and texts of the server.
         facts = Facts(
             code, message.harmless, sqlState ?? server?.sqlState, server, statement, underlying.map(\.harmless),
-            transactionID)
+            transactionID, mayHaveTakenEffect ?? code.leavesDoubt)
     }
 
     /// The kind of failure.
@@ -69,6 +72,13 @@ public struct PostgresError: Error, Sendable {
     /// The transaction whose outcome is unknown, if it was tracked; pass it to `PostgresClient.resolveCommit`.
     public var transactionID: PostgresTransactionID? { facts.transactionID }
 
+    /// Whether what failed may have taken effect all the same, wholly or in part: trying it again could do it twice.
+    ///
+    /// `false` is certain, for every code: the statement was not sent, the server has refused or stopped it, it only reads, or
+    /// its transaction is rolled back. Where the answer or the server's confirmation of a cancellation is missing, a statement
+    /// of the library's own that reads has no effect; SQL of the program may call functions, so it counts as writing.
+    public var mayHaveTakenEffect: Bool { facts.mayHaveTakenEffect }
+
     /// Whether the failed transaction may have committed.
     package var mayHaveCommitted: Bool { code == .commitUnknown || code == .transactionBroken }
 
@@ -78,15 +88,21 @@ public struct PostgresError: Error, Sendable {
         return PostgresError(
             code, message, sqlState: sqlState, server: server, statement: statement,
             underlying: underlying + ["\(other)"],
-            transactionID: transactionID)
+            transactionID: transactionID, mayHaveTakenEffect: mayHaveTakenEffect)
     }
 
     /// The error with a statement's text, unless it has one.
     package func of(statement: String?) -> PostgresError {
-        guard self.statement == nil, let statement else { return self }
+        of(statement: statement, mayHaveTakenEffect: mayHaveTakenEffect)
+    }
+
+    /// The error of a statement, which has its text unless it has one.
+    func of(statement: String?, mayHaveTakenEffect: Bool) -> PostgresError {
+        let isKnown = self.statement != nil || statement == nil
+        guard !isKnown || self.mayHaveTakenEffect != mayHaveTakenEffect else { return self }
         return PostgresError(
-            code, message, sqlState: sqlState, server: server, statement: statement, underlying: underlying,
-            transactionID: transactionID)
+            code, message, sqlState: sqlState, server: server, statement: self.statement ?? statement,
+            underlying: underlying, transactionID: transactionID, mayHaveTakenEffect: mayHaveTakenEffect)
     }
 }
 

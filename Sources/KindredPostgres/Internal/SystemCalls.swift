@@ -21,6 +21,13 @@ enum SystemCalls {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
+    /// The processor's time that the calling thread has used.
+    static var threadTime: Duration {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+
     // MARK: Files
 
     /// Opens a file to read it; negative if that fails.

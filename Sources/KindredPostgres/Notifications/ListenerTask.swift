@@ -117,7 +117,7 @@ final class ListenerTask {
 
     @discardableResult
     private func run(_ texts: [String]) async throws -> [QueryResult] {
-        let statements = texts.map { Statement(text: StatementText(oneTime: $0, effect: .session)) }
+        let statements = texts.map { Statement(text: StatementText(oneTime: $0, effect: .lasting)) }
         do {
             return try await connection?.run(
                 statements, traits: Request.Traits(isUndoing: true), by: .now + .seconds(2), isShielded: true) ?? []

@@ -35,7 +35,9 @@ extension PostgresClient {
                 "A notification carries at most \(Self.maximumPayload) bytes; this one has \(payload.utf8.count). Send a key"
             )
         }
-        try await query("SELECT pg_notify(\(channel), \(payload))")
+        // VALUES, and not SELECT: it does more than read.
+        let sql: SQL = "VALUES (pg_catalog.pg_notify(\(channel), \(payload)))"
+        try await execute(sql.statement(isProgrammed: false))
     }
 }
 

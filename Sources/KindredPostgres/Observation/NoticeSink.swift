@@ -9,6 +9,7 @@ final class NoticeSink: Sendable {
     private let logger: Logger?
     private let fatal = RankedMutex<PostgresError?>(nil, .leaf)
     private let bytes = Atomic<Int>(0)
+    private let hasUnreplicatedCommit = Atomic(false)
 
     private let onNotification: (@Sendable (PostgresNotification) -> Void)?
 
@@ -29,8 +30,15 @@ final class NoticeSink: Sendable {
     /// The bytes of all notices and notifications.
     var byteCount: Int { bytes.load(ordering: .relaxed) }
 
+    /// Whether the server has said that it stopped its wait for a synchronous standby; said once.
+    func takeUnreplicatedCommit() -> Bool {
+        hasUnreplicatedCommit.load(ordering: .relaxed) && hasUnreplicatedCommit.exchange(false, ordering: .relaxed)
+    }
+
     /// Receives a notice of the connection.
     func receive(_ notice: ResultHandle) {
+        // The server's routine: the message is in the language of the session, and its SQLSTATE is that of all warnings.
+        if notice.field("R") == "SyncRepWaitForLSN" { hasUnreplicatedCommit.store(true, ordering: .relaxed) }
         bytes.add(LibPQ.messageSize(notice), ordering: .relaxed)
         if let message = LibPQ.serverMessage(notice) { receive(message) }
     }

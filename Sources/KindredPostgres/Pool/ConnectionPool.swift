@@ -128,22 +128,27 @@ final class ConnectionPool: PolledSource {
         }
     }
 
-    /// Resets a connection lent for exclusive use, and takes it back.
+    /// Takes a connection lent for exclusive use back, without an open transaction.
     func releaseExclusive(_ lease: Lease) async {
         switch lease.connection.condition {
-        case .clean: release(lease)
-        case .inTransaction, .tainted: await cleanAndRelease(lease)
+        case .clean: endUseAndRelease(lease)
+        case .inTransaction: await rollBackAndRelease(lease)
         // A statement was just cancelled; its caller does not wait for the server again.
-        case .unusable: Task.detached { await self.cleanAndRelease(lease) }
+        case .unusable: Task.detached { await self.rollBackAndRelease(lease) }
         }
     }
 
-    private func cleanAndRelease(_ lease: Lease) async {
+    private func rollBackAndRelease(_ lease: Lease) async {
         do {
-            try await lease.connection.reset()
+            try await lease.connection.rollBack()
         } catch {
             lease.connection.end(PostgresError(.closed, "The connection was left in an unusable state"))
         }
+        endUseAndRelease(lease)
+    }
+
+    private func endUseAndRelease(_ lease: Lease) {
+        lease.connection.endUse()
         release(lease)
     }
 

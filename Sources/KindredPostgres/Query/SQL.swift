@@ -54,12 +54,14 @@ public struct SQL: Sendable {
     /// The statement to send.
     ///
     /// Throws for an invalid interpolation.
-    package func statement(types: TypeRegistry? = nil) throws -> Statement {
+    ///
+    /// - Parameter isProgrammed: whether the program wrote it, and not this library.
+    package func statement(types: TypeRegistry? = nil, isProgrammed: Bool = true) throws -> Statement {
         if let failure { throw failure }
         var bindings = Bindings()
         for case .parameter(let value) in pieces { try bindings.append(value, types: types) }
         try checkPlaces(of: bindings.count)
-        return Statement(text: StatementText(text), bindings: bindings)
+        return Statement(text: StatementText(text, mayChangeSession: isProgrammed), bindings: bindings)
     }
 
     /// Throws if a parameter is inside quotes or a comment, or beside a hand-numbered one.

@@ -7,12 +7,31 @@ extension StatementText {
         case lasting
         /// Begins or ends a transaction or savepoint.
         case transactionControl
-        /// Changes the session for later users of the connection.
-        case session
+        /// Makes or deallocates prepared statements.
+        case preparing
     }
 
     /// Whether the first word is a query's, so that a cursor can return its rows.
     package var isQuery: Bool { begins(with: ["SELECT", "WITH", "VALUES", "TABLE"]) }
+
+    /// Whether it may change what is stored; SQL of the program may call functions that do.
+    var mayWrite: Bool {
+        mayChangeSession
+            || !begins(with: ["SELECT", "FETCH", "DECLARE", "CLOSE", "BEGIN", "SAVEPOIN", "SET", "SHOW", "EXPLAIN"])
+    }
+
+    /// Whether its transaction may have a number afterwards; not SET, LOCK and their like, which may have to come before the
+    /// transaction's first snapshot.
+    var mayNumberTransaction: Bool {
+        mayWrite
+            && !begins(with: [
+                "SET", "RESET", "SHOW", "LOCK", "FETCH", "MOVE", "CLOSE", "DECLARE", "LISTEN", "UNLISTEN", "NOTIFY",
+                "PREPARE", "DEALLOCA", "DISCARD",
+            ])
+    }
+
+    /// Whether it may commit a part of its work before it ends.
+    var mayCommitInside: Bool { begins(with: ["CALL", "DO"]) }
 
     /// Whether the first word is COPY.
     var isCopy: Bool { begins(with: ["COPY"]) }
@@ -30,19 +49,14 @@ extension StatementText {
             var words = FirstWords(bytes)
             switch words.next() {
             case "SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "VALUES", "TABLE", "":
-                return SessionChange.isContained(in: bytes) ? .session : .plain
+                return .plain
             case "BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOIN", "RELEASE":
                 return .transactionControl
-            case "PREPARE": return words.next() == "TRANSACT" ? .transactionControl : .session
+            case "PREPARE": return words.next() == "TRANSACT" ? .transactionControl : .preparing
+            case "DISCARD", "DEALLOCA": return .preparing
             case "SET":
                 let second = words.next()
-                return second == "LOCAL" || second == "TRANSACT" || second == "CONSTRAI" ? .plain : .session
-            case "RESET", "LISTEN", "UNLISTEN", "DISCARD", "DEALLOCA", "LOAD", "DECLARE": return .session
-            case "CREATE":
-                var second = words.next()
-                if second == "OR", words.next() == "REPLACE" { second = words.next() }
-                return second == "TEMP" || second == "TEMPORAR" || second == "LOCAL" || second == "GLOBAL"
-                    ? .session : .lasting
+                return second == "LOCAL" || second == "TRANSACT" || second == "CONSTRAI" ? .plain : .lasting
             default: return .lasting
             }
         }

@@ -5,21 +5,26 @@ package final class StatementText: Sendable, Hashable {
     package let effect: Effect
     /// Whether it is sent once only and not prepared; it would evict others from the cache.
     package let isOneTime: Bool
+    /// Whether it is SQL of the program, which may change the session, or leaves something there by itself: the session is
+    /// put back before another task uses it.
+    package let mayChangeSession: Bool
     private let precomputedHash: Int
 
-    package init(_ text: String) {
+    package init(_ text: String, mayChangeSession: Bool = false) {
         self.text = text
         precomputedHash = text.hashValue
         effect = Self.effect(of: text)
         isOneTime = false
+        self.mayChangeSession = mayChangeSession
     }
 
     /// A text that is not sent again, or not on the same connection.
-    package init(oneTime text: String, effect: Effect) {
+    package init(oneTime text: String, effect: Effect, mayChangeSession: Bool = false) {
         self.text = text
         precomputedHash = text.hashValue
         self.effect = effect
         isOneTime = true
+        self.mayChangeSession = mayChangeSession
     }
 
     package static func == (left: StatementText, right: StatementText) -> Bool {

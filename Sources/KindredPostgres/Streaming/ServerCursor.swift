@@ -59,7 +59,9 @@ package final class ServerCursor {
         let declare = Statement(
             text: StatementText(
                 oneTime: "DECLARE \(name) NO SCROLL CURSOR \(hold)FOR \(statement.text.text)",
-                effect: place.outlivesTransactions ? .session : .plain),
+                effect: place.outlivesTransactions ? .lasting : .plain,
+                // The cursor may be left open.
+                mayChangeSession: place.outlivesTransactions || statement.text.mayChangeSession),
             bindings: statement.bindings)
         let fetch = fetchStatement
         let results = try await client.observing([declare, fetch]) {

@@ -49,7 +49,9 @@ extension PostgresClient {
         do {
             // Neither in the task's own transaction, which may have failed, nor on its exclusive connection.
             rows = try await PostgresTransaction.$current.withValue(nil) {
-                try await ConnectionLease.$current.withValue(nil) { try await query(Self.question(id)) }
+                try await ConnectionLease.$current.withValue(nil) {
+                    try await execute(Self.question(id).statement(isProgrammed: false))
+                }
             }
         } catch let error as PostgresError {
             switch error.code {

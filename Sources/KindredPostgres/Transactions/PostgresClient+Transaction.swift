@@ -21,8 +21,9 @@ extension PostgresClient {
     ///   - isolation: the isolation level; nil is the server's default.
     ///   - readOnly: whether writes are refused; nil is the server's default.
     ///   - deferrable: for serializable read-only transactions: wait for a snapshot with which no statement can fail.
-    ///   - tracksCommit: whether to read the transaction's number before COMMIT, so that `resolveCommit` can find the
-    ///     outcome if the answer is lost. Costs one more statement, but no round trip.
+    ///   - tracksCommit: whether to read the transaction's number, so that `resolveCommit` can find the outcome if the answer
+    ///     to COMMIT is lost. Costs one more statement with each that may write, up to the first that does, but no round
+    ///     trip; after scripts and COPY the number is asked for right before COMMIT.
     ///   - retry: whether `body` runs again after a serialization failure or a deadlock.
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
@@ -97,7 +98,8 @@ extension PostgresClient {
         _ body: (PostgresTransaction) async throws -> T
     ) async throws -> T {
         let scope = PostgresTransaction(
-            client: self, connection: connection, outer: PostgresTransaction.current, depth: 0, opening: begin)
+            client: self, connection: connection, outer: PostgresTransaction.current, depth: 0, opening: begin,
+            tracked: tracksCommit ? TrackedID() : nil)
         gate?.began(scope)
         let result: T
         do {
@@ -116,7 +118,7 @@ extension PostgresClient {
         if ending.isOpened {
             guard gate?.beginEnding() ?? true else { throw LeaseGate.over }
             try await called(at: place) {
-                try await commit(connection, ending.firstError, isTracked: tracksCommit)
+                try await commit(connection, ending.firstError, scope.tracked)
             }
         }
         return result
@@ -124,13 +126,10 @@ extension PostgresClient {
 
     /// Commits even in a cancelled task: from here on the outcome has to be known.
     private func commit(
-        _ connection: PooledConnection, _ firstError: PostgresError?, isTracked: Bool
+        _ connection: PooledConnection, _ firstError: PostgresError?, _ tracked: TrackedID?
     ) async throws {
         let tag: String?
-        let tracked = TrackedID()
-        if isTracked {
-            ask(for: tracked, on: connection)
-        }
+        if let tracked, tracked.id == nil { ask(for: tracked, on: connection) }
         do {
             tag = try await control(["COMMIT"], on: connection, end: .commit).first?.commandTag
         } catch let error as PostgresError where Self.leavesDoubt(error, connection) {
@@ -142,7 +141,7 @@ extension PostgresClient {
                     ? error.message
                     : "The connection ended before the answer to COMMIT came: the transaction may or may not have taken effect",
                 sqlState: error.sqlState, server: error.server,
-                underlying: isSaid ? error.underlying : [error.description], transactionID: tracked.id)
+                underlying: isSaid ? error.underlying : [error.description], transactionID: tracked?.id)
         } catch let gone as ConnectionGone {
             // COMMIT was never sent, so the server rolled back.
             throw firstError
@@ -169,7 +168,7 @@ extension PostgresClient {
         observe([PostgresTransactionID.question], rows: [1], kind: .transactionControl)
         let request = Request(
             statements: [PostgresTransactionID.question], traits: Request.Traits(isInTransaction: true),
-            onAnswer: { tracked.take($0) })
+            onAnswer: { tracked.take(try? $0.get().last) })
         connection.submit(request, by: deadline(nil))
     }
 
@@ -198,7 +197,7 @@ extension PostgresClient {
         let name = "kindred_\(outer.depth + 1)"
         let scope = PostgresTransaction(
             client: self, connection: outer.connection, outer: outer, depth: outer.depth + 1,
-            opening: "SAVEPOINT \(name)")
+            opening: "SAVEPOINT \(name)", tracked: outer.tracked)
         let undoing = ["ROLLBACK TO SAVEPOINT \(name)", "RELEASE SAVEPOINT \(name)"]
         let result: T
         do {

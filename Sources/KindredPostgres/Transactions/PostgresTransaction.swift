@@ -16,6 +16,8 @@ public final class PostgresTransaction: Sendable, RequestScope {
     let depth: Int
     /// BEGIN or SAVEPOINT.
     private let opening: Statement
+    /// The number of the transaction, if it is tracked.
+    let tracked: TrackedID?
     private let state = RankedMutex(TransactionState(), .transactionScope)
 
     init(
@@ -23,12 +25,14 @@ public final class PostgresTransaction: Sendable, RequestScope {
         connection: PooledConnection,
         outer: PostgresTransaction?,
         depth: Int,
-        opening: String
+        opening: String,
+        tracked: TrackedID?
     ) {
         self.client = client
         self.connection = connection
         self.outer = outer
         self.depth = depth
+        self.tracked = tracked
         self.opening = Statement(text: StatementText(opening), resultFormat: .binary)
     }
 
@@ -66,9 +70,15 @@ public final class PostgresTransaction: Sendable, RequestScope {
         var traits = traits
         traits.mayRepeat = false
         traits.isInTransaction = true
+        let question = tracked?.question(after: statements, traits) ?? []
         do {
-            return try await connection.run(
-                statements, traits: traits, by: deadline, scope: self)
+            var results = try await connection.run(
+                statements + question, traits: traits, by: deadline, scope: self)
+            if !question.isEmpty {
+                client.observe(question, rows: [1], kind: .transactionControl)
+                tracked?.take(results.popLast())
+            }
+            return results
         } catch {
             throw failed(error, statements.first?.text.text)
         }
@@ -109,7 +119,7 @@ public final class PostgresTransaction: Sendable, RequestScope {
             switch state.admission {
             case .wait:
                 let alarm = Alarm(at: deadline) { [weak self, id = request.id] in
-                    self?.refuseWaiting(id, request.stopped(.timedOut, nil))
+                    self?.refuseWaiting(id, request.stoppedUnsent(.timedOut))
                 }
                 state.waiting.append(.request(request, deadline, alarm))
                 return alarm

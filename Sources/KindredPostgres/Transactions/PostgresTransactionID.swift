@@ -1,3 +1,4 @@
+import HarmlessText
 import Synchronization
 
 /// The server's number of a transaction; it tells the outcome after the connection was lost.
@@ -8,7 +9,7 @@ public struct PostgresTransactionID: Sendable, Hashable, CustomStringConvertible
     public let timeline: String
 
     /// The number and the timeline, such as `7423 on 00000001`; safe to log.
-    public var description: String { "\(number) on \(timeline)" }
+    public var description: String { "\(number) on \(timeline)".harmless }
 }
 
 extension PostgresTransactionID {
@@ -36,9 +37,16 @@ final class TrackedID: Sendable {
 
     var id: PostgresTransactionID? { value.withLock { $0 } }
 
-    func take(_ answer: Result<[QueryResult], any Error>) {
-        guard case .success(let results) = answer else { return }
-        let id = PostgresTransactionID(answer: results.last)
+    /// The question to send behind statements, in their round trip; nil if the number is known, or they give none.
+    func question(after statements: [Statement], _ traits: Request.Traits) -> [Statement] {
+        guard !traits.isDescription, id == nil, statements.contains(where: { $0.text.mayNumberTransaction }) else {
+            return []
+        }
+        return [PostgresTransactionID.question]
+    }
+
+    func take(_ answer: QueryResult?) {
+        guard let id = PostgresTransactionID(answer: answer) else { return }
         value.withLock { $0 = id }
     }
 }

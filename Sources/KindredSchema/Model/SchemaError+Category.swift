@@ -5,4 +5,7 @@ extension SchemaError: CategorizedError {
     public var category: ErrorCategory {
         code == .unknownKey || code == .unknownEntity ? .invalid : .failure
     }
+
+    /// Never: reading a schema changes nothing.
+    public var mayHaveTakenEffect: Bool { false }
 }

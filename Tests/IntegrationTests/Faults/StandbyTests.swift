@@ -69,6 +69,70 @@ import Testing
         }
     }
 
+    /// What takes effect by itself, and waits for standbys.
+    enum SingleWrite: String, CaseIterable {
+        case statement, script, copy, batch, lease
+
+        func run(_ client: PostgresClient, _ timeout: Duration) async throws {
+            switch self {
+            case .statement: try await client.query("INSERT INTO note VALUES (1)", timeout: timeout)
+            case .script: try await client.runScript("INSERT INTO note VALUES (1)")
+            case .copy:
+                let rows = AsyncStream<[UInt8]> {
+                    $0.yield(Array("1\n".utf8))
+                    $0.finish()
+                }
+                try await client.copyIn("COPY note FROM STDIN", from: rows, timeout: timeout)
+            case .batch: try await client.query("CREATE TABLE other AS SELECT 1 AS one", timeout: timeout)
+            case .lease:
+                try await client.withConnection { connection in
+                    _ = try await connection.query("INSERT INTO note VALUES (1)", timeout: timeout)
+                }
+            }
+        }
+    }
+
+    @Test(
+        "T1: a write whose wait for its standbys was cancelled is unknown, though it took effect",
+        .timeLimit(.minutes(15)), arguments: [true, false])
+    func writeWithoutStandby(byTheClient: Bool) async throws {
+        try await RestartableServer.with(settings: ["synchronous_standby_names = 'nobody'"]) { server in
+            var configuration = server.configuration
+            configuration.statementTimeout = .seconds(120)
+            configuration.cancellationGrace = .seconds(60)
+            let careful = configuration
+            configuration.settings["synchronous_commit"] = "local"
+            try await lend(configuration) { client in
+                try await client.query("CREATE TABLE note (id integer)")
+                try await lend(careful) { careful in
+                    for write in SingleWrite.allCases {
+                        // A script has no limit of its own.
+                        let cancelsItself = byTheClient && write != .script
+                        let task = Task {
+                            try await write.run(careful, cancelsItself ? .seconds(1) : .seconds(120))
+                        }
+                        if !cancelsItself {
+                            try await eventually("the server waits") {
+                                let rows = try await client.query(
+                                    "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+                                return !rows.isEmpty
+                            }
+                        }
+                        let error = await expectPostgresError(.commitUnknown) { try await task.value }
+                        #expect(error?.mayHaveTakenEffect == true, "\(write)")
+                        let table = write == .batch ? "other" : "note"
+                        let count = try await client.query("SELECT count(*) FROM \(identifier: table)")
+                        #expect(try count[0][0] == 1, "\(write)")
+                        try await client.query("TRUNCATE note")
+                    }
+                    // The warning belongs to its statement alone.
+                    try await expectUsable(careful)
+                    #expect(careful.metrics.lost == 0)
+                }
+            }
+        }
+    }
+
     @Test("C12, D9: each wish finds its server, and a standby refuses writes", .timeLimit(.minutes(15)))
     func targets() async throws {
         try await withServers { primary, standby in

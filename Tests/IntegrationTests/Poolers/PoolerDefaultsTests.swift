@@ -56,7 +56,7 @@ struct PoolerDefaultsTests {
             for _ in 0..<2 {
                 #expect(try await client.query("SHOW TimeZone")[0][0] == "UTC")
                 #expect(try await client.query("SELECT '2026-02-01'::date::text")[0][0] == "2026-02-01")
-                // The session is cleaned by DISCARD ALL afterwards.
+                // The session is put back afterwards.
                 try await client.withConnection { try await $0.query("SET TimeZone = 'America/Lima'") }
             }
             #expect(client.metrics.opened == 1)

@@ -143,4 +143,13 @@ import Testing
         dump(configuration, to: &text)
         #expect(!text.contains("sEcr3t") && text.contains("db.example.org"))
     }
+
+    @Test func aConfigurationThatIsShownTurnsNoTextAround() {
+        let configuration = PostgresConfiguration(
+            endpoints: [.tcp(host: "db\u{202e}gro.elpmaxe", port: 5432), .socket(folder: "/tmp\u{1b}[2J", port: 1)],
+            user: "a\u{2066}pp", database: "shop\n")
+        let text = configuration.description
+        #expect(!text.unicodeScalars.contains { ["\u{202e}", "\u{1b}", "\u{2066}", "\n"].contains($0) })
+        #expect(text.contains("gro.elpmaxe:5432"))
+    }
 }

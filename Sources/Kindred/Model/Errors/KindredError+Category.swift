@@ -10,6 +10,9 @@ extension KindredError: CategorizedError {
         }
         return code == .constraintViolation ? underlying?.sqlState?.category ?? .conflict : code.category
     }
+
+    /// Whether what failed may have taken effect all the same, as the underlying error says; `false` is certain.
+    public var mayHaveTakenEffect: Bool { underlying?.mayHaveTakenEffect ?? false }
 }
 
 extension KindredError.Code {

@@ -63,7 +63,8 @@ struct ScratchServer {
     static func run(_ statement: String, on client: PostgresClient) async throws {
         let effect: StatementText.Effect = client.isInTransaction ? .plain : .lasting
         try await client.execute(
-            Statement(text: StatementText(oneTime: statement, effect: effect), resultFormat: .text))
+            Statement(
+                text: StatementText(oneTime: statement, effect: effect, mayChangeSession: true), resultFormat: .text))
     }
 
     /// Makes a role that a script, a grant or a policy names.

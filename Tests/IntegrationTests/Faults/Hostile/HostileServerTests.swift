@@ -33,6 +33,30 @@ import Testing
         return result
     }
 
+    @Test("H11: settings without end delay no deadline, and nobody else's statements", .timeLimit(.minutes(15)))
+    func floodOfSettings() async throws {
+        let server = try ScriptedServer { session in
+            session.welcome()
+            guard session.readUntilSync() else { return }
+            // libpq compares each setting with all before.
+            var number = 0
+            while true {
+                var bytes: [UInt8] = []
+                for _ in 0..<1_000 {
+                    number += 1
+                    bytes += session.message("S", session.text("n\(number)") + session.text(""))
+                }
+                guard session.socket.write(bytes) else { return }
+            }
+        }
+        var configuration = server.configuration
+        configuration.statementTimeout = .seconds(3_600)
+        let client = try await PostgresClient.connect(configuration)
+        let error = await expectPostgresError(.connectionLost) { try await client.query("SELECT 1") }
+        #expect(error?.message.contains("more settings") == true, "\(String(describing: error))")
+        await client.close(timeout: .zero)
+    }
+
     /// A correct answer to Parse, Bind, Describe, Execute and Sync with one integer.
     private static func answer(_ session: ScriptedServer.Session) -> [UInt8] {
         session.message("1", []) + session.message("2", []) + session.integerColumn

@@ -5,20 +5,23 @@ struct SessionWish: Sendable {
     /// The user's settings, sorted by name.
     let settings: [(name: String, value: String)]
 
+    private let applicationName: String
+
     /// Whether the session began without startup options, because a pooler refuses them.
     var hasNoOptions = false
 
     /// The parameters that transaction poolers carry from one session to the next: only these can be set by a
     /// statement.
-    private static let carried = ["DateStyle", "TimeZone", "standard_conforming_strings"]
+    private static let carried = ["client_encoding", "DateStyle", "TimeZone", "standard_conforming_strings"]
 
-    /// The settings to make by statement at the session's beginning, and again after DISCARD ALL.
+    /// The settings to make by statement at the session's beginning, and again when it is put back.
     var pins: [(name: String, value: String)] {
         guard hasNoOptions else { return [] }
-        return Self.carried.compactMap { name in
-            let own = settings.last { $0.name.lowercased() == name.lowercased() }
-            return (own?.value ?? PostgresConfiguration.pinnedSettings[name]).map { (name, $0) }
-        }
+        return [("application_name", applicationName)]
+            + Self.carried.compactMap { name in
+                let own = settings.last { $0.name.lowercased() == name.lowercased() }
+                return (own?.value ?? PostgresConfiguration.pinnedSettings[name]).map { (name, $0) }
+            }
     }
 
     /// The settings that the server must have already, as no statement can make them last, with the accepted values.
@@ -32,6 +35,7 @@ struct SessionWish: Sendable {
 
     init(_ configuration: PostgresConfiguration) {
         searchPath = configuration.searchPathSetting
+        applicationName = configuration.applicationName
         // Options override settings.
         let options = configuration.options?.lowercased() ?? ""
         settings = configuration.settings.sorted { $0.key < $1.key }.filter { !options.contains($0.key.lowercased()) }

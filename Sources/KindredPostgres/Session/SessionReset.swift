@@ -1,0 +1,88 @@
+/// Puts a session back after a program's own SQL, before another task uses it.
+///
+/// A statement's text does not tell what the functions that it calls change. So every session that has run SQL of the program is
+/// put back, in one write with the first request of its next user, under a Sync of its own. Prepared statements stay.
+///
+/// The statements are a transaction of their own: where one fails, the session is in a failed transaction, and the server
+/// refuses the requests behind.
+extension ConnectionState {
+    /// How far the session differs from a new one.
+    struct Traces {
+        /// Whether SQL of the program has run since the session was last put back.
+        var mayExist = false
+        /// Whether they are those of an earlier user.
+        var areOfOthers = false
+        /// Whether prepared statements may be among them, or be missing.
+        var includePrepared = false
+    }
+
+    /// How long a session with traces may stay idle: they may be locks for which other sessions wait.
+    private static let pause = Duration.milliseconds(50)
+
+    static let statements = [
+        // The isolation of the session's transactions may be among what was changed.
+        "BEGIN ISOLATION LEVEL READ COMMITTED NOT DEFERRABLE", "SET SESSION AUTHORIZATION DEFAULT", "RESET ALL",
+        "CLOSE ALL", "UNLISTEN *", "SELECT pg_catalog.pg_advisory_unlock_all()", "DISCARD SEQUENCES", "DISCARD TEMP",
+    ]
+
+    /// Nobody waits for its answer.
+    private static let resetRequest = Request(id: 0, statements: [])
+
+    /// Notes that a statement of the program is sent.
+    mutating func noteTraces(of text: StatementText) {
+        guard text.mayChangeSession else { return }
+        traces.mayExist = true
+        if text.effect == .preparing { traces.includePrepared = true }
+    }
+
+    /// The session's user is done: the next request is another task's.
+    mutating func endUse(_ effects: inout Effects) {
+        guard handle != nil, traces.mayExist else { return }
+        traces.areOfOthers = true
+        effects.deadline = min(effects.deadline, resetIsDue)
+    }
+
+    /// When the session is put back though nobody uses it.
+    var resetIsDue: MonotonicTime { traces.areOfOthers && isQuiet ? heardAt + Self.pause : .never }
+
+    /// Puts an idle session back.
+    mutating func resetIdleSession(_ now: MonotonicTime, _ effects: inout Effects) {
+        guard let handle, resetIsDue <= now else { return }
+        sendReset(handle, &effects)
+        flush(&effects)
+    }
+
+    /// Writes the statements into the pipeline; ends the connection if that fails.
+    mutating func sendReset(_ handle: ConnectionHandle, _ effects: inout Effects) {
+        let includesPrepared = traces.includePrepared
+        traces = Traces()
+        if includesPrepared { cache.removeAll() }
+        let reset = PendingRequest(Self.resetRequest)
+        reset.isReset = true
+        var isSent = true
+        func send(_ text: String, _ values: [String] = []) {
+            guard isSent else { return }
+            isSent = values.isEmpty ? handle.send(text, Bindings()) : handle.send(text, texts: values)
+        }
+        for text in Self.statements { send(text) }
+        for pin in pins {
+            let setting = Connector.Question.setting(pin.name, to: pin.value)
+            send(setting.text, setting.values)
+        }
+        if includesPrepared { send("DEALLOCATE ALL") }
+        send("COMMIT")
+        guard isSent, handle.sendSync() else { return end(handle.lost, &effects) }
+        inFlight.append(reset)
+        effects.hasReset = true
+    }
+
+    /// Ends a connection whose session could not be put back.
+    ///
+    /// - Parameter error: the server's refusal.
+    mutating func resetFailed(_ error: PostgresError, isBegun: Bool, _ effects: inout Effects) {
+        let reason = PostgresError(
+            .connectionLost, "The session could not be put back for its next user; the connection was closed",
+            sqlState: error.sqlState, server: error.server)
+        end(reason, isUntouched: isBegun, &effects)
+    }
+}
