@@ -109,6 +109,23 @@ extension Catalog {
         package var hasDistinctNulls = true
     }
 
+    /// A value of a unique index or EXCLUDE constraint that is partial, or whose values only the server can compare.
+    package struct ServerCheckElement: Sendable {
+        /// The index in `pg_class`.
+        package var index: UInt32
+        package var relation: UInt32
+        /// The column; 0 for an expression, and for a generated column, whose expression stands for it.
+        package var column: Int16
+        package var expression: String
+        package var conflict: String
+        package var predicate: String?
+        package var hasDistinctNulls = true
+        /// Whether the index has something besides its condition that only the server can evaluate.
+        package var needsServer: Bool
+        /// The columns that expressions and condition depend on; 0 stands for the whole row.
+        package var columns: [Int16]
+    }
+
     /// A row of `pg_type`.
     package struct TypeRow: Sendable {
         package var oid: UInt32

@@ -12,6 +12,8 @@ package struct Catalog: Sendable {
     package var partitionKeys: [PartitionKey] = []
     /// Unique indexes; those that belong to a constraint may be left out.
     package var indexes: [Index] = []
+    /// The values of unique indexes and EXCLUDE constraints that only the server can compare, sorted by index and place.
+    package var serverChecks: [ServerCheckElement] = []
     /// Types outside `pg_catalog`.
     package var types: [TypeRow] = []
     /// Labels of the enums among them.

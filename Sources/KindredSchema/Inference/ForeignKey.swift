@@ -24,6 +24,7 @@ extension SchemaBuilder {
         var isEnforced: Bool
         /// Whether a value may have no row: the key is NOT ENFORCED or NOT VALID.
         var mayDangle: Bool
+        var checkTime: CheckTime
         /// Whether at most one row can refer to another.
         var isOneToOne = false
         var annotation = KeyAnnotation()
@@ -45,6 +46,8 @@ extension SchemaBuilder {
             isMatchFull = row.isMatchFull
             isEnforced = row.isEnforced
             mayDangle = !row.isEnforced || !row.isValidated
+            let name = QualifiedName(schema: source.table.name.schema, name: row.name)
+            checkTime = !row.isDeferrable ? .statement : row.canBeDeferred ? .choice([name]) : .transaction
         }
 
         /// Merges a constraint that compares the same columns.
@@ -56,6 +59,7 @@ extension SchemaBuilder {
             isMatchFull = isMatchFull || other.isMatchFull
             isEnforced = isEnforced || other.isEnforced
             mayDangle = mayDangle && other.mayDangle
+            checkTime = checkTime.joined(with: other.checkTime)
         }
 
         /// Sets the base of the key's own column.

@@ -34,6 +34,8 @@ extension SchemaBuilder {
         var checkedColumns: [String: String] = [:]
         /// The unique constraints and indexes that are checked row by row.
         private(set) var uniqueChecks: [UniqueCheck] = []
+        /// The unique indexes and EXCLUDE constraints whose conflicts only the server can find.
+        private(set) var serverChecks: [ServerCheck] = []
         /// The columns that an annotation ignores.
         var ignoredColumns: Set<Int16> = []
 
@@ -65,6 +67,8 @@ extension SchemaBuilder {
             guard shows(columns) else { return }
             let names = columnNames(columns)
             let predicate = predicate.map(RowPredicate.init)
+            // Then it is among the server's checks.
+            if let predicate, predicate.terms == nil { return }
             if let known = uniqueChecks.firstIndex(where: { $0.columns == names && $0.predicate == predicate }) {
                 if !areNullsDistinct { uniqueChecks[known].areNullsDistinct = false }
             } else {
@@ -73,12 +77,33 @@ extension SchemaBuilder {
             }
         }
 
+        /// Adds a unique index or EXCLUDE constraint, unless a check in memory is as good.
+        func addServerCheck(_ elements: [Catalog.ServerCheckElement]) {
+            guard let first = elements.first else { return }
+            if !first.needsServer, first.predicate.map(RowPredicate.init)?.terms != nil { return }
+            let found = Set(elements.map(\.column) + elements.flatMap(\.columns)).subtracting([0])
+            let numbers = found.isEmpty ? columns.map(\.number) : found.sorted()
+            guard shows(numbers) else { return }
+            serverChecks.append(
+                ServerCheck(
+                    elements: elements.map {
+                        ServerCheck.Element(
+                            expression: $0.expression, conflict: $0.conflict, column: column($0.column)?.name)
+                    },
+                    predicate: first.predicate,
+                    areNullsDistinct: first.hasDistinctNulls,
+                    columns: columnNames(numbers)))
+        }
+
         /// Sorted, so that the order of the catalog's rows does not matter.
         func sortUniqueChecks() {
             func key(_ check: UniqueCheck) -> String {
                 "\(check.columns) \(check.areNullsDistinct) \(check.predicate.map { "\($0)" } ?? "")"
             }
             if uniqueChecks.count > 1 { uniqueChecks.sort { key($0) < key($1) } }
+            if serverChecks.count > 1 {
+                serverChecks.sort { "\($0.columns) \($0.elements)" < "\($1.columns) \($1.elements)" }
+            }
             if deferrableConstraints.count > 1 { deferrableConstraints.sort { $0.name < $1.name } }
         }
 

@@ -75,6 +75,8 @@ public final class Entity: Sendable {
     package let checkedColumns: [String: String]
     /// The unique constraints and indexes that are checked row by row, including the primary key.
     package let uniqueChecks: [UniqueCheck]
+    /// The unique indexes and EXCLUDE constraints whose conflicts only the server can find.
+    package let serverChecks: [ServerCheck]
     /// The tables whose columns a view shows unchanged, directly or through other views; empty for tables.
     package let shownTables: [QualifiedName]
     /// The indexes of the primary key's columns in `attributes`.
@@ -98,6 +100,7 @@ public final class Entity: Sendable {
         hasInsertTrigger: Bool = false,
         uniqueKeys: [[String]] = [],
         uniqueChecks: [UniqueCheck] = [],
+        serverChecks: [ServerCheck] = [],
         hasDeferrableKeys: Bool = false,
         deferrableConstraints: [DeferrableConstraint] = [],
         checkedColumns: [String: String] = [:],
@@ -117,6 +120,7 @@ public final class Entity: Sendable {
         self.hasInsertTrigger = hasInsertTrigger
         self.uniqueKeys = uniqueKeys
         self.uniqueChecks = uniqueChecks
+        self.serverChecks = serverChecks
         self.hasDeferrableKeys = hasDeferrableKeys
         self.deferrableConstraints = deferrableConstraints
         self.checkedColumns = checkedColumns
@@ -190,6 +194,7 @@ extension Entity: Hashable {
                 && left.hasInsertTrigger == right.hasInsertTrigger
                 && left.uniqueKeys == right.uniqueKeys && left.hasDeferrableKeys == right.hasDeferrableKeys
                 && left.uniqueChecks == right.uniqueChecks && left.deferrableConstraints == right.deferrableConstraints
+                && left.serverChecks == right.serverChecks
                 && left.shownTables == right.shownTables && left.checkedColumns == right.checkedColumns
     }
 

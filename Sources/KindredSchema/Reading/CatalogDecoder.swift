@@ -15,6 +15,7 @@ struct CatalogDecoder {
         try decode(&rest, "constraints", columns: 17) { $0.constraints(&$1) }
         try decode(&rest, "keys of partitions", columns: 5) { $0.partitionKeys(&$1) }
         try decode(&rest, "indexes", columns: 6) { $0.indexes(&$1) }
+        try decode(&rest, "values of indexes", columns: 9) { $0.serverChecks(&$1) }
         try decode(&rest, "types", columns: 12) { $0.types(&$1) }
         try decode(&rest, "enum labels", columns: 3) { $0.enumLabels(&$1) }
         try decode(&rest, "comments", columns: 3) { $0.comments(&$1) }
@@ -162,6 +163,24 @@ struct CatalogDecoder {
                     predicate: cells.optionalString(row, 3),
                     isDeferrable: !cells.flag(row, 4),
                     hasDistinctNulls: !cells.flag(row, 5)
+                )
+            )
+        }
+    }
+
+    private mutating func serverChecks(_ cells: inout CatalogCells) {
+        for row in cells.result.indices {
+            catalog.serverChecks.append(
+                Catalog.ServerCheckElement(
+                    index: cells.oid(row, 0),
+                    relation: cells.oid(row, 1),
+                    column: cells.int16(row, 2),
+                    expression: cells.string(row, 3),
+                    conflict: cells.string(row, 4),
+                    predicate: cells.optionalString(row, 5),
+                    hasDistinctNulls: !cells.flag(row, 6),
+                    needsServer: cells.flag(row, 7),
+                    columns: cells.int16s(row, 8)
                 )
             )
         }

@@ -3,14 +3,14 @@ import KindredPostgres
 /// The statements that read the catalog, in one round trip.
 ///
 /// User objects have OIDs from 16384 on, so the statements skip system rows. Expressions are not deparsed, except those of
-/// partial unique indexes: the text of defaults would cost more than all the rest.
+/// unique indexes: the text of defaults would cost more than all the rest.
 ///
 /// Objects that others create in schemas of the search path cannot affect them, as `CatalogSafetyTests` shows.
 enum CatalogQueries {
     /// In the order in which `CatalogDecoder` reads their results.
     static let all = [
-        settings, relations, columns, constraints, partitionKeys, indexes, types, enumLabels, comments, keyComments,
-        views,
+        settings, relations, columns, constraints, partitionKeys, indexes, serverChecks, types, enumLabels, comments,
+        keyComments, views,
     ].map { Statement(text: $0, resultFormat: .binary) }
 
     static let begin = Statement(
@@ -149,6 +149,71 @@ enum CatalogQueries {
                 FROM pg_catalog.pg_index
                 WHERE indrelid >= 16384 AND indisunique AND indisvalid AND NOT indisprimary AND NOT indisexclusion
                     AND indexprs IS NULL
+            ) AS i
+            """
+    )
+
+    /// The types of operator classes for which values are equal exactly if their bytes or numbers are: numbers, text in a
+    /// deterministic collation, dates and times, uuid, bytea, and enums (`anyenum`).
+    private static let exactTypes = "16,17,18,19,20,21,23,25,26,700,701,1082,1083,1114,1184,1700,2950,3500"
+
+    /// The values of unique indexes and EXCLUDE constraints, checked row by row, that are partial or that only the server can
+    /// compare.
+    ///
+    /// The expression of a generated column stands for the column, because a row that is not stored yet lacks its value.
+    private static let serverChecks = StatementText(
+        catalog: """
+            SELECT i.* FROM (SELECT false AS indnullsnotdistinct) AS missing
+            CROSS JOIN LATERAL (
+                SELECT x.indexrelid, x.indrelid, CASE WHEN g.oid IS NULL THEN e.number ELSE 0::pg_catalog.int2 END,
+                    CASE WHEN l.oid IS NULL THEN v.text
+                    ELSE pg_catalog.format('%s COLLATE %I.%I'::pg_catalog.text, v.text, ln.nspname, l.collname) END,
+                    pg_catalog.format('OPERATOR(%I.%s)'::pg_catalog.text, n.nspname, o.oprname),
+                    CASE WHEN x.indpred IS NOT NULL THEN pg_catalog.pg_get_expr(x.indpred, x.indrelid) END,
+                    x.indnullsnotdistinct, x.isloose,
+                    ARRAY(
+                        SELECT d.refobjsubid::pg_catalog.int2 FROM pg_catalog.pg_depend AS d
+                        WHERE d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjid = x.indrelid
+                            AND (d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objid = x.indexrelid
+                                OR d.classid = 'pg_catalog.pg_attrdef'::pg_catalog.regclass AND d.objid = g.oid))
+                FROM (
+                    SELECT indexrelid, indrelid, indpred, indexprs, indisexclusion, indnullsnotdistinct, indkey, indclass,
+                        indcollation,
+                        indisexclusion OR indexprs IS NOT NULL OR EXISTS (
+                            SELECT FROM ROWS FROM (
+                                pg_catalog.unnest(indkey::pg_catalog.int2[]), pg_catalog.unnest(indclass::pg_catalog.oid[]),
+                                pg_catalog.unnest(indcollation::pg_catalog.oid[])) AS e (number, class, collated)
+                            JOIN pg_catalog.pg_opclass AS c ON c.oid = e.class
+                            LEFT JOIN pg_catalog.pg_collation AS l ON l.oid = e.collated
+                            LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = indrelid AND a.attnum = e.number
+                            WHERE NOT c.opcintype = ANY ('{\(exactTypes)}'::pg_catalog.oid[])
+                                OR NOT l.collisdeterministic OR a.attgenerated <> ''::pg_catalog."char") AS isloose
+                    FROM pg_catalog.pg_index
+                    WHERE indrelid >= 16384 AND (indisunique OR indisexclusion) AND indisvalid AND indimmediate
+                ) AS x
+                CROSS JOIN LATERAL ROWS FROM (
+                    pg_catalog.unnest(x.indkey::pg_catalog.int2[]), pg_catalog.unnest(x.indclass::pg_catalog.oid[]),
+                    pg_catalog.unnest(x.indcollation::pg_catalog.oid[])
+                ) WITH ORDINALITY AS e (number, class, collated, place)
+                JOIN pg_catalog.pg_opclass AS c ON c.oid = e.class
+                LEFT JOIN pg_catalog.pg_collation AS l ON l.oid = e.collated
+                LEFT JOIN pg_catalog.pg_namespace AS ln ON ln.oid = l.collnamespace
+                LEFT JOIN pg_catalog.pg_attribute AS a
+                    ON a.attrelid = x.indrelid AND a.attnum = e.number AND a.attgenerated <> ''::pg_catalog."char"
+                LEFT JOIN pg_catalog.pg_attrdef AS g ON g.adrelid = a.attrelid AND g.adnum = a.attnum
+                LEFT JOIN pg_catalog.pg_constraint AS k
+                    ON k.conindid = x.indexrelid AND x.indisexclusion AND k.conexclop IS NOT NULL
+                LEFT JOIN pg_catalog.pg_amop AS p
+                    ON NOT x.indisexclusion AND p.amopfamily = c.opcfamily AND p.amoplefttype = c.opcintype
+                        AND p.amoprighttype = c.opcintype AND p.amopstrategy = 3::pg_catalog.int2
+                JOIN pg_catalog.pg_operator AS o ON o.oid = COALESCE(k.conexclop[e.place], p.amopopr)
+                JOIN pg_catalog.pg_namespace AS n ON n.oid = o.oprnamespace
+                CROSS JOIN LATERAL (SELECT
+                    CASE WHEN g.oid IS NULL
+                    THEN pg_catalog.pg_get_indexdef(x.indexrelid, e.place::pg_catalog.int4, false)
+                    ELSE pg_catalog.format('(%s)'::pg_catalog.text, pg_catalog.pg_get_expr(g.adbin, g.adrelid)) END) AS v (text)
+                WHERE x.isloose OR x.indpred IS NOT NULL
+                ORDER BY x.indexrelid, e.place
             ) AS i
             """
     )

@@ -6,8 +6,8 @@ import Testing
 
 /// What a comparison sends: to a database of the caller's, and to the private server.
 @Suite(.database) struct DifferenceStatementTests {
-    /// A schema is read by twelve statements, in one round trip with BEGIN and COMMIT.
-    private static let reading = 14
+    /// A schema is read by thirteen statements, in one round trip with BEGIN and COMMIT.
+    private static let reading = 15
 
     /// On the private server a database is made and dropped, read empty, with the old side, and in a transaction with the
     /// new one; before a side is made, the check of functions' bodies is switched off.

@@ -195,6 +195,32 @@ import Testing
             #expect(Set(error?.conflicts.map(\.object) ?? []) == Set(pages))
         }
     }
+
+    /// By value: a row leaves a key before it changes, and others refer to the new one after that.
+    @Test(
+        .database(
+            .sql(
+                """
+                CREATE TABLE kind (code text PRIMARY KEY);
+                CREATE TABLE item (
+                    id integer PRIMARY KEY, kind_code text NOT NULL REFERENCES kind, twin_code text REFERENCES kind);
+                INSERT INTO kind VALUES ('a'), ('b');
+                INSERT INTO item VALUES (1, 'a'), (2, 'b');
+                """))) func aReferencedKeyChangesBetweenThoseThatLeaveAndThoseThatCome() async throws
+    {
+        try await withDatabase { database, context, other in
+            let items = try await context.fetch("item").sorted("id").all()
+            let kind = try #require(await context.find("kind", "a"))
+            items[1]["twin_code"] = "x"
+            try context.insert("item", ["id": 3, "kind_code": "x"])
+            kind["code"] = "x"
+            items[0]["kind_code"] = "b"
+            try await expectStatements(["UPDATE", "UPDATE", "INSERT", "UPDATE"]) { try await context.save() }
+            let stored = try await other.values("SELECT concat_ws(' ', kind_code, twin_code) FROM item ORDER BY id")
+            #expect(stored == ["b", "b x", "x"])
+            #expect(try await context.find("kind", "x") === kind && !context.hasChanges)
+        }
+    }
 }
 
 extension DatabaseObject {

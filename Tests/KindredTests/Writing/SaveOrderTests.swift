@@ -34,6 +34,24 @@ import Testing
         #expect(order.unsolved == [0, 1] && order.levels == [[2]])
     }
 
+    /// One statement stores objects of one entity, and the server checks their references after it.
+    @Test func requiredCirclesOfOneEntityAreStoredTogether() {
+        func known(_ from: Int, _ to: Int, isDeferrable: Bool = false) -> SaveOrder.Edge {
+            SaveOrder.Edge(
+                from: from, to: to, kind: 0, isOptional: false, isKnown: true, isDeferrable: isDeferrable)
+        }
+        let order = SaveOrder(entities: [0, 0, 0, 1], edges: [known(0, 1), known(1, 0), known(2, 0), known(3, 2)])
+        #expect(order.levels == [[0, 1, 2], [3]] && order.joint == [0: 0, 1: 0, 2: 0] && order.unsolved.isEmpty)
+        // Not where one of the keys is unknown, or the circle has objects of another entity.
+        let unknown = SaveOrder(entities: [0, 0], edges: [known(0, 1), edge(1, 0, isOptional: false)])
+        #expect(unknown.unsolved == [0, 1] && unknown.joint.isEmpty)
+        let wide = SaveOrder(entities: [0, 1], edges: [known(0, 1), known(1, 0)])
+        #expect(wide.unsolved == [0, 1])
+        // Unless a constraint of it can wait.
+        let late = SaveOrder(entities: [0, 1], edges: [known(0, 1), known(1, 0, isDeferrable: true)])
+        #expect(late.levels.count == 2 && late.unchecked.count == 1 && late.unsolved.isEmpty)
+    }
+
     @Test(arguments: UInt64(1)...200) func everyReferenceIsStoredBeforeOrSetAfterwards(seed: UInt64) {
         var state = seed
         func random(_ limit: Int) -> Int {

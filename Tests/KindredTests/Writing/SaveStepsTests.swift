@@ -32,6 +32,22 @@ import Testing
         #expect(steps.steps == [.insert([0]), .update([2]), .insert([1])])
     }
 
+    @Test func aDeletionWaitsForThoseThatLeave() {
+        // 0 is new and takes what 1 has, which is deleted when 2 has left it.
+        let steps = SaveSteps(
+            levels: [[0]], references: [1: [2]], exchanges: [exchange(1, 0)], deletions: [1])
+        #expect(steps.steps == [.update([2]), .delete([1]), .insert([0])] && steps.stuck.isEmpty)
+        // It leaves for the new one, which cannot be stored before the deletion.
+        let circle = SaveSteps(
+            levels: [[0]], references: [1: [2], 2: [0]], exchanges: [exchange(1, 0)], deletions: [1])
+        #expect(circle.steps == [.insert([0])] && circle.stuck == [0])
+    }
+
+    @Test func objectsOfOneStatementWaitTogether() {
+        let steps = SaveSteps(levels: [[0, 1]], references: [:], exchanges: [exchange(2, 1)], joint: [0, 1])
+        #expect(steps.steps == [.update([2]), .insert([0, 1])])
+    }
+
     @Test func longChainsOfRequiredValuesTakeLittleTime() {
         let exchanges = (0..<5_000).map { exchange($0 + 1, $0) }
         #expect(SaveSteps(levels: [], references: [:], exchanges: exchanges).steps.count == 5_000)
@@ -74,6 +90,7 @@ import Testing
                 for exchange in exchanges_ { column[exchanges[exchange].holder] = .some(nil) }
                 #expect(release == .together || column.count { $0.value == nil } == 1)
             case .insert(let objects), .update(let objects): write(objects)
+            case .delete(let objects): Issue.record("There is nothing to delete: \(objects)")
             }
         }
         write((newCount..<count).filter { !written.contains($0) })

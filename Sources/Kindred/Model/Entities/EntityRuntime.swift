@@ -42,6 +42,8 @@ package final class EntityRuntime: Sendable {
     /// The server's uniqueness checks: the key, other constraints and indexes, foreign keys of one-to-one
     /// relationships.
     let uniqueChecks: [UniqueCheckRuntime]
+    /// The unique indexes and EXCLUDE constraints whose conflicts only the server can find.
+    let serverChecks: [ServerCheckRuntime]
     /// The columns of all these checks.
     let uniqueColumns: ColumnSet
     /// The version column; nil without optimistic locking.
@@ -104,7 +106,8 @@ package final class EntityRuntime: Sendable {
             checks.append(UniqueCheckRuntime(columns))
         }
         uniqueChecks = checks
-        uniqueColumns = checks.reduce(ColumnSet()) { $0.union($1.concerned) }
+        serverChecks = entity.serverChecks.compactMap { ServerCheckRuntime($0, of: entity) }
+        uniqueColumns = (checks.map(\.concerned) + serverChecks.map(\.concerned)).reduce(ColumnSet()) { $0.union($1) }
         requiredColumns = entity.attributes.indices.filter { position in
             let attribute = entity.attributes[position]
             return attribute.isNotNull && !attribute.isGenerated && attribute.identity != .always

@@ -9,16 +9,14 @@ struct UniqueCheckRuntime: Sendable {
     let areNullsDistinct: Bool
     /// The predicate of a partial index, as far as it can be evaluated here.
     private let terms: [(column: Int, test: RowPredicate.Test)]
-    /// Whether the index is partial, with a predicate that only the server can evaluate.
-    let hasUnknownPredicate: Bool
     let isPartial: Bool
 
-    init(_ columns: [Int]) {
+    init(_ columns: [Int], areNullsDistinct: Bool = true, isPartial: Bool = false) {
         self.columns = columns
         concerned = ColumnSet(columns)
-        areNullsDistinct = true
+        self.areNullsDistinct = areNullsDistinct
         terms = []
-        (isPartial, hasUnknownPredicate) = (false, false)
+        self.isPartial = isPartial
     }
 
     init?(_ check: UniqueCheck, of entity: Entity) {
@@ -26,11 +24,10 @@ struct UniqueCheckRuntime: Sendable {
         self.columns = columns
         areNullsDistinct = check.areNullsDistinct
         isPartial = check.predicate != nil
-        let known = check.predicate?.terms?.compactMap { term in
-            entity.attributeIndex(of: term.column).map { ($0, term.test) }
-        }
-        hasUnknownPredicate = isPartial && (known == nil || known?.count != check.predicate?.terms?.count)
-        terms = hasUnknownPredicate ? [] : known ?? []
+        let given = check.predicate.map(\.terms) ?? []
+        let known = given?.compactMap { term in entity.attributeIndex(of: term.column).map { ($0, term.test) } }
+        guard let known, known.count == given?.count else { return nil }
+        terms = known
         concerned = ColumnSet(columns + terms.map(\.column))
     }
 
@@ -38,8 +35,10 @@ struct UniqueCheckRuntime: Sendable {
     func covers(_ columns: [Int]) -> Bool { !isPartial && Set(self.columns) == Set(columns) }
 
     /// The value that no other indexed row may have; nil for a row that is not indexed, or that cannot collide.
-    func value(in row: Row) throws -> [ObjectKey?]? {
-        for (column, test) in terms {
+    ///
+    /// - Parameter omitted: columns that the database fills: they may satisfy the predicate.
+    func value(in row: Row, omitted: ColumnSet = []) throws -> [ObjectKey?]? {
+        for (column, test) in terms where !omitted.contains(column) {
             let value = try row[column]
             let isFulfilled =
                 switch test {

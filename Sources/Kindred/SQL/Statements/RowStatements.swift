@@ -46,6 +46,27 @@ struct RowStatements {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
+    /// `INSERT … VALUES (…), (…) RETURNING`: rows of which some leave columns out that have a default.
+    func insert(_ rows: [Row], given: [ColumnSet]) throws -> Statement {
+        var bindings = Bindings()
+        var parameter = 0
+        let values = try zip(rows, given).map { row, given in
+            let cells = try columns.map { column in
+                guard given.contains(column) || !entity.columnsWithDefault.contains(column) else { return "DEFAULT" }
+                parameter += 1
+                try entity.bind(try row[column], as: column, to: &bindings)
+                return "$\(parameter)"
+            }
+            return "(\(cells.joined(separator: ", ")))"
+        }
+        let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
+        let text = """
+            INSERT INTO \(try entity.quotedName) (\(names)) VALUES \(values.joined(separator: ", ")) \
+            RETURNING \(try entity.selectList())
+            """
+        return Statement(text: StatementText(text), bindings: bindings, resultFormat: .binary)
+    }
+
     /// `UPDATE … WHERE key RETURNING …`: one row.
     func update(_ values: ColumnValues, _ row: VersionedKey) throws -> Statement {
         let text = try entity.text("update \(columns)") {
@@ -65,18 +86,26 @@ struct RowStatements {
     /// - Parameters:
     ///   - stored: the rows as stored in the database, for their keys.
     ///   - base: the rows with the expected versions.
-    func update(_ rows: [Row], stored: [Row], base: [Row]) throws -> Statement {
+    ///   - given: the columns that each row writes, if they are not the same.
+    func update(_ rows: [Row], stored: [Row], base: [Row], given: [ColumnSet]? = nil) throws -> Statement {
         let keys = ColumnArrays(entity: entity, columns: entity.key)
         let versions = ColumnArrays(entity: entity, columns: entity.version.map { [$0.position] } ?? [])
         let values = ColumnArrays(entity: entity, columns: columns)
-        let text = try entity.text("save update \(columns)") {
-            let set = try zip(columns, values.expressions("c")).map { "\(try entity.quoted($0)) = \($1)" }
+        let flags = given == nil ? [] : columns.indices.map { "w\($0)" }
+        let text = try entity.text("save update \(columns)\(flags.isEmpty ? "" : " of some")") {
+            let set = try zip(columns, values.expressions("c")).enumerated().map { place, assigned in
+                let name = try entity.quoted(assigned.0)
+                if flags.isEmpty { return "\(name) = \(assigned.1)" }
+                return "\(name) = CASE WHEN new.\(flags[place]) THEN \(assigned.1) ELSE t.\(name) END"
+            }
             let found = try zip(entity.versionedKey, keys.expressions("k") + versions.expressions("v"))
                 .map { "t.\(try entity.quoted($0)) = \($1)" }
-            let names = keys.names("k") + versions.names("v") + values.names("c") + ["place"]
+            let names = keys.names("k") + versions.names("v") + values.names("c") + flags + ["place"]
+            let firstFlag = 1 + entity.versionedKey.count + columns.count
             let source = [
                 keys.parameters(first: 1), versions.parameters(first: 1 + entity.key.count),
                 values.parameters(first: 1 + entity.versionedKey.count),
+                flags.indices.map { "$\(firstFlag + $0)" }.joined(separator: ", "),
             ].filter { !$0.isEmpty }
             let given = """
                 unnest(\(source.joined(separator: ", "))) WITH ORDINALITY AS new(\(names.joined(separator: ", ")))
@@ -89,6 +118,9 @@ struct RowStatements {
         try keys.append(stored, to: &bindings)
         try versions.append(base, to: &bindings)
         try values.append(rows, to: &bindings)
+        for column in flags.isEmpty ? [] : columns {
+            try bindings.appendArray((given ?? []).map { PostgresValue.bool($0.contains(column)) }, of: .bool)
+        }
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 }

@@ -6,9 +6,13 @@ extension DatabaseContext {
     /// attributes; then pairs of many-to-many relationships; then deletions, with their delete rules.
     ///
     /// Deletions come first where a new or changed object takes a key or another unique value of a deleted one, unless
-    /// an object leaves the deleted one in the same save. A unique value is released before another object takes it; in
-    /// a cycle of values, one is NULL temporarily. `DEFERRABLE` constraints are deferred for a save that writes their
-    /// table by more than one statement.
+    /// an object leaves the deleted one in the same save: then the object comes before the deletion. A unique value is
+    /// released before another object takes it; in a cycle of values, one is NULL temporarily. `DEFERRABLE` constraints
+    /// are deferred for a save that writes their table by more than one statement.
+    ///
+    /// Where only the server can tell which values conflict, as in an index of expressions or `citext` and an EXCLUDE
+    /// constraint, and several objects change, one SELECT asks it first. New objects that require each other are stored
+    /// if their keys are given, by one INSERT if they are of one entity, else if their foreign keys are `DEFERRABLE`.
     ///
     /// One INSERT for each entity and set of given columns, one UPDATE for each entity and set of changed columns, one
     /// INSERT for each helper table; nothing if nothing is staged. Of 5,000 rows and more the last eighth has its own
@@ -93,22 +97,23 @@ extension DatabaseContext {
             try object.requireLive()
             if object.isDeletionStaged { deleted.append(object) } else { kept.append(object) }
         }
-        let first = try UniqueClaims.deletedFirst(deleted, kept)
+        let early = try UniqueClaims.earlyDeletions(deleted, kept)
         let constraints = UniqueClaims.constraintsToDefer(kept, deleted)
         try await set(constraints, areDeferred: true, among: kept)
         do {
-            try await deleteSaved(first)
-            try await write { try await store(kept, pairs) }
+            try await deleteSaved(early.first)
+            let storing = Storing(kept, pairs, deleting: early.afterLeavers, in: self)
+            while let left = try await write({ try await storing.proceed() }) { try await deleteSaved(left) }
         } catch let error as KindredError where error.code == .staleObject && !deleted.isEmpty {
             throw try await error.withConflicts(of: kept + deleted)
         }
-        // The first deletions may have cascaded to others.
-        try await deleteSaved(first.isEmpty ? deleted : deleted.filter { !$0.isDeleted })
+        // The early deletions may have cascaded to others.
+        try await deleteSaved(deleted.filter { !$0.isDeleted })
         try await set(constraints, areDeferred: false, among: kept)
     }
 
     /// `SET CONSTRAINTS`: values may change hands by several statements, and are checked after the last.
-    private func set(_ constraints: [QualifiedName], areDeferred: Bool, among objects: [DatabaseObject]) async throws {
+    func set(_ constraints: [QualifiedName], areDeferred: Bool, among objects: [DatabaseObject]) async throws {
         guard !constraints.isEmpty else { return }
         do {
             _ = try await client.execute(try ConstraintStatements.set(constraints, areDeferred: areDeferred))
@@ -124,86 +129,6 @@ extension DatabaseContext {
         } catch let missing as MissingRows {
             throw gone(missing.objects)
         }
-    }
-
-    private func store(
-        _ objects: [DatabaseObject],
-        _ pairs: [(pair: StagedPair, payload: ColumnValues?)]
-    ) async throws {
-        let new = objects.filter(\.isInserted)
-        let temporaryKeys = new.map { object in object.withState { $0.stagingBox?.staging.temporaryKey ?? 0 } }
-        let insertions = try Insertions(new)
-        var claims = try UniqueClaims(objects)
-        let steps = claims.isEmpty ? insertions.levels.map(SaveSteps.Step.insert) : claims.order(insertions)
-        let run = SaveRun(self, claims)
-        var written = Set<DatabaseObject>()
-        var released: [DatabaseObject: SavedObject] = [:]
-        for step in steps {
-            switch step {
-            case .release(let exchanges):
-                let leaving = try await release(exchanges.map { claims.exchanges[$0] }, run)
-                released.merge(leaving) { $0.leaving($1) }
-            case .insert(let objects):
-                try await insert(objects, insertions, run)
-            case .update(let holders):
-                // The keys of new objects that the changed ones refer to must be known.
-                if !new.isEmpty { try await run.flush() }
-                let objects = holders.map { claims.objects[$0] }
-                try update(objects, released, run)
-                written.formUnion(objects)
-            }
-        }
-        if !new.isEmpty {
-            try await run.flush()
-            if core.staged.withLock(\.hasPairs) {
-                rekeyPairs(
-                    Dictionary(zip(new, temporaryKeys.map(ObjectKey.temporary)), uniquingKeysWith: { $1 }))
-            }
-        }
-        let changed = objects.filter { object in
-            guard written.isEmpty || !written.contains(object) else { return false }
-            return object.hasChanges || released[object] != nil && !object.isDeleted
-        }
-        try update(changed, released, run)
-        try savePairs(pairs, run)
-        try await run.flush()
-        withMap { map in
-            for (object, key) in zip(new, temporaryKeys) {
-                map.remove(object, object.runtime.index, .temporary(key))
-            }
-        }
-    }
-
-    /// Writes what is staged on objects, and restores what they released for other objects.
-    private func update(
-        _ objects: [DatabaseObject], _ released: [DatabaseObject: SavedObject], _ run: SaveRun
-    ) throws {
-        let changed = try objects.map { object in
-            var saved = try SavedObject(object)
-            if let released = released[object] { saved.take(released) }
-            return saved
-        }
-        for group in SavedGroup.groups(changed, columns: \.columns) where !group.columns.isEmpty {
-            try run.update(group)
-        }
-    }
-
-    /// Stores new objects that do not refer to each other.
-    private func insert(_ positions: [Int], _ insertions: Insertions, _ run: SaveRun) async throws {
-        let (objects, links) = (insertions.objects, insertions.references.links)
-        for position in links.isEmpty ? [] : positions {
-            for (slot, destination) in links[position] where insertions.deferred[position]?.contains(slot) != true {
-                guard case .foreignKey(_, let referenced) = objects[position].runtime.relationships[slot].link
-                else { continue }
-                try await run.requireKnown(destination, referenced)
-            }
-        }
-        let saved = try positions.map { position in
-            try SavedObject(
-                objects[position], links: links.isEmpty ? [:] : links[position],
-                deferring: insertions.deferred[position] ?? [])
-        }
-        for group in SavedGroup.insertions(saved) { try run.insert(group) }
     }
 }
 

@@ -1,7 +1,9 @@
 /// The order in which new objects are stored: a topological sort, referenced objects first.
 ///
 /// Objects of one entity stay together as far as the references allow, since each group is one statement. References in
-/// a cycle are left out where they may be NULL, and set when both ends are stored.
+/// a cycle are left out where they may be NULL, and set when both ends are stored. Objects of one entity that require each
+/// other are stored by one statement, after which the server checks their foreign keys; where constraints can be deferred,
+/// no order is needed.
 ///
 /// Pure: works on numbers, so that it can be tested without a database.
 struct SaveOrder {
@@ -17,12 +19,20 @@ struct SaveOrder {
         let isOptional: Bool
         /// Whether it is NULL at first only if the objects could not be stored otherwise.
         var isLastResort = false
+        /// Whether the referenced values are known before either object is stored.
+        var isKnown = false
+        /// Whether the foreign key can be checked at the end of the transaction.
+        var isDeferrable = false
     }
 
     /// The objects in groups that can be stored one after the other; those of one group do not reference each other.
     private(set) var levels: [[Int]] = []
     /// Positions of the edges that must be set afterwards.
     private(set) var deferred: Set<Int> = []
+    /// Positions of the edges whose foreign keys are checked when all objects are stored.
+    private(set) var unchecked: Set<Int> = []
+    /// Objects that must be stored by one statement together with all others of the same number.
+    private(set) var joint: [Int: Int] = [:]
     /// Objects that cannot be stored because they require each other; empty if all can.
     private(set) var unsolved: [Int] = []
 
@@ -94,26 +104,28 @@ struct SaveOrder {
         while doneCount < objects.count {
             let isDeep = isOneEntity && found.count >= Self.maximumLevels
             if ready.isEmpty || isDeep {
-                // References that may be deferred, of the kind that frees the most.
-                var open: [Int: [Int]] = [:]
-                for position in inner where mayWait(position, isLastResort: ready.isEmpty) && isOpen(position) {
-                    open[edges[position].kind, default: []].append(position)
-                }
-                let kinds = open.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }
-                if let chosen = kinds.first?.value {
-                    for position in chosen {
-                        deferred.insert(position)
-                        waits[edges[position].from] -= 1
-                    }
+                let waiting = mostFrequentKind(inner.filter { mayWait($0, isLastResort: ready.isEmpty) })
+                let joined = waiting.isEmpty && ready.isEmpty ? jointObjects(among: objects) : []
+                let isAlone = ready.isEmpty && joined.isEmpty
+                let late = waiting.isEmpty && isAlone ? mostFrequentKind(inner.filter(mayBeCheckedLate)) : []
+                if !waiting.isEmpty || !late.isEmpty {
+                    deferred.formUnion(waiting)
+                    unchecked.formUnion(late)
+                    for position in waiting + late { waits[edges[position].from] -= 1 }
                     let known = Set(ready)
                     ready = objects.filter {
                         waits[$0] == 0 && !isDone[$0] || known.contains($0)
                     }
                     continue
                 }
-                if ready.isEmpty {
+                if isAlone {
                     unsolved += objects.filter { !isDone[$0] }
                     return
+                }
+                if ready.isEmpty {
+                    let number = joint.count
+                    for object in joined { joint[object] = number }
+                    ready = joined
                 }
             }
             found.append(ready)
@@ -122,7 +134,7 @@ struct SaveOrder {
             if referrers.isEmpty { break }
             var next: [Int] = []
             for object in ready {
-                for position in referrers[object] ?? [] where !deferred.contains(position) {
+                for position in referrers[object] ?? [] where isWaited(position) {
                     let from = edges[position].from
                     waits[from] -= 1
                     if waits[from] == 0 { next.append(from) }
@@ -133,12 +145,46 @@ struct SaveOrder {
         levels += found
     }
 
+    /// The open ones among some edges that are of the kind that frees the most objects.
+    private func mostFrequentKind(_ positions: [Int]) -> [Int] {
+        let kinds = Dictionary(grouping: positions.filter(isOpen)) { edges[$0].kind }
+        return kinds.min { ($1.value.count, $0.key) < ($0.value.count, $1.key) }?.value ?? []
+    }
+
+    /// Objects of one entity that wait for each other alone, by values that are known: one statement can store them.
+    private func jointObjects(among objects: [Int]) -> [Int] {
+        let open = Dictionary(grouping: objects.filter { !isDone[$0] }) { entities[$0] }
+        for (_, objects) in open.sorted(by: { $0.key < $1.key }) {
+            var members = Set(objects)
+            var count = 0
+            while count != members.count {
+                count = members.count
+                members = members.filter { object in
+                    outgoing[object].allSatisfy { position in
+                        !isOpen(position) || edges[position].isKnown && members.contains(edges[position].to)
+                    }
+                }
+            }
+            if !members.isEmpty { return members.sorted() }
+        }
+        return []
+    }
+
+    private func mayBeCheckedLate(_ position: Int) -> Bool {
+        edges[position].isKnown && edges[position].isDeferrable
+    }
+
+    /// Whether the referencing object of an edge has waited for the other one, which is stored now.
+    private func isWaited(_ position: Int) -> Bool {
+        !deferred.contains(position) && !unchecked.contains(position) && !isDone[edges[position].from]
+    }
+
     private func mayWait(_ position: Int, isLastResort: Bool) -> Bool {
         edges[position].isOptional && (isLastResort || !edges[position].isLastResort)
     }
 
     /// Whether one object must still wait for another because of a reference.
     private func isOpen(_ position: Int) -> Bool {
-        !deferred.contains(position) && !isDone[edges[position].from] && !isDone[edges[position].to]
+        isWaited(position) && !isDone[edges[position].to]
     }
 }

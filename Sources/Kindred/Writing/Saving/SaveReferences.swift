@@ -1,4 +1,5 @@
 import KindredPostgres
+import KindredSchema
 
 /// The new objects of a save, and the order in which they can be stored.
 struct Insertions {
@@ -8,6 +9,11 @@ struct Insertions {
     let levels: [[Int]]
     /// The slots whose references are set when both ends are stored, by position.
     let deferred: [Int: Set<Int>]
+    /// Positions of objects that one statement must store together with all others of their level.
+    let joint: Set<Int>
+    /// The foreign keys to check when all objects are stored.
+    let constraints: [QualifiedName]
+    private let order: SaveOrder
 
     init(_ objects: [DatabaseObject]) throws {
         self.objects = objects
@@ -18,14 +24,22 @@ struct Insertions {
                 .requiredRelationship,
                 """
                 New objects of \(objects[first].runtime.name) require each other, so that none can be stored first; make \
-                one of their foreign keys nullable
+                one of their foreign keys nullable, or give the objects their keys and make a foreign key DEFERRABLE
                 """,
                 entity: objects[first].runtime.name.description
             )
         }
         levels = order.levels
         deferred = references.deferredSlots(order.deferred)
+        joint = Set(order.joint.keys)
+        self.order = order
+        constraints = references.constraints(order.unchecked)
     }
+}
+
+extension Insertions {
+    /// The positions of the new objects that must be stored before each object.
+    var needed: [Int: [Int]] { references.needed(order) }
 }
 
 /// The references between new objects of a save, by links or by foreign-key values.
@@ -33,8 +47,8 @@ struct SaveReferences {
     /// Each object's links to new objects, by slot; empty if there are none at all.
     let links: [[Int: DatabaseObject]]
     private(set) var edges: [SaveOrder.Edge] = []
-    /// The slots that the edges come from.
-    private var slots: [Int] = []
+    /// The relationships that the edges come from.
+    private var relationships: [RelationshipRuntime] = []
 
     init(_ objects: [DatabaseObject]) {
         let hasLinks = objects.contains { object in
@@ -52,8 +66,14 @@ struct SaveReferences {
         let positions = Dictionary(uniqueKeysWithValues: objects.enumerated().map { ($1, $0) })
         for (position, object) in objects.enumerated() {
             for (slot, destination) in links[position] {
-                guard let target = positions[destination] else { continue }
-                add(from: position, to: target, slot, object, isLink: true)
+                guard let target = positions[destination],
+                    case .foreignKey(_, let referenced) = object.runtime.relationships[slot].link
+                else { continue }
+                let values = destination.row
+                let isKnown = referenced.allSatisfy { !values.isNull(at: $0) }
+                // A row that refers to itself needs nothing but its key.
+                if target == position, isKnown { continue }
+                add(from: position, to: target, slot, object, isLink: true, isKnown: isKnown)
             }
         }
     }
@@ -85,17 +105,22 @@ struct SaveReferences {
         for (position, object) in objects.enumerated() {
             for relationship in object.runtime.foreignKeys where entities.contains(relationship.destination) {
                 guard case .foreignKey(let columns, let referenced) = relationship.link,
-                    let key = try? ObjectKey(object.row, columns),
-                    let target = targets(Unique(entity: relationship.destination, columns: referenced))[key],
-                    target != position
+                    let key = try? ObjectKey(object.row, columns)
                 else { continue }
-                add(from: position, to: target, relationship.slot, object, isLink: false)
+                let known = targets(Unique(entity: relationship.destination, columns: referenced))
+                // Of values that only the server can compare, each may be the right one.
+                let mayEqual = relationship.isComparedByServer && known.count <= 100 ? Array(known.values) : []
+                for target in known[key].map({ [$0] }) ?? mayEqual where target != position {
+                    add(from: position, to: target, relationship.slot, object, isLink: false, isKnown: true)
+                }
             }
         }
     }
 
     /// A reference by value was given in full, and rows may rely on it: it is deferred only as a last resort.
-    private mutating func add(from: Int, to: Int, _ slot: Int, _ object: DatabaseObject, isLink: Bool) {
+    private mutating func add(
+        from: Int, to: Int, _ slot: Int, _ object: DatabaseObject, isLink: Bool, isKnown: Bool
+    ) {
         let entity = object.runtime
         edges.append(
             SaveOrder.Edge(
@@ -103,10 +128,12 @@ struct SaveReferences {
                 to: to,
                 kind: entity.index << 16 | slot,
                 isOptional: mayWait(slot, of: object),
-                isLastResort: !isLink
+                isLastResort: !isLink,
+                isKnown: isKnown,
+                isDeferrable: entity.relationships[slot].model.checkTime != .statement
             )
         )
-        slots.append(slot)
+        relationships.append(entity.relationships[slot])
     }
 
     /// Whether an object can be stored without a reference: columns shared with other keys, such as a tenant's, must be
@@ -122,18 +149,25 @@ struct SaveReferences {
     }
 
     /// The positions of the new objects that must be stored before each object.
-    func needed(without deferred: [Int: Set<Int>]) -> [Int: [Int]] {
+    func needed(_ order: SaveOrder) -> [Int: [Int]] {
         var needed: [Int: [Int]] = [:]
-        for (edge, slot) in zip(edges, slots) where deferred[edge.from]?.contains(slot) != true {
+        for (position, edge) in edges.enumerated() {
+            if order.deferred.contains(position) || order.unchecked.contains(position) { continue }
+            if let number = order.joint[edge.from], order.joint[edge.to] == number { continue }
             needed[edge.from, default: []].append(edge.to)
         }
         return needed
     }
 
+    /// The constraints to defer, so that some references are checked later.
+    func constraints(_ positions: Set<Int>) -> [QualifiedName] {
+        Set(positions.flatMap { relationships[$0].model.checkTime.constraints }).sorted()
+    }
+
     /// The slots whose references are set afterwards, for each object that has some.
     func deferredSlots(_ deferred: Set<Int>) -> [Int: Set<Int>] {
         var result: [Int: Set<Int>] = [:]
-        for position in deferred { result[edges[position].from, default: []].insert(slots[position]) }
+        for position in deferred { result[edges[position].from, default: []].insert(relationships[position].slot) }
         return result
     }
 }

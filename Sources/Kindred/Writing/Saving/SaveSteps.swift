@@ -25,6 +25,7 @@ struct SaveSteps {
         case release([Int])
         case insert([Int])
         case update([Int])
+        case delete([Int])
     }
 
     /// The steps in order; changed objects in no step may be written at the end.
@@ -37,6 +38,11 @@ struct SaveSteps {
     private let exchangesOfHolder: [Int: [Int]]
     private var levels: [[Int]]
     private let new: Set<Int>
+    private let deletions: Set<Int>
+    /// New objects that one statement must store with their whole level.
+    private let joint: Set<Int>
+    /// Changed objects for which others wait, besides holders.
+    private var awaited: Set<Int> = []
     private var open: Set<Int>
     /// The number of open exchanges that can be released together.
     private var releasableCount = 0
@@ -52,9 +58,17 @@ struct SaveSteps {
 
     /// - Parameters:
     ///   - levels: the new objects, in groups that can be stored one after the other.
-    ///   - references: the new objects that must be stored before an object.
-    ///   - exchanges: the values that go from one object to another; holders are changed objects.
-    init(levels: [[Int]], references: [Int: [Int]], exchanges: [Exchange]) {
+    ///   - references: the objects that must be written before an object: new ones that it refers to, changed ones whose
+    ///     new keys it refers to, or that leave it before its key changes or it is deleted.
+    ///   - exchanges: the values that go from one object to another; holders are changed or deleted objects.
+    ///   - deletions: the objects that are deleted.
+    ///   - joint: new objects that can only be stored together with their whole level.
+    init(
+        levels: [[Int]], references: [Int: [Int]], exchanges: [Exchange], deletions: Set<Int> = [],
+        joint: Set<Int> = []
+    ) {
+        self.deletions = deletions
+        self.joint = joint
         self.levels = levels
         self.exchanges = exchanges
         new = Set(levels.joined())
@@ -63,12 +77,14 @@ struct SaveSteps {
         pending = new.union(exchanges.map(\.holder))
         var dependents: [Int: [Int]] = [:]
         for (object, needed) in references {
-            for needed in needed where needed != object && new.contains(needed) {
+            for needed in needed where needed != object {
                 dependents[needed, default: []].append(object)
                 waits[object, default: 0] += 1
+                if !new.contains(needed) { awaited.insert(needed) }
             }
         }
         self.dependents = dependents
+        pending.formUnion(awaited)
         for exchange in exchanges {
             waits[exchange.taker, default: 0] += 1
             if exchange.release == .together { releasableCount += 1 }
@@ -79,14 +95,15 @@ struct SaveSteps {
 
     private mutating func takeStep() {
         if !readyHolders.isEmpty, updateCount < Self.maximumUpdates || releasableCount == 0 {
-            let ready = readyHolders.sorted()
+            let changed = deletions.isEmpty ? readyHolders : readyHolders.subtracting(deletions)
+            let ready = (changed.isEmpty ? readyHolders : changed).sorted()
             updateCount += 1
-            steps.append(.update(ready))
+            steps.append(changed.isEmpty ? .delete(ready) : .update(ready))
             return finish(ready)
         }
         for level in levels.indices {
             let ready = levels[level].filter { waits[$0, default: 0] == 0 }
-            if ready.isEmpty { continue }
+            if ready.isEmpty || joint.contains(ready[0]) && ready.count < levels[level].count { continue }
             levels[level].removeAll { waits[$0, default: 0] == 0 }
             levels.removeAll(where: \.isEmpty)
             steps.append(.insert(ready))
@@ -98,7 +115,7 @@ struct SaveSteps {
             for exchange in releasable { close(exchange) }
             // A holder for which no object waits is written with all others, at the end.
             let waitedFor = Set(open.map { exchanges[$0].holder }).union(released.values)
-            pending = pending.filter { new.contains($0) || waitedFor.contains($0) }
+            pending = pending.filter { new.contains($0) || waitedFor.contains($0) || awaited.contains($0) }
             readyHolders.formIntersection(pending)
         } else if let exchange = exchangeToReleaseAlone() {
             steps.append(.release([exchange]))
@@ -107,6 +124,7 @@ struct SaveSteps {
         } else {
             stuck = open.sorted()
             steps += levels.map(Step.insert)
+            levels = []
             pending = []
         }
     }

@@ -10,6 +10,8 @@ struct SavedGroup: Sendable {
     /// The columns that are written, in the entity's order.
     let columns: [Int]
     var objects: ArraySlice<SavedObject>
+    /// Whether one statement must write all objects, though each writes some of the columns only.
+    var isJoint = false
 
     /// The limit of rows per statement, so that no message becomes too large.
     static let maximumRows = 25_000
@@ -20,7 +22,7 @@ struct SavedGroup: Sendable {
     /// The group, with the last eighth of a large one apart: the results of most rows are applied to memory while the
     /// server stores the last, which takes about as long.
     var parts: [SavedGroup] {
-        guard objects.count >= Self.dividedRows else { return [self] }
+        guard objects.count >= Self.dividedRows, !isJoint else { return [self] }
         let last = objects.count / 8
         return [objects.dropLast(last), objects.suffix(last)].map {
             SavedGroup(entity: entity, columns: columns, objects: $0)
@@ -58,6 +60,15 @@ struct SavedGroup: Sendable {
         return groups
     }
 
+    /// One group for each entity, whatever columns its objects write.
+    static func together(_ objects: [SavedObject]) -> [SavedGroup] {
+        Dictionary(grouping: objects, by: \.entity.index).sorted { $0.key < $1.key }.map { _, objects in
+            let columns = objects.reduce(into: ColumnSet()) { $0.formUnion($1.columns) }
+            return SavedGroup(
+                entity: objects[0].entity, columns: Array(columns), objects: objects[...], isJoint: true)
+        }
+    }
+
     /// Groups of new objects: a column without a default that only some of them set is NULL for the rest.
     static func insertions(_ objects: [SavedObject]) -> [SavedGroup] {
         let asGiven = groups(objects, columns: \.columns)
@@ -75,11 +86,21 @@ extension SavedGroup {
     private var statements: RowStatements { RowStatements(entity: entity, columns: columns) }
 
     /// Stores new objects, in their order.
-    func insert() throws -> Statement { try statements.insert(objects.map(\.row)) }
+    func insert() throws -> Statement {
+        let needsDefaults =
+            isJoint && objects.contains { !entity.columnsWithDefault.subtracting($0.columns).isDisjoint(with: columns) }
+        return needsDefaults
+            ? try statements.insert(objects.map(\.row), given: objects.map(\.columns))
+            : try statements.insert(objects.map(\.row))
+    }
 
     /// Updates the objects' rows; the result's last column is the row's position in the group.
     func update() throws -> Statement {
-        try statements.update(objects.map(\.row), stored: objects.map(\.stored), base: objects.map(\.base))
+        let all = ColumnSet(columns)
+        let isMixed = isJoint && objects.contains { $0.columns != all }
+        return try statements.update(
+            objects.map(\.row), stored: objects.map(\.stored), base: objects.map(\.base),
+            given: isMixed ? objects.map(\.columns) : nil)
     }
 
     /// Applies the stored rows to the objects, which are no longer new.

@@ -54,6 +54,7 @@ extension SchemaBuilder {
             isEnforced: key.isEnforced,
             databaseAction: end.viewCount > 0 ? .noAction : databaseAction(of: key),
             updateAction: end.viewCount > 0 || !key.isEnforced ? .noAction : key.updateAction,
+            checkTime: key.checkTime,
             // A view may not show the row that the key refers to; a materialized one may show deleted rows.
             mayDangle: end.destination != key.destination || tables[end.source].kind == .materializedView
                 || key.mayDangle || tables[key.source].relation.hasChildren,
@@ -87,6 +88,7 @@ extension SchemaBuilder {
             isEnforced: key.isEnforced,
             databaseAction: isByView ? .noAction : databaseAction(of: key),
             updateAction: isByView || !key.isEnforced ? .noAction : key.updateAction,
+            checkTime: key.checkTime,
             mayDangle: isByView || key.mayDangle || tables[key.source].relation.hasChildren,
             // A view may show a row several times.
             mayRepeat: key.isOneToOne && (end.destination != key.source || mayRepeat(key)),

@@ -109,6 +109,10 @@ extension SchemaBuilder {
                 )
             )
         }
+        for elements in Dictionary(grouping: catalog.serverChecks, by: \.index).sorted(by: { $0.key < $1.key }) {
+            guard let relation = elements.value.first?.relation, let index = tableIndexes[relation] else { continue }
+            tables[index].addServerCheck(elements.value)
+        }
         for table in tables { table.sortUniqueChecks() }
         for index in tables.indices where tables[index].uniqueKeys.count > 1 {
             tables[index].uniqueKeys.sort {

@@ -113,6 +113,7 @@ final class SchemaBuilder {
                     hasInsertTrigger: table.relation.hasInsertTrigger,
                     uniqueKeys: table.uniqueAttributes,
                     uniqueChecks: table.uniqueChecks,
+                    serverChecks: table.serverChecks,
                     hasDeferrableKeys: table.hasDeferrableKeys,
                     deferrableConstraints: table.deferrableConstraints,
                     checkedColumns: table.checkedColumns,

@@ -70,6 +70,8 @@ public final class Relationship: Sendable {
     ///
     /// `noAction` for many-to-many.
     package let updateAction: DatabaseAction
+    /// When the server checks the foreign key; `statement` for many-to-many.
+    package let checkTime: CheckTime
     /// Whether a foreign key's value may have no row: the key is NOT ENFORCED or NOT VALID.
     package let mayDangle: Bool
     /// Whether a to-one relationship may temporarily have several rows at its other end: the key is deferred, or does not
@@ -112,6 +114,7 @@ public final class Relationship: Sendable {
         isEnforced: Bool = true,
         databaseAction: DatabaseAction = .noAction,
         updateAction: DatabaseAction = .noAction,
+        checkTime: CheckTime = .statement,
         mayDangle: Bool? = nil,
         mayRepeat: Bool = false,
         isByView: Bool = false,
@@ -138,6 +141,7 @@ public final class Relationship: Sendable {
         self.isEnforced = isEnforced
         self.databaseAction = databaseAction
         self.updateAction = updateAction
+        self.checkTime = checkTime
         self.mayDangle = mayDangle ?? !isEnforced
         self.mayRepeat = mayRepeat
         self.isByView = isByView
@@ -168,7 +172,7 @@ extension Relationship: Hashable {
                 && left.minimumCount == right.minimumCount
                 && left.maximumCount == right.maximumCount && left.clearedColumns == right.clearedColumns
                 && left.isEnforced == right.isEnforced && left.databaseAction == right.databaseAction
-                && left.updateAction == right.updateAction
+                && left.updateAction == right.updateAction && left.checkTime == right.checkTime
                 && left.mayDangle == right.mayDangle && left.mayRepeat == right.mayRepeat
                 && left.isByView == right.isByView && left.explanation == right.explanation
     }

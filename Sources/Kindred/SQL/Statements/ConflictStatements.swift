@@ -1,0 +1,61 @@
+import KindredPostgres
+
+/// Asks the server which stored rows conflict with new values of others, by a check that only it can evaluate.
+struct ConflictStatements {
+    let entity: EntityRuntime
+    let check: ServerCheckRuntime
+
+    /// The name of the column with a row's place, which no expression of the check refers to.
+    private static let place = "\"place of the row\""
+
+    /// `SELECT … FROM (stored rows) AS held JOIN (new rows) AS taken ON …`: the places of rows that conflict, counted from
+    /// one.
+    ///
+    /// The expressions name the table's columns alone, and so each side is a table of that shape.
+    ///
+    /// - Parameters:
+    ///   - held: the rows as stored in the database, for their keys.
+    ///   - taken: the rows with the new values.
+    func conflicts(_ held: [Row], _ taken: [Row]) throws -> Statement {
+        let keys = ColumnArrays(entity: entity, columns: entity.key)
+        let values = ColumnArrays(entity: entity, columns: check.columns)
+        let names = try check.columns.map { try entity.quoted($0) }
+        let found = try zip(entity.key, keys.expressions("k")).map { "t.\(try entity.quoted($0)) = \($1)" }
+        let stored = """
+            SELECT \(names.map { "t.\($0)" }.joined(separator: ", ")), new.place AS \(Self.place) \
+            FROM \(try entity.quotedName) AS t JOIN unnest(\(keys.parameters(first: 1))) \
+            WITH ORDINALITY AS new(\((keys.names("k") + ["place"]).joined(separator: ", "))) \
+            ON \(found.joined(separator: " AND "))
+            """
+        let given = """
+            SELECT \(zip(values.expressions("c"), names).map { "\($0) AS \($1)" }.joined(separator: ", ")), \
+            new.place AS \(Self.place) FROM unnest(\(values.parameters(first: 1 + entity.key.count))) \
+            WITH ORDINALITY AS new(\((values.names("c") + ["place"]).joined(separator: ", ")))
+            """
+        let conflict = check.model.elements.enumerated().map { number, element in
+            let conflict = "held.e\(number) \(element.conflict) taken.e\(number)"
+            if check.model.areNullsDistinct { return conflict }
+            return "(\(conflict) OR held.e\(number) IS NULL AND taken.e\(number) IS NULL)"
+        }
+        let text = """
+            SELECT held.\(Self.place), taken.\(Self.place) FROM (\(compared(stored))) AS held \
+            JOIN (\(compared(given))) AS taken ON \(conflict.joined(separator: " AND "))
+            """
+        var bindings = Bindings()
+        try keys.append(held, to: &bindings)
+        try values.append(taken, to: &bindings)
+        return Statement(text: StatementText(text), bindings: bindings, resultFormat: .binary)
+    }
+
+    /// The rows of the index among some rows, each with its values.
+    private func compared(_ rows: String) -> String {
+        let predicate = check.model.predicate
+        let values = check.model.elements.enumerated().map { number, element in
+            // The index evaluates expressions only for its own rows, and so may this.
+            let value = predicate.map { "CASE WHEN \($0) THEN \(element.expression) END" } ?? element.expression
+            return "\(value) AS e\(number)"
+        }
+        let condition = predicate.map { " WHERE \($0)" } ?? ""
+        return "SELECT \(Self.place), \(values.joined(separator: ", ")) FROM (\(rows)) AS t\(condition)"
+    }
+}

@@ -1,0 +1,70 @@
+import KindredPostgres
+
+/// The order of writes where a save changes keys that foreign keys of other objects refer to by value.
+///
+/// A row gets its new key before others refer to it, and keeps its old one until others no longer do.
+struct KeyMoves {
+    private struct Referenced: Hashable {
+        let entity: Int
+        let columns: [Int]
+    }
+
+    /// Changed objects by the keys that they give up and take.
+    private struct Moving {
+        var old: [ObjectKey: DatabaseObject] = [:]
+        var new: [ObjectKey: DatabaseObject] = [:]
+    }
+
+    /// The objects that must be written before an object.
+    private(set) var needed: [DatabaseObject: [DatabaseObject]] = [:]
+
+    var isEmpty: Bool { needed.isEmpty }
+
+    /// - Parameter objects: the new and changed objects.
+    init(_ objects: [DatabaseObject]) throws {
+        var moving: [Int: [DatabaseObject]] = [:]
+        for object in objects where !object.isInserted && object.changesReferencedColumn {
+            moving[object.runtime.index, default: []].append(object)
+        }
+        if moving.isEmpty { return }
+        var known: [Referenced: Moving] = [:]
+        for object in objects {
+            let (row, stored, isNew) = object.withState { ($0.row, $0.storedRow, $0.status == .inserted) }
+            for relationship in object.runtime.foreignKeys {
+                guard case .foreignKey(let columns, let referenced) = relationship.link, relationship.model.isEnforced,
+                    let candidates = moving[relationship.destination]
+                else { continue }
+                let (new, old) = (try ObjectKey(row, columns), isNew ? nil : try ObjectKey(stored, columns))
+                if new == old { continue }
+                let place = Referenced(entity: relationship.destination, columns: referenced)
+                let moves = try known[place] ?? Self.moves(candidates, referenced)
+                known[place] = moves
+                if let new, let target = moves.new[new], target !== object {
+                    needed[object, default: []].append(target)
+                }
+                if let old, let target = moves.old[old], target !== object {
+                    needed[target, default: []].append(object)
+                }
+            }
+        }
+    }
+
+    private static func moves(_ objects: [DatabaseObject], _ columns: [Int]) throws -> Moving {
+        var moving = Moving()
+        for object in objects {
+            let (row, stored) = object.withState { ($0.row, $0.storedRow) }
+            let (new, old) = (try ObjectKey(row, columns), try ObjectKey(stored, columns))
+            if new == old { continue }
+            if let new { moving.new[new] = object }
+            if let old { moving.old[old] = object }
+        }
+        return moving
+    }
+}
+
+extension DatabaseObject {
+    fileprivate var changesReferencedColumn: Bool {
+        let columns = withState { $0.stagingBox?.staging.columns ?? [] }
+        return runtime.findingColumns.contains(where: columns.contains)
+    }
+}

@@ -1,0 +1,118 @@
+import KindredPostgres
+import KindredSchema
+
+// The unique values that objects have, give up and take.
+extension UniqueClaims {
+    /// The deferrable constraints whose values are released, by a change or a deletion, in tables written by more than
+    /// one statement.
+    static func constraintsToDefer(_ kept: [DatabaseObject], _ deleted: [DatabaseObject]) -> [QualifiedName] {
+        struct Written {
+            let entity: EntityRuntime
+            var hasNew = false
+            var hasDeleted = false
+            var shapes: Set<ColumnSet> = []
+        }
+        var written: [Int: Written] = [:]
+        for (objects, areDeleted) in [(kept, false), (deleted, true)] {
+            for object in objects where !object.runtime.entity.deferrableConstraints.isEmpty {
+                let entity = object.runtime
+                var found = written[entity.index] ?? Written(entity: entity)
+                if areDeleted {
+                    found.hasDeleted = true
+                } else if object.isInserted {
+                    found.hasNew = true
+                } else if let staging = object.withState({ $0.staging }) {
+                    let linked = staging.destinations.keys.flatMap { entity.relationships[$0].ownColumns }
+                    found.shapes.insert(staging.columns.union(ColumnSet(linked)))
+                }
+                written[entity.index] = found
+            }
+        }
+        return written.values.flatMap { written -> [QualifiedName] in
+            let count = (written.hasNew ? 1 : 0) + (written.hasDeleted ? 1 : 0) + written.shapes.count
+            guard count > 1 else { return [] }
+            return written.entity.entity.deferrableConstraints.filter { constraint in
+                let columns = constraint.columns.compactMap { written.entity.attributeIndex(of: $0) }
+                return written.hasDeleted || columns.isEmpty && !written.shapes.isEmpty
+                    || written.shapes.contains { $0.contains(where: columns.contains) }
+            }.map(\.name)
+        }.sorted()
+    }
+
+    /// The values that an object's write gives up and takes.
+    static func changes(of object: DatabaseObject) throws -> [(claim: Claim, isNew: Bool)] {
+        let entity = object.runtime
+        let (row, stored, isNew) = object.withState { ($0.row, $0.storedRow, $0.status == .inserted) }
+        var changes: [(claim: Claim, isNew: Bool)] = []
+        for (number, check) in entity.uniqueChecks.enumerated() {
+            guard isNew || check.concerned.contains(where: { !row.hasSameBytes(as: stored, at: $0) }) else { continue }
+            let old = isNew ? nil : try check.value(in: stored)
+            let new = try check.value(in: row, omitted: isNew && check.isPartial ? object.omittedColumns : [])
+            if old == new { continue }
+            if let old { changes.append((Claim(entity: entity.index, check: number, value: old), false)) }
+            if let new { changes.append((Claim(entity: entity.index, check: number, value: new), true)) }
+        }
+        return changes
+    }
+
+    /// The values that a stored object has.
+    static func values(of object: DatabaseObject) throws -> [Claim] {
+        let (entity, stored) = (object.runtime, object.storedRow)
+        return try entity.uniqueChecks.enumerated().compactMap { number, check in
+            try check.value(in: stored).map { Claim(entity: entity.index, check: number, value: $0) }
+        }
+    }
+
+    /// The deletions that must run before other objects are written, because these take a key or another unique value of a
+    /// deleted one.
+    ///
+    /// All of them run first. If an object leaves a deleted one in the same save, whose delete rules would otherwise reach
+    /// it, only the deleted objects whose values are taken, and that no object leaves; those that some leave run as soon as
+    /// they have left.
+    static func earlyDeletions(_ deleted: [DatabaseObject], _ kept: [DatabaseObject]) throws -> (
+        first: [DatabaseObject], afterLeavers: [DatabaseObject]
+    ) {
+        if deleted.isEmpty || kept.isEmpty { return ([], []) }
+        var held: [Claim: DatabaseObject] = [:]
+        for object in deleted {
+            for claim in try values(of: object) { held[claim] = object }
+        }
+        var displaced = ServerClaims(kept, deleted).holders.intersection(deleted)
+        for object in kept {
+            for (claim, isNew) in try changes(of: object) where isNew {
+                if let holder = held[claim] { displaced.insert(holder) }
+            }
+        }
+        guard !displaced.isEmpty, try kept.contains(where: { try $0.leaves(deleted) }) else {
+            return (displaced.isEmpty ? [] : deleted, [])
+        }
+        let isLeft = try Dictionary(grouping: deleted.filter(displaced.contains)) { displaced in
+            try kept.contains { try $0.leaves([displaced]) }
+        }
+        return (isLeft[false] ?? [], isLeft[true] ?? [])
+    }
+}
+
+extension DatabaseObject {
+    /// The columns of a new object that the database fills.
+    var omittedColumns: ColumnSet {
+        runtime.columnsWithDefault.subtracting(withState { $0.stagingBox?.staging.columns ?? [] })
+    }
+
+    /// Whether a staged change removes the object's reference to one of the objects.
+    func leaves(_ others: [DatabaseObject]) throws -> Bool {
+        let (row, stored, staged) = withState { state in
+            (state.row, state.storedRow, state.status == .inserted ? nil : state.staging?.destinations)
+        }
+        guard let staged else { return false }
+        return try runtime.foreignKeys.contains { relationship in
+            guard case .foreignKey(let columns, let referenced) = relationship.link,
+                staged[relationship.slot] != nil || columns.contains(where: { !row.hasSameBytes(as: stored, at: $0) }),
+                let key = try ObjectKey(stored, columns)
+            else { return false }
+            return try others.contains {
+                try $0.runtime.index == relationship.destination && ObjectKey($0.storedRow, referenced) == key
+            }
+        }
+    }
+}
