@@ -30,6 +30,7 @@ extension ToMany {
         get async throws {
             try owner.requireLive()
             let (context, relationship) = (context, try relationship)
+            if relationship.isComparedByServer { try await context.compareStagedKeys(relationship, of: owner) }
             if let loaded = context.loadedMembers(of: relationship, owner: owner) { return loaded.count }
             if context.stagedChange(relationship, of: owner) != nil { return try await objects.count }
             return try await context.countMembers(of: relationship, owner: owner, at: place)
@@ -41,6 +42,7 @@ extension ToMany {
         get async throws {
             try owner.requireLive()
             let (context, relationship) = (context, try relationship)
+            if relationship.isComparedByServer { try await context.compareStagedKeys(relationship, of: owner) }
             if let loaded = context.loadedMembers(of: relationship, owner: owner) { return loaded.count == 0 }
             if context.stagedChange(relationship, of: owner) != nil { return try await objects.isEmpty }
             return try await !context.hasMembers(of: relationship, owner: owner, at: place)
@@ -57,6 +59,7 @@ extension ToMany {
             guard object.core === context.core, try object.runtime === destination, !object.isDeleted,
                 let key = object.key
             else { return false }
+            if relationship.isComparedByServer { try await context.compareStagedKeys(relationship, of: owner) }
             if let isLoaded = context.isLoadedMember(key, of: relationship, owner: owner) { return isLoaded }
             if let change = context.stagedChange(relationship, of: owner) {
                 if change.joined.contains(where: { $0 === object }) { return true }

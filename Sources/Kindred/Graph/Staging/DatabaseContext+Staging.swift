@@ -104,7 +104,16 @@ extension DatabaseContext {
         core.staged.withLock { staged in
             if staged.isEmpty { return nil }
             let key = owner.isInserted ? owner.key : try? ObjectKey(owner.storedRow, relationship.ownColumns)
-            return key.flatMap { staged.change(relationship, $0, runtime) }
+            guard let key else { return nil }
+            return staged.change(relationship, key, comparedAs: owner.keyToCompare(relationship), runtime)
         }
+    }
+}
+
+extension DatabaseObject {
+    /// The value that foreign keys are compared with, if only the server can compare them; nil if memory can.
+    func keyToCompare(_ relationship: RelationshipRuntime) -> ObjectKey? {
+        guard relationship.isComparedByServer, case .referenced = relationship.link else { return nil }
+        return try? ObjectKey(isInserted ? row : storedRow, relationship.ownColumns)
     }
 }

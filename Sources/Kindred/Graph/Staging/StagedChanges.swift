@@ -12,6 +12,8 @@ struct StagedChanges: Sendable {
     private var count: UInt64 = 0
     /// A cache, built when a relationship is read after a change.
     private var links: StagedLinks?
+    /// Which foreign keys the server holds equal to an owner's key, as far as it was asked, where only it can compare.
+    private var equalKeys: [StagedLinks.End: [ObjectKey: Bool]] = [:]
 
     /// A staged pair: the values of the helper's other columns, and its position among the pairs.
     struct PairEntry: Sendable {
@@ -64,6 +66,7 @@ struct StagedChanges: Sendable {
         for object in objects {
             if let place = places.removeValue(forKey: ObjectIdentifier(object)) { inOrder[place] = nil }
         }
+        if places.isEmpty { equalKeys = [:] }
         // Compacts once most places are gaps.
         guard inOrder.count > 2 * places.count + 16 || places.isEmpty else { return }
         let left = self.objects
@@ -114,14 +117,46 @@ struct StagedChanges: Sendable {
     }
 
     /// The staged members that join and leave an owner's relationship; nil for none.
+    ///
+    /// - Parameter compared: the value that the server compares foreign keys with, if only the server can.
     mutating func change(
         _ relationship: RelationshipRuntime,
         _ owner: ObjectKey,
+        comparedAs compared: ObjectKey?,
         _ runtime: SchemaRuntime
     ) -> StagedLinks.Change? {
         if isEmpty { return nil }
+        var owners = [owner]
+        if let compared {
+            let equal = equalKeys[StagedLinks.End(relationship, compared)]?.filter(\.value).keys
+            owners += ([compared] + Array(equal ?? [:].keys)).filter { $0 != owner }
+        }
+        return madeLinks(runtime).change(relationship, owners)
+    }
+
+    private mutating func madeLinks(_ runtime: SchemaRuntime) -> StagedLinks {
         let made = links ?? StagedLinks(objects, pairs.map(\.pair), runtime)
         links = made
-        return made.change(relationship, owner)
+        return made
+    }
+
+    /// The foreign keys of staged objects for which it is unknown whether the server holds them equal to an owner's key.
+    mutating func uncomparedKeys(
+        _ relationship: RelationshipRuntime, _ compared: ObjectKey, _ runtime: SchemaRuntime
+    ) -> [ObjectKey] {
+        if isEmpty { return [] }
+        let known = equalKeys[StagedLinks.End(relationship, compared)] ?? [:]
+        return madeLinks(runtime).owners(relationship).filter {
+            $0 != compared && !$0.isTemporary && known[$0] == nil
+        }
+    }
+
+    /// Remembers which of some foreign keys the server holds equal to an owner's key.
+    mutating func noteCompared(
+        _ relationship: RelationshipRuntime, _ compared: ObjectKey, _ keys: [ObjectKey], equal: Set<ObjectKey>
+    ) {
+        for key in keys {
+            equalKeys[StagedLinks.End(relationship, compared), default: [:]][key] = equal.contains(key)
+        }
     }
 }

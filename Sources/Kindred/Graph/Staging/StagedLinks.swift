@@ -48,8 +48,19 @@ struct StagedLinks: Sendable {
         changes[End(entity: entity, slot: slot, owner: owner), default: Change()].joined.append(object)
     }
 
-    func change(_ relationship: RelationshipRuntime, _ owner: ObjectKey) -> Change? {
-        changes[End(relationship, owner)]
+    /// The change of an owner that foreign keys refer to by any of some keys.
+    func change(_ relationship: RelationshipRuntime, _ owners: [ObjectKey]) -> Change? {
+        if owners.count == 1 { return changes[End(relationship, owners[0])] }
+        let found = owners.compactMap { changes[End(relationship, $0)] }
+        return found.dropFirst().reduce(into: found.first) { change, other in
+            change?.joined += other.joined
+            change?.left.formUnion(other.left)
+        }
+    }
+
+    /// The keys by which staged objects refer to rows at the other end of a relationship, or have done so.
+    func owners(_ relationship: RelationshipRuntime) -> [ObjectKey] {
+        changes.keys.filter { $0.entity == relationship.source && $0.slot == relationship.slot }.map(\.owner)
     }
 }
 

@@ -97,6 +97,7 @@ extension DatabaseContext {
     ) async throws -> [DatabaseObject] {
         let source = LinkSource(owner, relationship.slot)
         try owner.requireLive(source.status)
+        if relationship.isComparedByServer { try await compareStagedKeys(relationship, of: owner) }
         let entity = runtime.entities[relationship.destination]
         if let loaded = loadedMembers(of: relationship, owner: owner, source), let objects = objects(loaded, of: entity)
         {

@@ -13,6 +13,8 @@ struct RelationshipQuery {
     /// Whether a member can belong to several owners.
     let mayRepeatMembers: Bool
     private let keyAttributes: [Attribute]
+    /// The owner's attributes that these refer to.
+    private let ownAttributes: [Attribute]
     private let shape: String
     private let source: EntityRuntime
     private let makeText: @Sendable () throws -> String
@@ -47,6 +49,7 @@ struct RelationshipQuery {
                 return " JOIN \(try entity.quotedName) AS h ON \(pairs.joined(separator: " AND "))"
             }
         }
+        ownAttributes = relationship.ownColumns.map { source.entity.attributes[$0] }
         keyAttributes = matchedColumns.map { matched.entity.attributes[$0] }
         let alias = join == nil ? "t" : "h"
         let (attributes, hasOwnerColumns, joinText) = (keyAttributes, hasOwnerColumns, join)
@@ -65,6 +68,27 @@ struct RelationshipQuery {
                 WHERE \(KeySet.condition(matchedNames, attributes, firstParameter: 1))\(order)
                 """
         }
+    }
+
+    /// `SELECT place`: the places, from one, of the foreign keys that the server holds equal to an owner's key.
+    ///
+    /// The key is compared as a column of the owner's table, with its type and collation.
+    func comparison(of keys: [ObjectKey], with owner: ObjectKey) throws -> Statement {
+        let own = ownAttributes
+        let names = own.indices.map { "k\($0)" }
+        let columns = try own.map { try SQLIdentifier.quote($0.name) }
+        let text = """
+            SELECT given.place FROM \(KeySet.rows(keyAttributes, firstParameter: 1)) \
+            WITH ORDINALITY AS given(\((names + ["place"]).joined(separator: ", "))) \
+            JOIN (SELECT \(columns.joined(separator: ", ")) FROM \(try source.quotedName) WHERE false \
+            UNION ALL SELECT * FROM \(KeySet.rows(own, firstParameter: 1 + own.count))) \
+            AS owner(\(names.joined(separator: ", "))) \
+            ON \(names.map { "owner.\($0) = given.\($0)" }.joined(separator: " AND "))
+            """
+        var bindings = Bindings()
+        try KeySet.append(keys, keyAttributes, to: &bindings)
+        try KeySet.append([owner], own, to: &bindings)
+        return Statement(text: StatementText(text), bindings: bindings, resultFormat: .binary)
     }
 
     func statement(for owners: [ObjectKey]) throws -> Statement {

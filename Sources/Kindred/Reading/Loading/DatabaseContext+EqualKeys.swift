@@ -1,0 +1,26 @@
+import KindredPostgres
+import Synchronization
+
+// Staged foreign keys that only the server can compare with an owner's key: texts that ignore case or trailing spaces.
+extension DatabaseContext {
+    /// Asks the server which staged foreign keys are equal to an owner's key, where only it can compare them: one SELECT
+    /// if some are unknown.
+    func compareStagedKeys(_ relationship: RelationshipRuntime, of owner: DatabaseObject) async throws {
+        guard hasChanges, let key = owner.keyToCompare(relationship) else { return }
+        let keys = core.staged.withLock { $0.uncomparedKeys(relationship, key, runtime) }
+        guard !keys.isEmpty else { return }
+        let query = RelationshipQuery(
+            runtime: runtime, relationship: relationship, source: runtime.entities[relationship.source])
+        let result = try await client.execute(try query.comparison(of: keys, with: key))
+        var equal: Set<ObjectKey> = []
+        for row in 0..<result.count {
+            guard case .integer(let place) = try result.value(row: row, column: 0),
+                let index = Int(exactly: place).map({ $0 - 1 }), keys.indices.contains(index)
+            else { continue }
+            equal.insert(keys[index])
+        }
+        core.staged.withLock { $0.noteCompared(relationship, key, keys, equal: equal) }
+        // Members may have been shown without this knowledge.
+        if !equal.isEmpty { noteAllStale(relationship.source, slot: relationship.slot) }
+    }
+}
