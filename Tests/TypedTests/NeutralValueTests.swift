@@ -154,7 +154,7 @@ private final class HookCalls: Sendable {
                 willSave: note("willSave"), validate: note("validate")),
             to: name)
         let prepare = note("prepareForDeletion")
-        try database.prepareForDeletion(of: name) { prepare($0) }
+        try database.addHooks(ObjectHooks(prepareForDeletion: { prepare($0) }), to: name)
     }
 
     func take(_ hook: String, _ type: any TypedObject.Type) -> Int {

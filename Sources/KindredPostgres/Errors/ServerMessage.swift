@@ -69,6 +69,8 @@ extension ServerMessage {
         case "22": sqlState?.dataException ?? "A value is invalid"
         case "23": sqlState?.refusal ?? "A constraint refused the change"
         case "P0": "A function or trigger of the database raised an exception"
+        case "58", "F0", "XX":
+            "The server failed by itself, with SQLSTATE \(sqlState?.rawValue ?? "unknown"): debugDescription has its message and the statement"
         default: "The server refused the statement with SQLSTATE \(sqlState?.rawValue ?? "unknown")"
         }
     }

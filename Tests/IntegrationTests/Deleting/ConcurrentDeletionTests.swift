@@ -22,7 +22,7 @@ import Testing
     @Test(.database(.sql(schema)), arguments: ways)
     func aRowThatFitsNoLongerStays(_ condition: String, _ limit: Int?, _ isHooked: Bool) async throws {
         try await withDatabase { database, context, other in
-            if isHooked { try database.prepareForDeletion(of: "session") { _ in } }
+            if isHooked { try database.beforeDeletion(of: "session") { _ in } }
             let deletion = try await other.withTransaction { transaction in
                 try await transaction.query("UPDATE session SET is_over = false WHERE id = 2")
                 let deletion = Task.detached {
@@ -44,7 +44,7 @@ import Testing
     @Test(.database(.sql(schema)), arguments: [false, true])
     func rowsThatOthersWorkOnAreLeftOut(isHooked: Bool) async throws {
         try await withDatabase { database, context, other in
-            if isHooked { try database.prepareForDeletion(of: "session") { _ in } }
+            if isHooked { try database.beforeDeletion(of: "session") { _ in } }
             try await other.withTransaction { transaction in
                 try await transaction.query("SELECT FROM session WHERE id = 1 FOR UPDATE")
                 let count = try await context.transaction {

@@ -57,7 +57,7 @@ import Testing
                         Issue.record("\(name): nothing was thrown")
                     } catch let error as KindredError {
                         #expect(error.code == .objectDeleted, "\(name): \(error)")
-                        #expect(error.message.contains("deleted"), "\(name): \(error)")
+                        #expect(error.message.contains("deleted") && error.object != nil, "\(name): \(error)")
                     } catch {
                         Issue.record(error, "\(name)")
                     }
@@ -80,9 +80,10 @@ import Testing
             new.rollback()
             #expect(new.isDeleted)
             try await expectStatements([]) { () async throws in
-                await expectError(.objectDeleted) { try await new.setValue("x", forKey: "firstname") }
-                await expectError(.objectDeleted) { _ = try await new.set(forKey: "emailSet").objects }
-                await expectError(.objectDeleted) { try context.stageDeletion(of: new) }
+                let error = await expectError(.objectDiscarded) { try await new.setValue("x", forKey: "firstname") }
+                #expect(error?.object === new && error?.category == .failure)
+                await expectError(.objectDiscarded) { _ = try await new.set(forKey: "emailSet").objects }
+                await expectError(.objectDiscarded) { try context.stageDeletion(of: new) }
                 try await context.save()
             }
         }

@@ -17,7 +17,7 @@ private let atlas = """
 
 /// A country takes its continent with it if it was the last one.
 private func registerCountryHook(_ database: Database, _ calls: CallLog) throws {
-    try database.prepareForDeletion(of: "country") { country in
+    try database.beforeDeletion(of: "country") { country in
         calls.add(country)
         guard let continent = try await country.object(forKey: "continent") else { return }
         let countries = try await continent.set(forKey: "countrySet").objects
@@ -70,7 +70,7 @@ private final class CallLog: Sendable {
         try await withDatabase { database, context, other in
             let calls = CallLog()
             try registerCountryHook(database, calls)
-            try database.prepareForDeletion(of: "mood") { mood in
+            try database.beforeDeletion(of: "mood") { mood in
                 calls.add(mood)
                 if let country = try await mood.object(forKey: "country") {
                     try await mood.context.delete(country)
@@ -92,7 +92,7 @@ private final class CallLog: Sendable {
     @Test(.database(.sql(atlas))) func whatAHookThrowsStopsTheDeletion() async throws {
         struct No: Error {}
         try await withDatabase { database, context, other in
-            try database.prepareForDeletion(of: "city") { city in
+            try database.beforeDeletion(of: "city") { city in
                 #expect(city.isDeleted)
                 try await city.setValue(2, forKey: "country_id")
                 if city["id"] == 2 { throw No() }
@@ -115,7 +115,7 @@ private final class CallLog: Sendable {
         try await withDatabase { database, context, other in
             let calls = CallLog()
             for entity in ["country", "city"] {
-                try database.prepareForDeletion(of: entity) { object in
+                try database.beforeDeletion(of: entity) { object in
                     calls.add(object)
                     #expect(object.isDeleted)
                     try await object.context.delete(object)
@@ -140,8 +140,8 @@ private final class CallLog: Sendable {
     func objectsThatHooksHaveSeenLiveOnIfTheServerRefuses() async throws {
         try await withDatabase { database, context, other in
             let seen = Mutex<[DatabaseObject]>([])
-            try database.prepareForDeletion(of: "city") { city in seen.withLock { $0.append(city) } }
-            try database.prepareForDeletion(of: "country") { country in
+            try database.beforeDeletion(of: "city") { city in seen.withLock { $0.append(city) } }
+            try database.beforeDeletion(of: "country") { country in
                 let moods = try await country.set(forKey: "moodSet").objects
                 let cities = try await country.set(forKey: "citySet").objects
                 #expect(!cities.contains { !$0.isDeleted })

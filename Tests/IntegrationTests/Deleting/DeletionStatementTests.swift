@@ -112,7 +112,7 @@ private let schema = """
     @Test(.database(.sql(schema))) func aChildInsertedDuringADeletionIsRefused() async throws {
         try await withDatabase { database, context, other in
             let parent = try await context.fetch("parent").where("id = 1").one()
-            try database.prepareForDeletion(of: "parent") { _ in
+            try database.beforeDeletion(of: "parent") { _ in
                 await #expect(throws: PostgresError.self) { () async throws in
                     _ = try await other.query("INSERT INTO child VALUES (99999, 1)", timeout: .milliseconds(300))
                 }

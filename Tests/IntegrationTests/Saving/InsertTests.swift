@@ -113,7 +113,7 @@ import Testing
             person.rollback()
             #expect(person.isDeleted && !person.isInserted)
             #expect(try await new.object(forKey: "person") == nil)
-            await expectError(.objectDeleted) { try await emails.insert(new) }
+            await expectError(.objectDiscarded) { try await emails.insert(new) }
             try await context.save()
             #expect(try await other.value("SELECT count(*) FROM person") == 3)
             #expect(new["id"] == 100 && new["person_id"] == nil)

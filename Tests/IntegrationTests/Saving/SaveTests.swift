@@ -72,7 +72,7 @@ import Testing
             for email in emails { email["address"] = "x" }
             _ = try await other.query("DELETE FROM email WHERE id = 2")
             let error = await expectError(.objectDeleted) { try await context.save() }
-            #expect(error?.message.contains("id=2") == true)
+            #expect(error?.message.contains("id=2") == true && error?.object === emails[1])
             #expect(try await other.value("SELECT count(*) FROM email WHERE address = 'x'") == 0)
             #expect(emails.allSatisfy { $0.changedValues == ["address": "x"] })
         }

@@ -132,4 +132,35 @@ import Testing
             for problem in problems { #expect(text.contains(problem.message)) }
         }
     }
+
+    /// What the server cannot explain leads at least to the statement, the entity, and what to do.
+    @Test(
+        .database(
+            .sql(
+                """
+                CREATE TABLE fragile (id integer PRIMARY KEY);
+                CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+                    'BEGIN RAISE ''cache lookup failed for type 99999'' USING ERRCODE = ''XX000''; END';
+                CREATE TRIGGER fail BEFORE INSERT ON fragile FOR EACH ROW EXECUTE FUNCTION fail();
+                """))) func anInternalErrorNamesEntityAndStatement() async throws
+    {
+        try await withDatabase { database, context, other in
+            try context.insert("fragile", ["id": 1])
+            let writes: [() async throws -> Void] = [
+                { try await context.save() }, { try await database.makeContext().create("fragile", ["id": 2]) },
+            ]
+            for write in writes {
+                let error = await expectError(.serverFailed) { try await write() }
+                #expect(error?.entity == "public.fragile" && error?.message.contains("refreshSchema()") == true)
+                #expect(error?.underlying?.statement?.hasPrefix("INSERT INTO") == true && error?.category == .failure)
+                #expect(error.map { String(reflecting: $0).contains("cache lookup failed") } == true)
+            }
+            do {
+                try await other.query("INSERT INTO fragile VALUES (3)")
+            } catch let error as PostgresError {
+                #expect(error.description.contains("debugDescription") && error.description.contains("XX000"))
+                #expect(error.debugDescription.contains("STATEMENT: INSERT INTO fragile"))
+            }
+        }
+    }
 }

@@ -25,6 +25,13 @@ func withDatabase(
     await other.close()
 }
 
+extension Database {
+    /// Registers a hook that runs before objects of an entity are deleted.
+    func beforeDeletion(of entity: String, _ body: @escaping @Sendable (DatabaseObject) async throws -> Void) throws {
+        try addHooks(ObjectHooks(prepareForDeletion: body), to: entity)
+    }
+}
+
 extension PostgresClient {
     /// The one value that a query gives, as a second connection sees it.
     func value(_ sql: SQL) async throws -> PostgresValue? {

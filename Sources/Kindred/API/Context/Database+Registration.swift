@@ -9,19 +9,6 @@ extension Database {
         registeredHooks.add(hooks, for: try runtime.withLock { $0 }.entity(named: entityName).name)
     }
 
-    /// Registers a closure that runs once for each object of an entity before its deletion, in every context of the
-    /// database.
-    ///
-    /// The counterpart of ``DatabaseObject/prepareForDeletion()`` for entities without a typed class, under the same
-    /// rules. Throws `KindredError` `.unknownEntity` with the nearest names. Sends nothing.
-    public func prepareForDeletion(
-        of entityName: String,
-        _ body: @escaping @Sendable (DatabaseObject) async throws -> Void
-    ) throws {
-        let entity = try runtime.withLock { $0 }.entity(named: entityName)
-        deletionHooks.add(body, for: entity.name)
-    }
-
     /// Registers typed classes; contexts made from now on create their entities' objects as these.
     ///
     /// Existing contexts keep their classes, so that an object never changes its class. Sends nothing. Throws

@@ -27,6 +27,18 @@ extension DatabaseObject {
         set { stage(newValue, forKey: key) }
     }
 
+    /// Stages a value of any type that `insert` and `setValue(_:forKey:)` take for an attribute, such as a date, a range
+    /// or an array.
+    ///
+    /// The same as setting a `PostgresValue`. Write only: ``value(forKey:as:)`` reads a Swift type, and throws where the
+    /// value does not fit.
+    @_disfavoredOverload
+    public subscript<Value: PropertyValue>(key: String) -> Value? {
+        @available(*, unavailable, message: "read with value(forKey:as:), or without a type as a PostgresValue")
+        get { nil }
+        set { stage(property: newValue, forKey: key) }
+    }
+
     /// The loaded value of an attribute as a Swift type.
     ///
     /// Throws `KindredError` `.unknownKey`, and `PostgresError` `.decodingFailed` if the value does not fit the type

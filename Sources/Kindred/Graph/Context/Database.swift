@@ -14,7 +14,6 @@ public final class Database: Sendable {
     public let client: PostgresClient
     let runtime: RankedMutex<SchemaRuntime>
     let overrides: [SchemaOverride]
-    let deletionHooks = DeletionHooks()
     let registeredHooks = RegisteredHooks()
     let mistakes: MistakeLog
 

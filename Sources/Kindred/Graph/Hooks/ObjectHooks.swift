@@ -21,18 +21,22 @@ public struct ObjectHooks: Sendable {
     public var willSave: (@Sendable (DatabaseObject) -> Void)?
     /// Called before an object is saved, if it has all required values, as ``DatabaseObject/validate()``.
     public var validate: (@Sendable (DatabaseObject) throws -> Void)?
+    /// Called once for each object before its deletion, as ``DatabaseObject/prepareForDeletion()``.
+    public var prepareForDeletion: (@Sendable (DatabaseObject) async throws -> Void)?
 
     /// Creates hooks; omitted ones are not called.
     public init(
         awakeFromFetch: (@Sendable (DatabaseObject) -> Void)? = nil,
         awakeFromInsert: (@Sendable (DatabaseObject) -> Void)? = nil,
         willSave: (@Sendable (DatabaseObject) -> Void)? = nil,
-        validate: (@Sendable (DatabaseObject) throws -> Void)? = nil
+        validate: (@Sendable (DatabaseObject) throws -> Void)? = nil,
+        prepareForDeletion: (@Sendable (DatabaseObject) async throws -> Void)? = nil
     ) {
         self.awakeFromFetch = awakeFromFetch
         self.awakeFromInsert = awakeFromInsert
         self.willSave = willSave
         self.validate = validate
+        self.prepareForDeletion = prepareForDeletion
     }
 }
 
@@ -83,30 +87,15 @@ extension DatabaseContext {
     }
 }
 
-/// The hooks to call before objects of plain entities are deleted, by entity.
-final class DeletionHooks: Sendable {
-    typealias Hook = @Sendable (DatabaseObject) async throws -> Void
-
-    private let hooks = RankedMutex<[QualifiedName: [Hook]]>([:], .leaf)
-
-    func add(_ hook: @escaping Hook, for entity: QualifiedName) {
-        hooks.withLock { $0[entity, default: []].append(hook) }
-    }
-
-    func hooks(for entity: QualifiedName) -> [Hook] {
-        hooks.withLock { $0[entity] ?? [] }
-    }
-}
-
 extension DatabaseContext {
     /// Whether rows of an entity have a hook to call before their deletion.
     func hasDeletionHook(_ entity: Int) -> Bool {
         runtime.entities[entity].layout?.preparesForDeletion == true
-            || !database.deletionHooks.hooks(for: runtime.entities[entity].name).isEmpty
+            || database.registeredHooks.hooks(for: runtime.entities[entity]).contains { $0.prepareForDeletion != nil }
     }
 
     func callDeletionHooks(_ object: DatabaseObject) async throws {
         try await object.prepareForDeletion()
-        for hook in database.deletionHooks.hooks(for: object.runtime.name) { try await hook(object) }
+        for hook in database.registeredHooks.hooks(for: object.runtime) { try await hook.prepareForDeletion?(object) }
     }
 }

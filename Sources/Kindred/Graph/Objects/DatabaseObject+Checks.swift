@@ -16,11 +16,10 @@ extension DatabaseContext {
     func gone(_ objects: [DatabaseObject]) -> KindredError {
         let entity = objects[0].runtime.name
         let what = objects.count == 1 ? "\(objects[0]) is" : "One of \(objects.count) objects of \(entity) is"
+        let message = "\(what) no longer in the database, or a trigger or policy hides it; nothing was written"
         return KindredError(
-            .objectDeleted,
-            "\(what) no longer in the database, or a trigger or policy hides it; nothing was written",
-            entity: entity.description
-        )
+            .objectDeleted, message, entity: entity.description,
+            problems: objects.count == 1 ? [objects[0].problem(.objectDeleted, message, key: nil)] : [])
     }
 }
 
@@ -35,7 +34,15 @@ extension DatabaseObject {
 
     func requireLive(_ status: ObjectState.Status) throws {
         guard status == .deleted else { return }
-        throw KindredError(.objectDeleted, "\(self) has been deleted", entity: runtime.name.description)
+        // A row that was stored has a key.
+        let isDiscarded = (try? ObjectKey(storedRow, runtime.key)) == nil
+        let code: KindredError.Code = isDiscarded ? .objectDiscarded : .objectDeleted
+        let message =
+            isDiscarded
+            ? "A new object of \(runtime.name) was discarded by a rollback before it was stored; make another one"
+            : "\(self) has been deleted"
+        throw KindredError(
+            code, message, entity: runtime.name.description, problems: [problem(code, message, key: nil)])
     }
 
     /// The key by which a write finds the object's row; throws if the object is new, or can never be written.

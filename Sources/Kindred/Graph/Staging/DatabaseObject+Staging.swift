@@ -67,6 +67,16 @@ extension DatabaseObject {
         )
     }
 
+    /// Stages what `insert` takes for an attribute, or keeps the problem of a wrong key or value.
+    func stage(property value: (any PropertyValue)?, forKey key: String) {
+        guard let position = runtime.attributeIndex(of: key) else { return stage(nil, forKey: key) }
+        do {
+            try stageOrThrow(try Assignments.attributeValue(value, runtime, position), at: position)
+        } catch {
+            keep(error, forKey: entity.attributes[position].name)
+        }
+    }
+
     /// Stages a value; throws if it is invalid, or if the object cannot be saved.
     func stageOrThrow(_ value: PostgresValue?, at position: Int) throws {
         stage(try cells(value, at: position))

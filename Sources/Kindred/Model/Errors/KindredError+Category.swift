@@ -22,7 +22,9 @@ extension KindredError.Code {
         case .staleObject, .deletionDenied: .conflict
         case .accessDenied: .forbidden
         case .contextBusy: .unavailable
-        case .notUnique, .notStored, .foreignContext, .schemaChanged, .classMismatch, .faultingForbidden: .failure
+        case .serverFailed, .objectDiscarded, .notUnique, .notStored, .foreignContext, .schemaChanged, .classMismatch,
+            .faultingForbidden:
+            .failure
         default: .invalid
         }
     }

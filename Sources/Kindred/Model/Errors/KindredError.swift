@@ -35,6 +35,8 @@ public struct KindredError: Error, Sendable {
         public static let notUnique = Code("notUnique")
         /// The row was deleted, by this context or in another transaction.
         public static let objectDeleted = Code("objectDeleted")
+        /// The object was new, and a rollback has discarded it: it was never stored.
+        public static let objectDiscarded = Code("objectDiscarded")
         /// Another transaction has changed the row since it was read; `conflicts` has the object and both versions.
         public static let staleObject = Code("staleObject")
         /// Several problems prevent objects from being saved; `problems` has all of them.
@@ -65,6 +67,8 @@ public struct KindredError: Error, Sendable {
         public static let schemaChanged = Code("schemaChanged")
         /// The role lacks a privilege, or a row-level security policy refused a row.
         public static let accessDenied = Code("accessDenied")
+        /// The server failed by itself on a statement for the entity; `underlying` has its error with the statement.
+        public static let serverFailed = Code("serverFailed")
         /// A class does not match the database: columns are missing or have other types, or it is not registered.
         public static let classMismatch = Code("classMismatch")
         /// Another task's transaction has held the context for longer than the pool's acquire timeout.

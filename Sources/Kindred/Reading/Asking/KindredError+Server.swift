@@ -167,7 +167,7 @@ struct RefusedRow {
 
 extension KindredError {
     /// Translates the server's refusal of a generated statement: the database has changed since the model was read, the
-    /// role lacks a privilege, or a value or calculation of a condition fails.
+    /// role lacks a privilege, a value or calculation of a condition fails, or the server fails by itself.
     ///
     /// nil for all other failures, which are passed on unchanged.
     init?(rejectedStatement error: PostgresError, entity: QualifiedName) {
@@ -184,6 +184,10 @@ extension KindredError {
         case let state? where state.class == .dataException:
             code = .invalidCondition
             advice = "check the values and calculations of its conditions"
+        case let state? where ["58", "F0", "XX"].contains(state.class.rawValue):
+            code = .serverFailed
+            advice =
+                "if tables or types were dropped and made again, call refreshSchema(), else see the server's log"
         default: return nil
         }
         self.init(

@@ -120,7 +120,8 @@ final class GraphRun {
 
     /// What the library may refuse with good reason.
     private static let refusals: Set<KindredError.Code> = [
-        .objectDeleted, .constraintViolation, .deletionDenied, .requiredRelationship, .missingValue, .wrongType,
+        .objectDeleted, .objectDiscarded, .constraintViolation, .deletionDenied, .requiredRelationship, .missingValue,
+        .wrongType,
         .notStored, .validationFailed, .indexOutOfRange,
     ]
 
