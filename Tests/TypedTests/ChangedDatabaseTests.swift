@@ -36,7 +36,9 @@ import TypeModels
             do {
                 do {
                     try await body()
-                } catch let error as PostgresError where error.message.contains("cached plan") {
+                } catch let error as KindredError
+                    where error.code == .schemaChanged && error.underlying?.sqlState == .featureNotSupported
+                {
                     // A transaction cannot go on where a statement was prepared before the change; another one can.
                     try await body()
                 }
@@ -94,10 +96,15 @@ import TypeModels
             #expect(keeper.age == 10)
             try await database.query("ALTER TABLE keeper ALTER age TYPE bigint USING age::bigint")
             try await database.query("ALTER TABLE keeper ALTER rank TYPE bigint, ALTER code TYPE text")
-            try await database.query("UPDATE keeper SET age = 5000000000, rank = 6000000000")
+            try await database.query("UPDATE keeper SET age = 5000, rank = 6000")
             try await keeper.refresh()
-            #expect(keeper.age == 5_000_000_000 && keeper.rank == 6_000_000_000)
-            #expect(try await database.makeContext().fetch(Pet.self).one().keeper()?.age == 5_000_000_000)
+            #expect(keeper.age == 5_000 && keeper.rank == 6_000)
+            #expect(try await database.makeContext().fetch(Pet.self).one().keeper()?.age == 5_000)
+            // Rows have the types of the model; what those do not hold needs the new one.
+            try await database.query("UPDATE keeper SET rank = 6000000000")
+            await expectError(.schemaChanged) { try await keeper.refresh() }
+            try await database.refreshSchema()
+            #expect(try await database.makeContext().fetch(Pet.self).one().keeper()?.rank == 6_000_000_000)
             try await database.query("ALTER TABLE keeper ALTER numbers TYPE text[]")
             await expectMismatch("numbers", keeper, in: database)
             #expect(keeper.numbers == [1, nil])

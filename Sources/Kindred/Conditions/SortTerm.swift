@@ -50,11 +50,11 @@ extension ConditionRenderer {
             var conditions = try zip(helper.sourceColumns, order.ownerValues).map { column, value in
                 let type = rows?.attribute(named: column).map { ValueType($0) } ?? ValueType(.unspecified)
                 let scalar = Scalar(sql: "", type: type, mayBeNull: false, label: column)
-                return "t\(alias).\(try SQLIdentifier.quote(column)) = \(try bind(value, as: scalar))"
+                return "\(try compared(column, alias, of: rows)) = \(try bind(value, as: scalar))"
             }
             for (column, referenced) in zip(helper.destinationColumns, order.relationship.destinationColumns) {
                 conditions.append(
-                    "t\(alias).\(try SQLIdentifier.quote(column)) = t0.\(try SQLIdentifier.quote(referenced))")
+                    "\(try compared(column, alias, of: rows)) = \(try compared(referenced, 0, of: entity))")
             }
             position = """
                 (SELECT min(t\(alias).\(try SQLIdentifier.quote(order.position))) FROM \(try table(helper.entity)) \

@@ -102,8 +102,18 @@ extension PostgresClient {
         if let failure { throw failure }
     }
 
-    /// Runs statements in the task's transaction, on its lease, or on a shared connection.
-    private func run(
+    /// Runs statements, and learns the types of their results that were made after the catalog was read.
+    private func run(_ statements: [Statement], by deadline: MonotonicTime) async throws -> [QueryResult] {
+        let results = try await send(statements, by: deadline)
+        for result in results where !result.columns.unknownTypes.isEmpty && types.seeks(result.columns.unknownTypes) {
+            // The statements have succeeded; values of types that stay unknown are raw.
+            if let catalog = try? await send([Self.typeCatalog], by: deadline).first { try? register(catalog) }
+        }
+        return results
+    }
+
+    /// Sends statements in the task's transaction, on its lease, or on a shared connection.
+    private func send(
         _ statements: [Statement], by deadline: MonotonicTime, isDescription: Bool = false
     ) async throws -> [QueryResult] {
         let mayRepeat = statements.allSatisfy { $0.text.effect == .plain }
@@ -119,7 +129,7 @@ extension PostgresClient {
     /// The format in which a raw statement's results can be read; asks the server once per client.
     func resultFormat(of statement: Statement, by deadline: MonotonicTime) async throws -> PostgresFormat {
         if let known = formats.format(of: statement.text) { return known }
-        let description = try await run([statement], by: deadline, isDescription: true)
+        let description = try await send([statement], by: deadline, isDescription: true)
         guard let columns = description.first?.columns else { return .text }
         return formats.choose(for: statement.text, columns, types)
     }

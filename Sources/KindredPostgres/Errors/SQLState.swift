@@ -78,6 +78,8 @@ public struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConver
     public static let stringDataRightTruncation = SQLState("22001")
     /// 22003: the number does not fit its type.
     public static let numericValueOutOfRange = SQLState("22003")
+    /// 42804: a value is of another type than its column.
+    public static let datatypeMismatch = SQLState("42804")
     /// 22P02: the text is not a value of the type.
     public static let invalidTextRepresentation = SQLState("22P02")
     /// 0A000: the server does not support this; also a stale prepared statement.

@@ -26,6 +26,8 @@ public struct ServerMessage: Sendable, Hashable {
     public let dataType: String?
     /// The constraint that refused the change.
     public let constraint: String?
+    /// The function of the server's source that reported it.
+    package let routine: String?
 
     package init(
         severity: String,
@@ -39,7 +41,8 @@ public struct ServerMessage: Sendable, Hashable {
         table: String? = nil,
         column: String? = nil,
         dataType: String? = nil,
-        constraint: String? = nil
+        constraint: String? = nil,
+        routine: String? = nil
     ) {
         self.severity = severity
         self.sqlState = sqlState
@@ -53,6 +56,7 @@ public struct ServerMessage: Sendable, Hashable {
         self.column = column
         self.dataType = dataType
         self.constraint = constraint
+        self.routine = routine
     }
 }
 

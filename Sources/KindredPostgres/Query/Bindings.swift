@@ -35,14 +35,20 @@ package struct Bindings: Sendable {
     /// Appends a value as the given type, without loss.
     ///
     /// Without a type the value's natural one is used; a string is then untyped, and the server infers its type.
+    ///
+    /// - Parameter isInferred: whether the server infers the type of what is sent as text.
     package mutating func append(
         _ value: PostgresValue?,
         as type: PostgresDataType? = nil,
-        types: TypeRegistry? = nil
+        types: TypeRegistry? = nil,
+        isInferred: Bool = false
     ) throws {
         guard let value else {
             guard count < Self.maximumCount else { throw Self.tooMany }
-            slots.append(Slot(type: type ?? .unspecified, format: .binary, offset: bytes.count, length: -1))
+            slots.append(
+                Slot(
+                    type: isInferred ? .unspecified : type ?? .unspecified, format: .binary, offset: bytes.count,
+                    length: -1))
             return
         }
         if type == nil, case .string(let text) = value {
@@ -52,7 +58,7 @@ package struct Bindings: Sendable {
             }
         } else {
             let type = type ?? value.naturalType
-            try append(as: type) { try Codec.encode(value, as: type, types: types, into: &$0) }
+            try append(as: type, isInferred: isInferred) { try Codec.encode(value, as: type, types: types, into: &$0) }
         }
     }
 
@@ -199,6 +205,7 @@ package struct Bindings: Sendable {
 
     private mutating func append(
         as type: PostgresDataType,
+        isInferred: Bool = false,
         _ write: (inout [UInt8]) throws -> PostgresFormat
     ) throws {
         guard count < Self.maximumCount else { throw Self.tooMany }
@@ -206,6 +213,7 @@ package struct Bindings: Sendable {
         do {
             let format = try write(&bytes)
             guard bytes.count <= Self.maximumBytes else { throw Self.tooLarge }
+            let type = isInferred && format == .text ? .unspecified : type
             slots.append(Slot(type: type, format: format, offset: start, length: bytes.count - start))
             // libpq takes text parameters as C strings.
             if format == .text { bytes.append(0) }

@@ -40,6 +40,10 @@ public final class RowColumns: Sendable {
     private let columns: [Column]
     private let cellTypes: [PostgresCellType]
     package let types: TypeRegistry?
+    /// The columns' data types.
+    package let dataTypes: [PostgresDataType]
+    /// The types of binary columns that the library could not decode when the columns were made.
+    let unknownTypes: [PostgresDataType]
     /// The kind of each column, so that common values are decoded without a look-up of their type.
     private let kinds: [Kind]
     /// First positions by the bytes of the name; built at the first search if there are many columns.
@@ -48,6 +52,12 @@ public final class RowColumns: Sendable {
     package init(_ columns: [Column], types: TypeRegistry?) {
         self.columns = columns
         self.types = types
+        dataTypes = columns.map(\.dataType)
+        unknownTypes = columns.compactMap { column in
+            let isUnknown =
+                column.format == .binary && column.dataType.isUserDefined && types?.isKnown(column.dataType) == false
+            return isUnknown ? column.dataType : nil
+        }
         kinds = columns.map { column in
             switch column.dataType {
             case .int2: column.format == .binary ? .int2 : .other

@@ -8,6 +8,9 @@ extension PostgresDataType {
     /// Whether the library decodes and encodes the type's binary form.
     package var isKnown: Bool { isKnownScalar || builtInKind != nil }
 
+    /// Whether it was made in the database, by a user or an extension: PostgreSQL numbers its own types below 16384.
+    package var isUserDefined: Bool { rawValue >= 16_384 }
+
     /// Whether it is a built-in type that the library decodes and encodes, other than an array.
     var isKnownScalar: Bool { Self.names[self] != nil }
 

@@ -37,31 +37,93 @@ package final class TypeRegistry: Sendable {
         }
     }
 
-    private let kinds = RankedMutex<[PostgresDataType: Kind]>([:], .leaf)
+    private struct State {
+        var kinds: [PostgresDataType: Kind] = [:]
+        /// The fields that composite types had before they were altered: rows in memory may still have them.
+        var formerFields: [PostgresDataType: [[Field]]] = [:]
+        /// The types that the catalog was asked for.
+        var sought: Set<PostgresDataType> = []
+    }
+
+    private let state = RankedMutex(State(), .leaf)
 
     package init() {}
 
     /// A copy that changes independently.
     func copy() -> TypeRegistry {
         let copy = TypeRegistry()
-        let known = kinds.withLock { $0 }
-        copy.kinds.withLock { $0 = known }
+        let known = state.withLock { $0 }
+        copy.state.withLock { $0 = known }
         return copy
     }
 
     /// Registers a type, replacing what was known of it except a codec of the user's.
     package func register(_ type: PostgresDataType, as kind: Kind) {
-        kinds.withLock { kinds in
-            if case .custom = kinds[type] {
+        state.withLock { state in
+            if case .custom = state.kinds[type] {
                 guard case .custom = kind else { return }
             }
-            kinds[type] = kind
+            if case .composite(let old?) = state.kinds[type], case .composite(let new?) = kind, old != new {
+                state.formerFields[type, default: []].removeAll { $0 == old }
+                state.formerFields[type, default: []].append(old)
+            }
+            state.kinds[type] = kind
         }
+    }
+
+    /// The fields of a composite type whose value has fields of these types; nil if it never had such fields.
+    func fields(of type: PostgresDataType, _ types: [PostgresDataType]) -> [Field]? {
+        state.withLock { state in
+            if case .composite(let fields?) = state.kinds[type], fields.map(\.type) == types { return fields }
+            return state.formerFields[type]?.last { $0.map(\.type) == types }
+        }
+    }
+
+    /// Whether one of these types is still unknown, and the catalog was not asked for it; it counts as asked for then.
+    func seeks(_ types: [PostgresDataType]) -> Bool {
+        let unknown = types.filter { !isKnown($0) }
+        return !unknown.isEmpty
+            && state.withLock { state in unknown.reduce(false) { state.sought.insert($1).inserted || $0 } }
     }
 
     /// The kind of a type that is not built in.
     package func kind(of type: PostgresDataType) -> Kind? {
-        kinds.withLock { $0[type] }
+        state.withLock { $0.kinds[type] }
+    }
+
+    /// Whether the values of two types are of one kind, so that a value of one that can be encoded as the other stays the same.
+    ///
+    /// Whole numbers, texts, JSON documents, and structures with parts that are alike.
+    package func areAlike(_ one: PostgresDataType, _ other: PostgresDataType, depth: Int = 0) -> Bool {
+        if one == other { return true }
+        guard depth < Self.maximumDepth else { return false }
+        func kind(_ type: PostgresDataType) -> Kind? {
+            switch type {
+            case .text, .varchar, .bpchar, .name, .char: .textLike
+            default: type.builtInKind ?? self.kind(of: type)
+            }
+        }
+        func isWhole(_ type: PostgresDataType) -> Bool { type == .int2 || type == .int4 || type == .int8 }
+        func isJSON(_ type: PostgresDataType) -> Bool { type == .json || type == .jsonb }
+        if isWhole(one) && isWhole(other) || isJSON(one) && isJSON(other) { return true }
+        func areAlike(_ one: PostgresDataType, _ other: PostgresDataType) -> Bool {
+            self.areAlike(one, other, depth: depth + 1)
+        }
+        switch (kind(one), kind(other)) {
+        case (.domain(let base), _): return areAlike(base, other)
+        case (_, .domain(let base)): return areAlike(one, base)
+        case (.textLike, .textLike), (.textLike, .versionedText), (.versionedText, .textLike),
+            (.versionedText, .versionedText):
+            return true
+        case (.hstore, .hstore), (.vector, .vector): return true
+        case (.array(let one), .array(let other)), (.range(let one), .range(let other)),
+            (.multirange(let one), .multirange(let other)):
+            return areAlike(one, other)
+        case (.composite(let one?), .composite(let other?)):
+            return one.count == other.count
+                && zip(one, other).allSatisfy { $0.name.hasSameBytes(as: $1.name) && areAlike($0.type, $1.type) }
+        default: return false
+        }
     }
 
     /// Whether the library can decode the type's binary form.

@@ -66,6 +66,15 @@ struct TypeResolver {
     /// The name of a type that is not built in.
     func name(of type: PostgresDataType) -> String? { rows[type.rawValue].map { catalog.types[$0].name } }
 
+    /// The enum behind a domain, or an array of it; nil for all other types.
+    private func comparedType(_ type: UInt32, _ resolved: Resolved) -> String? {
+        let isDomain = type != resolved.base || elementType(of: type) != resolved.element
+        guard resolved.labels != nil, isDomain, let index = rows[resolved.element ?? resolved.base] else { return nil }
+        let names = [catalog.types[index].schema, catalog.types[index].name].compactMap { try? SQLIdentifier.quote($0) }
+        guard names.count == 2 else { return nil }
+        return names.joined(separator: ".") + (resolved.element == nil ? "" : "[]")
+    }
+
     private func elementType(of type: UInt32) -> UInt32? {
         if let known = PostgresDataType(rawValue: type).elementType { return known.rawValue }
         guard let index = rows[type], catalog.types[index].category == UInt8(ascii: "A") else { return nil }
@@ -137,7 +146,8 @@ struct TypeResolver {
             comment: comment,
             structure: isReadable ? structure(of: resolved.element ?? resolved.base) : nil,
             isReadable: isReadable,
-            hasLooseCollation: column.hasLooseCollation
+            hasLooseCollation: column.hasLooseCollation,
+            comparedType: comparedType(column.type, resolved)
         )
     }
 }

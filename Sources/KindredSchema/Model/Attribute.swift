@@ -50,6 +50,10 @@ public final class Attribute: Sendable {
     package let structure: Structure?
     /// Whether the column is selected as text, because its type is unknown to the library.
     package let isReadAsText: Bool
+    /// The enum behind the column's domain, or an array of it, as SQL writes it; nil for every other column.
+    ///
+    /// PostgreSQL finds no operators for a domain over an enum, so that comparisons cast the column to the enum.
+    package let comparedType: String?
     /// Whether the column's collation treats different texts as equal, such as one that ignores case.
     let hasLooseCollation: Bool
 
@@ -72,7 +76,8 @@ public final class Attribute: Sendable {
         comment: String? = nil,
         structure: Structure? = nil,
         isReadable: Bool = false,
-        hasLooseCollation: Bool = false
+        hasLooseCollation: Bool = false,
+        comparedType: String? = nil
     ) {
         self.name = name
         self.number = number
@@ -92,6 +97,7 @@ public final class Attribute: Sendable {
         self.comment = comment
         self.structure = structure
         self.hasLooseCollation = hasLooseCollation
+        self.comparedType = comparedType
         // An array of a domain has its own type, but its elements may have a built-in one.
         let isReadableArray = isReadable && elementType?.isKnown == true
         isReadAsText = !self.baseType.isKnown && enumLabels == nil && structure == nil && !isReadableArray
@@ -110,7 +116,7 @@ extension Attribute: Hashable {
                 && left.domain == right.domain && left.maximumLength == right.maximumLength
                 && left.numericPrecision == right.numericPrecision && left.numericScale == right.numericScale
                 && left.comment == right.comment && left.structure == right.structure
-                && left.hasLooseCollation == right.hasLooseCollation
+                && left.hasLooseCollation == right.hasLooseCollation && left.comparedType == right.comparedType
     }
 
     /// Hashes the name and the number.

@@ -184,4 +184,23 @@ import Testing
             #expect(try Self.text(copy) == text)
         }
     }
+
+    @Test(
+        .database(
+            """
+            CREATE TABLE doc (id integer PRIMARY KEY, j json, b jsonb);
+            INSERT INTO doc VALUES (1, '{"a": [1e400, -1e400, 1.5, "1e400", "\\"1e400"], "b": null}', '{"n": 1e310, "t": "x"}');
+            """))
+    func numbersThatSwiftDoesNotHoldAreStrings() async throws {
+        try await withDatabase { (database, context, other) async throws in
+            let doc = try #require(try await context.find("doc", 1))
+            let digits = try #require(
+                try await other.query("SELECT b ->> 'n' FROM doc").first?.decode(0, as: String.self))
+            #expect(digits.count == 311)
+            #expect(
+                try Self.text(doc)
+                    == #"{"b":{"n":"\#(digits)","t":"x"},"id":1,"j":{"a":["1e400","-1e400",1.5,"1e400","\"1e400"],"b":null}}"#
+            )
+        }
+    }
 }

@@ -182,4 +182,94 @@ import TypeModels
             #expect(plan.contains("body_index"), "\(plan)")
         }
     }
+
+    @Test(
+        .database(
+            """
+            CREATE TABLE person (id integer PRIMARY KEY, email text, "a, b" text, part text, age smallint, price numeric(4, 2),
+                fee numeric(4, 2), code varchar(3), code2 varchar(3));
+            CREATE UNIQUE INDEX email ON person (lower(email));
+            CREATE UNIQUE INDEX both ON person (lower(part), (age + 1));
+            CREATE UNIQUE INDEX odd ON person ("a, b");
+            CREATE TABLE log (email text, stamp text UNIQUE, code integer);
+            CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN IF NEW.part = 'log' THEN INSERT INTO log (stamp) VALUES ('once'); END IF; RETURN NEW; END $$;
+            CREATE TRIGGER note BEFORE INSERT ON person FOR EACH ROW EXECUTE FUNCTION note();
+            INSERT INTO person (id, email, "a, b", part, age) VALUES (1, 'A@x', 'x', 'p', 1), (2, 'b@x', 'y', 'log', 2);
+            """))
+    func theKeyIsAnAttributeOrNone() async throws {
+        try await withDatabase { (database, context, other) async throws in
+            for (values, key) in [
+                (["email": "a@X"], nil), (["part": "P", "age": 1], nil), (["a, b": "x"], "a, b"),
+                (["part": "log"], nil),
+            ] as [([String: (any PropertyValue)?], String?)] {
+                let created = await expectError(.constraintViolation) {
+                    try await context.create("person", values.merging(["id": 9]) { own, _ in own })
+                }
+                #expect(created?.key == key && created?.problems.first?.key == key, "\(created?.key ?? "none")")
+                try context.insert("person", values.merging(["id": 9]) { own, _ in own })
+                let saved = await expectError(.constraintViolation) { try await context.save() }
+                #expect(saved?.key == key && saved?.problems.first?.key == key, "\(saved?.key ?? "none")")
+                context.rollback()
+            }
+        }
+    }
+
+    @Test(
+        .database(
+            """
+            CREATE TABLE item (id integer PRIMARY KEY, age smallint, price numeric(4, 2), fee numeric(4, 2), code varchar(3),
+                name varchar(3));
+            INSERT INTO item (id) VALUES (1);
+            """))
+    func aConstantOutOfRangeNamesItsKey() async throws {
+        try await withDatabase { (database, context, other) async throws in
+            let item = try #require(try await context.find("item", 1))
+            for (key, value) in [
+                ("age", 70_000), ("price", 1_000), ("fee", PostgresNumeric("99.999")), ("code", "long"),
+            ]
+                as [(String, any PropertyValue)]
+            {
+                let calls: [() async throws -> Void] = [
+                    { _ = try await context.create("item", ["id": 2, key: value]) },
+                    { _ = try await context.create("item", ["id": 1, key: value], onConflict: .update("id")) },
+                    { try await item.setValue(value, forKey: key) },
+                    { _ = try await context.fetch("item").update([key: value]) },
+                    { _ = try await context.fetch("item").limit(1).update([key: value]) },
+                    {
+                        let new = try context.insert("item", ["id": 2])
+                        new[key] = try value.propertyContent.plain
+                        defer { context.rollback() }
+                        try await context.save()
+                    },
+                ]
+                for (number, call) in calls.enumerated() {
+                    do {
+                        try await call()
+                        Issue.record("\(key), call \(number): no error")
+                    } catch let error as KindredError {
+                        #expect(
+                            error.key == key && [.wrongType, .valueTooLarge].contains(error.code), "\(number): \(error)"
+                        )
+                        #expect(error.problems.allSatisfy { $0.key == key }, "\(number)")
+                    }
+                }
+            }
+            for text in ["70000", "1 * 70000"] {
+                let error = await expectError(text == "70000" ? .wrongType : .valueTooLarge) {
+                    _ = try await context.fetch("item").update(["age": Formula(text)])
+                }
+                #expect(text != "70000" || error?.key == "age")
+            }
+            #expect(try await context.fetch("item").where("age = 70000").count() == 0)
+            #expect(
+                try await other.value("SELECT count(*) FROM item WHERE num_nonnulls(age, price, fee, code) > 0") == 0)
+        }
+    }
+}
+
+extension PropertyContent {
+    fileprivate var plain: PostgresValue? {
+        if case .value(let value) = self { value } else { nil }
+    }
 }

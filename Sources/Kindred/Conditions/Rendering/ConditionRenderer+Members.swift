@@ -117,14 +117,16 @@ extension ConditionRenderer {
         )
         var table = try table(entity.name)
         var columns = relationship.destinationColumns
+        var holder: Entity? = entity
         if let helper = relationship.helper {
             table = try self.table(helper.entity)
             columns = helper.sourceColumns
+            holder = schema[helper.entity]
             place.alias = nil
             place.link = Place.Link(parent: owner, relationship: relationship)
             for (column, referenced) in zip(helper.destinationColumns, relationship.destinationColumns) {
                 place.known[referenced] = Scalar(
-                    sql: "t\(alias).\(try SQLIdentifier.quote(column))",
+                    sql: try compared(column, alias, of: holder),
                     type: entity.attribute(named: referenced).map { ValueType($0) } ?? ValueType(.unspecified),
                     mayBeNull: false,
                     label: "\(place.label).\(referenced)"
@@ -134,7 +136,7 @@ extension ConditionRenderer {
         places.append(place)
         // A pair in the helper may have no row in the view.
         if entity.isView, relationship.helper != nil { _ = try joined(places.count - 1) }
-        return (places.count - 1, "\(table) AS t\(alias)", try pairs(own, columns, alias))
+        return (places.count - 1, "\(table) AS t\(alias)", try pairs(own, columns, alias, of: holder))
     }
 
     /// The number of members, or of the members that fulfil a condition, as a subquery.

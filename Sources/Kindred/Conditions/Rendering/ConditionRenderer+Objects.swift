@@ -112,7 +112,7 @@ extension ConditionRenderer {
         for (values, scalar) in zip(keys, columns) {
             let parameter = try bind(values, asArrayOf: scalar)
             // unnest does not determine the element type of an untyped array.
-            arrays.append(scalar.type.type.arrayType == nil ? "\(parameter)::\(scalar.type.typeName)[]" : parameter)
+            arrays.append(scalar.type.type.arrayType == nil ? "\(parameter)::\(scalar.type.comparedName)[]" : parameter)
         }
         let list = columns.map(\.sql).joined(separator: ", ")
         return Rendered(

@@ -110,7 +110,7 @@ extension ConditionRenderer {
         let alias = try joined(place)
         let attribute = attribute ?? places[place].entity.attribute(named: name)
         return Scalar(
-            sql: "t\(alias).\(try SQLIdentifier.quote(name))",
+            sql: try compared(name, alias, of: places[place].entity),
             type: attribute.map { ValueType($0) } ?? ValueType(.unspecified),
             mayBeNull: places[place].isOptional || attribute?.isNotNull != true,
             label: label(name, of: place)
@@ -129,7 +129,7 @@ extension ConditionRenderer {
             : try link.relationship.columns.map { try column($0, of: link.parent).sql }
         let alias = newAlias()
         let table = try table(places[place].entity.name)
-        let condition = try pairs(values, columns, alias)
+        let condition = try pairs(values, columns, alias, of: places[place].entity)
         if link.relationship.mayRepeat && !isMember {
             // Several rows may have the key for a while, and must not repeat the joining row.
             let one = "(SELECT * FROM \(table) AS t\(alias) WHERE \(condition) LIMIT 1)"
@@ -142,8 +142,14 @@ extension ConditionRenderer {
     }
 
     /// The equality of columns and values, such as `t1."a" = x AND t1."b" = y`.
-    func pairs(_ values: [String], _ columns: [String], _ alias: Int) throws -> String {
-        try zip(values, columns).map { "t\(alias).\(try SQLIdentifier.quote($1)) = \($0)" }.joined(separator: " AND ")
+    func pairs(_ values: [String], _ columns: [String], _ alias: Int, of entity: Entity?) throws -> String {
+        try zip(values, columns).map { "\(try compared($1, alias, of: entity)) = \($0)" }.joined(separator: " AND ")
+    }
+
+    /// A column of a table in a comparison.
+    func compared(_ column: String, _ alias: Int, of entity: Entity?) throws -> String {
+        let sql = "t\(alias).\(try SQLIdentifier.quote(column))"
+        return entity?.attribute(named: column)?.compared(sql) ?? sql
     }
 }
 

@@ -33,6 +33,8 @@ struct ValueType {
 
     let type: PostgresDataType
     let typeName: String
+    /// The type to which SQL casts a value for a comparison.
+    let comparedName: String
     let family: Family
     let enumLabels: [String]?
     let elementType: PostgresDataType?
@@ -47,6 +49,7 @@ struct ValueType {
         isReadAsText = attribute.isReadAsText
         type = attribute.baseType
         typeName = attribute.typeName
+        comparedName = attribute.comparedType ?? typeName
         enumLabels = attribute.enumLabels
         let scalarFamily = Self.family(of: type, typeName, structure)
         elementType = attribute.elementType ?? (scalarFamily == .other ? attribute.baseType.elementType : nil)
@@ -64,6 +67,7 @@ struct ValueType {
         self.type = type
         isReadAsText = !type.isKnown
         typeName = type.description
+        comparedName = typeName
         elementType = type.elementType
         enumLabels = nil
         family = elementType != nil ? .array : Self.family(of: type, typeName, structure)
@@ -73,7 +77,11 @@ struct ValueType {
     init(elementOf array: ValueType, _ type: PostgresDataType) {
         structure = array.structure
         self.type = type
-        typeName = array.typeName.hasSuffix("[]") ? String(array.typeName.dropLast(2)) : type.description
+        func element(of name: String) -> String {
+            name.hasSuffix("[]") ? String(name.dropLast(2)) : type.description
+        }
+        typeName = element(of: array.typeName)
+        comparedName = element(of: array.comparedName)
         elementType = nil
         enumLabels = array.enumLabels
         isReadAsText = !type.isKnown && array.enumLabels == nil

@@ -12,29 +12,24 @@ struct EntityRows {
     private let entity: EntityRuntime
     /// Nil if the entity has no typed properties.
     private let checks: RowChecks?
+    /// The columns whose type is another one than the model's.
+    private let retyped: [Int]
 
     /// Checks the columns of a result whose first columns are the entity's attributes.
     ///
-    /// Throws `KindredError` `.classMismatch` for a column whose type is not its property's, `.wrongType` for an
-    /// integer key that is one no longer.
+    /// Throws `KindredError` `.classMismatch` for a column whose type is not its property's, `.schemaChanged` for one whose
+    /// values the model cannot hold.
     init(_ result: QueryResult, of entity: EntityRuntime) throws {
         self.result = result
         self.entity = entity
         guard result.count > 0 else {
-            checks = nil
+            (checks, retyped) = (nil, [])
             return
         }
         checks = try entity.layout?.checks(of: result.columns, entity)
-        // In place: copying the column for each look-up costs more.
-        guard entity.hasIntegerKey, !result.columns.isInteger(at: entity.key[0]) else { return }
-        if let key = result.columns.dropFirst(entity.key[0]).first, !key.dataType.isInteger {
-            throw KindredError(
-                .wrongType,
-                "The key of \(entity.name) is of the type \(key.dataType) now: read the model again, by refreshSchema()",
-                entity: entity.name.description,
-                key: key.name
-            )
-        }
+        retyped =
+            result.columns.dataTypes.starts(with: entity.resultTypes) ? [] : try entity.retyped(in: result.columns)
+        if checks == nil, !entity.compositeColumns.isEmpty { try entity.requireNamedFields(in: result) }
     }
 
     var count: Int { result.count }
@@ -51,7 +46,7 @@ struct EntityRows {
         get throws {
             let row = result.row(at: position, prefix: entity.entity.attributes.count)
             try checks?.check(row, of: entity)
-            return row
+            return retyped.isEmpty ? row : try entity.converted(row, retyped)
         }
     }
 }

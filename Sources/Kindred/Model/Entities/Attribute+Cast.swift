@@ -4,6 +4,9 @@ extension Attribute {
     /// Whether the column holds arrays.
     var isArray: Bool { elementType != nil }
 
+    /// A value of the column, as SQL, for a comparison: with a cast where PostgreSQL has no operators for its type.
+    func compared(_ sql: String) -> String { comparedType.map { "\(sql)::\($0)" } ?? sql }
+
     /// A type's name without a length: a cast to a type with a length would truncate the value instead of refusing it.
     static func castName(of typeName: String) -> String {
         var result = ""

@@ -5,7 +5,6 @@ import KindredSchema
 struct AttributeLimits {
     let column: Int
     private let attribute: Attribute
-    private let labels: Set<String>?
 
     /// nil for an attribute that takes every value of its type.
     init?(_ attribute: Attribute, column: Int) {
@@ -15,18 +14,19 @@ struct AttributeLimits {
         guard isLimited else { return nil }
         self.column = column
         self.attribute = attribute
-        labels = attribute.enumLabels.map(Set.init)
     }
 
     /// The problem of a value, if any.
-    func problem(_ value: PostgresValue) -> (code: KindredError.Code, reason: String)? {
+    ///
+    /// - Parameter added: the labels of the enum, where they were read again after the model was; else empty.
+    func problem(_ value: PostgresValue, added: [String] = []) -> (code: KindredError.Code, reason: String)? {
         switch value {
         case .array(let array):
-            return array.elements.lazy.compactMap { $0.flatMap(problem) }.first
+            return array.elements.lazy.compactMap { $0.flatMap { problem($0, added: added) } }.first
         case .string(let text):
-            if let labels {
-                let known = (attribute.enumLabels ?? []).map { "\"\($0)\"" }.joined(separator: ", ")
-                return labels.contains(text) ? nil : (.unknownLabel, "it takes one of \(known)")
+            if let labels = attribute.enumLabels.map({ added.isEmpty ? $0 : added }) {
+                if labels.contains(where: { $0.hasSameBytes(as: text) }) { return nil }
+                return (.unknownLabel, "it takes one of \(labels.map { "\"\($0)\"" }.joined(separator: ", "))")
             }
             // The server truncates trailing spaces and refuses everything else.
             guard let maximum = attribute.maximumLength, isText, text.unicodeScalars.count > maximum,
@@ -40,6 +40,10 @@ struct AttributeLimits {
             guard scale <= precision else { return nil }
             guard Self.wholeDigits(numeric.description, roundedTo: scale) > precision - scale else { return nil }
             return (.valueTooLarge, "it takes \(precision) digits, \(scale) of them after the point")
+        case .integer(let integer) where attribute.numericPrecision != nil:
+            return problem(.numeric(PostgresNumeric(integer)))
+        case .double(let double) where attribute.numericPrecision != nil:
+            return problem(.numeric(PostgresNumeric(double)))
         default:
             return nil
         }

@@ -48,8 +48,14 @@ package final class EntityRuntime: Sendable {
     let uniqueColumns: ColumnSet
     /// The version column; nil without optimistic locking.
     let version: VersionColumn?
+    /// The types of the attributes in results.
+    let resultTypes: [PostgresDataType]
+    /// The columns with composite values, or arrays of them.
+    let compositeColumns: [Int]
     /// The limits of values besides their types.
     let limits: [AttributeLimits]
+    /// The labels of enums that were read again, by column.
+    let readLabels = RankedMutex<[Int: [String]]>([:], .leaf)
     private let texts = RankedMutex<[String: StatementText]>([:], .leaf)
     private let empty = RankedMutex<Row?>(nil, .leaf)
     /// `SELECT … WHERE key`, the most frequent statement, kept here so that it needs no look-up.
@@ -114,6 +120,10 @@ package final class EntityRuntime: Sendable {
         }
         generatedColumns = ColumnSet(entity.attributes.indices.filter { entity.attributes[$0].isGenerated })
         columnsWithDefault = ColumnSet(entity.attributes.indices.filter { entity.attributes[$0].hasDefault })
+        resultTypes = entity.attributes.map { $0.isReadAsText ? .text : $0.baseType }
+        compositeColumns = entity.attributes.indices.filter { column in
+            if case .composite = entity.attributes[column].structure { true } else { false }
+        }
         limits = entity.attributes.enumerated().compactMap { AttributeLimits($1, column: $0) }
     }
 
@@ -159,12 +169,7 @@ package final class EntityRuntime: Sendable {
         empty.withLock { empty in
             if let empty { return empty }
             let columns = RowColumns(
-                entity.attributes.map { attribute in
-                    RowColumns.Column(
-                        name: attribute.name,
-                        dataType: attribute.isReadAsText ? .text : attribute.baseType
-                    )
-                },
+                zip(entity.attributes, resultTypes).map { RowColumns.Column(name: $0.name, dataType: $1) },
                 types: types
             )
             let row = Row(columns: columns, count: columns.count) { _, _ in }

@@ -34,8 +34,8 @@ extension KindredError {
         let name = constraint.map { " by constraint \"\($0)\"" } ?? ""
         let refused = RefusedRow(error, among: objects)
         let key =
-            key ?? error.server?.column ?? refused.key ?? constraint.flatMap { entity.entity.checkedColumns[$0] }
-            ?? entity.onlyAttribute(ofTypeIn: error)
+            key ?? entity.attribute(error.server?.column) ?? entity.attribute(refused.key)
+            ?? constraint.flatMap { entity.entity.checkedColumns[$0] } ?? entity.onlyAttribute(ofTypeIn: error)
         let object = refused.object
         let what = object.map { "\($0)" } ?? "\(entity.name)"
         let message = "The change of \(what)\(key.map { ".\($0)" } ?? "") was refused\(name): \(reason)\(advice)"
@@ -83,6 +83,9 @@ extension EntityRuntime {
         return "there is no row of \(target) that its foreign key\(columns) refers to"
     }
 
+    /// The name, if an attribute has it: the server names columns of other tables too, and expressions of indexes.
+    fileprivate func attribute(_ name: String?) -> String? { name.flatMap { attributeIndex(of: $0) == nil ? nil : $0 } }
+
     /// The attribute that a value was too large for, if only one has the type that the server names.
     fileprivate func onlyAttribute(ofTypeIn error: PostgresError) -> String? {
         let name: Substring? =
@@ -120,8 +123,8 @@ struct RefusedRow {
 
     init(_ error: PostgresError, among objects: [DatabaseObject]) {
         let detail = error.server?.detail ?? ""
-        if let end = detail.firstRange(of: ")=("), let start = detail[..<end.lowerBound].lastIndex(of: "(") {
-            let names = detail[detail.index(after: start)..<end.lowerBound].split(separator: ", ").map(Self.unquoted)
+        if let end = detail.firstRange(of: ")=("), let start = detail[..<end.lowerBound].firstIndex(of: "(") {
+            let names = Self.names(in: detail[detail.index(after: start)..<end.lowerBound])
             if names.count == 1 { key = names[0] }
             let values = detail[end.upperBound...]
             object = Self.only(objects) { object in
@@ -159,6 +162,24 @@ struct RefusedRow {
         return found
     }
 
+    /// The columns and expressions of a list such as `id, "a, b", lower(name)`.
+    private static func names(in list: Substring) -> [String] {
+        var (names, start, isQuoted, depth) = ([String](), list.startIndex, false, 0)
+        for place in list.indices {
+            switch list[place] {
+            case "\"": isQuoted.toggle()
+            case "(" where !isQuoted: depth += 1
+            case ")" where !isQuoted: depth -= 1
+            case "," where !isQuoted && depth == 0:
+                names.append(unquoted(list[start..<place]))
+                start = list.index(after: place)
+                if start < list.endIndex, list[start] == " " { start = list.index(after: start) }
+            default: break
+            }
+        }
+        return names + [unquoted(list[start...])]
+    }
+
     static func unquoted(_ name: Substring) -> String {
         guard name.hasPrefix("\""), name.hasSuffix("\""), name.count > 1 else { return String(name) }
         return String(name.dropFirst().dropLast()).replacing("\"\"", with: "\"")
@@ -178,6 +199,17 @@ extension KindredError {
             code = .schemaChanged
             advice =
                 "the database has changed since the model was read: call refreshSchema(), and generate typed classes again"
+        case _ where error.isOfMissingType:
+            code = .schemaChanged
+            advice =
+                "a type or a column has changed since the model was read: call refreshSchema(), and make a new context"
+        case _ where error.isOfStalePlan:
+            code = .schemaChanged
+            advice =
+                """
+                a table has changed since the statement was prepared, and the transaction cannot go on: begin another one, and \
+                call refreshSchema() if the model no longer fits
+                """
         case .insufficientPrivilege?:
             code = .accessDenied
             advice = "grant the role the privilege, or see the table's row-level security policies"
@@ -193,5 +225,24 @@ extension KindredError {
         self.init(
             code, "A statement for \(entity) was refused: \(error.message); \(advice)", entity: entity.description,
             underlying: error)
+    }
+}
+
+extension PostgresError {
+    /// Whether a statement failed because a type is gone, or a column is of another type.
+    fileprivate var isOfMissingType: Bool {
+        // Functions and triggers of the database have errors of their own.
+        guard server?.context == nil else { return false }
+        return switch sqlState {
+        case .datatypeMismatch?: true
+        // The server has no code of its own for it, and never translates the message.
+        case .internalError?: server?.message.hasPrefix("cache lookup failed for type ") == true
+        default: false
+        }
+    }
+
+    /// Whether a prepared statement no longer fits its table.
+    fileprivate var isOfStalePlan: Bool {
+        sqlState == .featureNotSupported && server?.routine == "RevalidateCachedQuery"
     }
 }

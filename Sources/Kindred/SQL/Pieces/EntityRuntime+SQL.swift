@@ -13,6 +13,14 @@ extension EntityRuntime {
         try SQLIdentifier.quote(entity.attributes[attribute].name)
     }
 
+    /// A column in a comparison.
+    func compared(_ attribute: Int, alias: String? = nil) throws -> String {
+        try compared(attribute, with: "\(alias.map { "\($0)." } ?? "")\(quoted(attribute))")
+    }
+
+    /// A value in a comparison with a column.
+    func compared(_ attribute: Int, with value: String) -> String { entity.attributes[attribute].compared(value) }
+
     /// Every attribute in the entity's order, as in the rows of objects.
     ///
     /// A type without a binary codec is read as text.
@@ -26,8 +34,14 @@ extension EntityRuntime {
 
     /// `"a" = $1 AND "b" = $2` over the given attributes.
     func equality(_ attributes: [Int], alias: String? = nil, firstParameter: Int) throws -> String {
-        let prefix = alias.map { "\($0)." } ?? ""
-        return try attributes.enumerated().map { "\(prefix)\(try quoted($1)) = $\(firstParameter + $0)" }
+        try attributes.enumerated().map {
+            "\(try compared($1, alias: alias)) = \(compared($1, with: "$\(firstParameter + $0)"))"
+        }.joined(separator: " AND ")
+    }
+
+    /// Whether a row is the one whose key was selected as `k0`, `k1` and so on, by the columns' positions.
+    func same(_ alias: String, as selection: String) throws -> String {
+        try key.map { "\(try compared($0, alias: alias)) = \(compared($0, with: "\(selection).k\($0)"))" }
             .joined(separator: " AND ")
     }
 
@@ -42,7 +56,7 @@ extension EntityRuntime {
     /// Appends the values of the given attributes, each with its column's type.
     func append(_ values: [PostgresValue?], for attributes: [Int], to bindings: inout Bindings) throws {
         for (attribute, value) in zip(attributes, values) {
-            try bindings.append(value, as: entity.attributes[attribute].baseType)
+            try bindings.append(value, for: entity.attributes[attribute])
         }
     }
 
@@ -71,7 +85,7 @@ extension EntityRuntime {
     func bind(_ value: PostgresValue?, as column: Int, to bindings: inout Bindings) throws {
         let attribute = entity.attributes[column]
         do {
-            try bindings.append(value, as: attribute.baseType)
+            try bindings.append(value, for: attribute)
         } catch let error as PostgresError {
             throw KindredError(
                 .wrongType,
@@ -116,4 +130,17 @@ extension EntityRuntime {
 
     /// Assignments `"a" = NULL` for the given attributes.
     func nulls(_ attributes: [Int]) throws -> [String] { try attributes.map { "\(try quoted($0)) = NULL" } }
+}
+
+extension Bindings {
+    /// Appends a value as a column's type.
+    ///
+    /// The server infers a type that was made in the database, since it may have been made anew after the model was read. Of a
+    /// row it infers the type in assignments only.
+    mutating func append(_ value: PostgresValue?, for attribute: Attribute) throws {
+        var isRow = false
+        if case .composite = attribute.structure { isRow = !attribute.isArray }
+        let isInferred = attribute.baseType.isUserDefined && !isRow
+        try append(value, as: attribute.baseType, isInferred: isInferred)
+    }
 }

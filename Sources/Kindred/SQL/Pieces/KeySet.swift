@@ -8,6 +8,7 @@ enum KeySet {
     /// One column: `t."id" = ANY($1)`. Several: `(t."a", t."b") IN (SELECT * FROM unnest($1, $2))`.
     static func condition(_ columns: [String], _ attributes: [Attribute], firstParameter: Int) -> String {
         let parameters = attributes.enumerated().map { array($1, firstParameter + $0) }
+        let columns = zip(columns, attributes).map { $1.compared($0) }
         if columns.count == 1 { return "\(columns[0]) = ANY(\(parameters[0]))" }
         return "(\(columns.joined(separator: ", "))) IN (SELECT * FROM unnest(\(parameters.joined(separator: ", "))))"
     }
@@ -17,7 +18,7 @@ enum KeySet {
     /// `IN` compares whole rows, and so needs an order on every type, which types such as `xid` do not have.
     static func exists(_ columns: [String], _ attributes: [Attribute], firstParameter: Int) -> String {
         let names = columns.indices.map { "k\($0)" }
-        let pairs = zip(names, columns).map { "given.\($0) = \($1)" }
+        let pairs = zip(names, zip(columns, attributes)).map { "given.\($0) = \($1.1.compared($1.0))" }
         return """
             EXISTS (SELECT FROM \(rows(attributes, firstParameter: firstParameter)) \
             AS given(\(names.joined(separator: ", "))) WHERE \(pairs.joined(separator: " AND ")))
@@ -54,7 +55,8 @@ enum KeySet {
     /// A parameter of an attribute's values; types whose array type the library does not know are sent as text and cast
     /// by the server.
     static func array(_ attribute: Attribute, _ parameter: Int) -> String {
-        attribute.baseType.arrayType == nil ? "$\(parameter)::text[]::\(attribute.typeName)[]" : "$\(parameter)"
+        guard attribute.baseType.arrayType == nil else { return "$\(parameter)" }
+        return "$\(parameter)::text[]::\(attribute.comparedType ?? attribute.typeName)[]"
     }
 
     private static func elementType(_ attribute: Attribute) -> PostgresDataType {

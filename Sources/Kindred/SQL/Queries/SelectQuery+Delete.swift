@@ -19,7 +19,7 @@ extension SelectQuery {
         }
         let keys = try runtime.key.map { (name: try runtime.quoted($0), alias: "k\($0)") }
         let selected = keys.map { "t0.\($0.name) AS \($0.alias)" }.joined(separator: ", ")
-        let same = keys.map { "t.\($0.name) = s.\($0.alias)" }.joined(separator: " AND ")
+        let same = try runtime.same("t", as: "s")
         let (name, list) = (try runtime.quotedName, try runtime.selectList(of: columns, alias: "t"))
         var statement = try statement(in: schema, selecting: selected, isSorted: true) { selection in
             """

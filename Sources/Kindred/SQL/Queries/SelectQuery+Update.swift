@@ -36,7 +36,7 @@ extension SelectQuery {
             let set = try values.map { value in
                 "\(try runtime.quoted(value.column)) = \(value.isParameter ? value.sql : "s.v\(value.column)")"
             }
-            let same = keys.map { "t.\($0.name) = s.\($0.alias)" }.joined(separator: " AND ")
+            let same = try runtime.same("t", as: "s")
             let change = try runtime.update(
                 alias: "t", set: set, from: "s", where: same,
                 returning: returnsRows ? try runtime.selectList(alias: "t") : nil)
@@ -84,6 +84,10 @@ extension ConditionRenderer {
         let type = ValueType(attribute)
         let target = Scalar(sql: "", type: type, mayBeNull: true, label: "\(entity.name).\(attribute.name)")
         let operand = try operand(expression)
+        if case .value(let value) = operand {
+            try entity.bind(value, as: column, to: &bindings)
+            return AssignedColumn(column: column, sql: lastParameter, isParameter: true)
+        }
         guard case .scalar(let value) = operand else {
             let sql = try scalar(operand, as: target, .equal).sql
             return AssignedColumn(column: column, sql: sql, isParameter: true)

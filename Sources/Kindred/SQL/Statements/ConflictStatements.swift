@@ -20,7 +20,9 @@ struct ConflictStatements {
         let keys = ColumnArrays(entity: entity, columns: entity.key)
         let values = ColumnArrays(entity: entity, columns: check.columns)
         let names = try check.columns.map { try entity.quoted($0) }
-        let found = try zip(entity.key, keys.expressions("k")).map { "t.\(try entity.quoted($0)) = \($1)" }
+        let found = try zip(entity.key, keys.expressions("k")).map {
+            "\(try entity.compared($0, alias: "t")) = \(entity.compared($0, with: $1))"
+        }
         let stored = """
             SELECT \(names.map { "t.\($0)" }.joined(separator: ", ")), new.place AS \(Self.place) \
             FROM \(try entity.quotedName) AS t JOIN unnest(\(keys.parameters(first: 1))) \

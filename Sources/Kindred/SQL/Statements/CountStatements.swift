@@ -40,7 +40,8 @@ struct CountStatements {
             let names = columns.indices.map { "k\($0)" }
             let keys = KeySet.rows(attributes, firstParameter: 1)
             let given = "\(keys) WITH ORDINALITY AS o(\(names.joined(separator: ", ")), n)"
-            let pairs = try zip(names, columns).map { "t.\(try rows.quoted($1)) = o.\($0)" }.joined(separator: " AND ")
+            let pairs = try zip(names, columns).map { "\(try rows.compared($1, alias: "t")) = o.\($0)" }
+                .joined(separator: " AND ")
             let table = "\(try rows.quotedName) AS t"
             return switch tally {
             case .count: "SELECT o.n, count(*) FROM \(given) JOIN \(table) ON \(pairs) GROUP BY o.n"
@@ -104,7 +105,9 @@ struct CountStatements {
         let attributes = entity.attributes(own)
         let text = try entity.text("count limits \(relationship.slot)") {
             let columnNames = try own.map { "o.\(try entity.quoted($0))" }
-            let pairs = try zip(columns, columnNames).map { "t.\(try rows.quoted($0)) = \($1)" }
+            let pairs = try zip(columns, own).map {
+                "\(try rows.compared($0, alias: "t")) = \(try entity.compared($1, alias: "o"))"
+            }
             let next = own.count + 1
             return """
                 SELECT \(try entity.selectList(of: own, alias: "o")), c.n FROM \(try entity.quotedName) AS o \

@@ -41,7 +41,7 @@ struct DeletionStatements {
         let entity = runtime.entities[key.source]
         let text = try entity.text("deletion partition rows \(referenced.index) \(key.columns) \(key.referenced)") {
             let pairs = try zip(key.columns, key.referenced).map {
-                "t.\(try entity.quoted($0)) = r.\(try referenced.quoted($1))"
+                "\(try entity.compared($0, alias: "t")) = \(try referenced.compared($1, alias: "r"))"
             }
             func within(_ table: String) -> String {
                 "(SELECT \(table) UNION SELECT relid::oid FROM pg_catalog.pg_partition_tree(\(table)))"
@@ -189,8 +189,8 @@ struct DeletionStatements {
             return try condition(entity, step.destinationColumns, alias: "t", first: first)
         }
         let rows = runtime.entities[helper.entity]
-        let names = try helper.destination.map { "t.\(try entity.quoted($0))" }.joined(separator: ", ")
-        let columns = try helper.destinationColumns.map { "h.\(try rows.quoted($0))" }.joined(separator: ", ")
+        let names = try helper.destination.map { try entity.compared($0, alias: "t") }.joined(separator: ", ")
+        let columns = try helper.destinationColumns.map { try rows.compared($0, alias: "h") }.joined(separator: ", ")
         let filter = try condition(rows, helper.sourceColumns, alias: "h", first: first)
         return "(\(names)) IN (SELECT \(columns) FROM \(try rows.quotedName) AS h WHERE \(filter))"
     }
@@ -199,7 +199,7 @@ struct DeletionStatements {
         guard let helper = step.helper else { return "" }
         let (rows, entity) = (runtime.entities[helper.entity], runtime.entities[step.destination])
         let pairs = try zip(helper.destinationColumns, helper.destination).map {
-            "h.\(try rows.quoted($0)) = t.\(try entity.quoted($1))"
+            "\(try rows.compared($0, alias: "h")) = \(try entity.compared($1, alias: "t"))"
         }
         return " JOIN \(try rows.quotedName) AS h ON \(pairs.joined(separator: " AND "))"
     }
@@ -207,7 +207,7 @@ struct DeletionStatements {
     /// An anti-join, since a long list is slow to search in older servers.
     private func exclusion(_ entity: EntityRuntime, first: Int) throws -> String {
         let columns = entity.key.indices.map { "k\($0)" }
-        let pairs = try zip(columns, entity.key).map { "d.\($0) = t.\(try entity.quoted($1))" }
+        let pairs = try zip(columns, entity.key).map { "d.\($0) = \(try entity.compared($1, alias: "t"))" }
         let keys = KeySet.rows(entity.attributes(entity.key), firstParameter: first)
         return """
              AND NOT EXISTS (SELECT FROM \(keys) AS d(\(columns.joined(separator: ", "))) \

@@ -38,7 +38,7 @@ struct MemberStatements {
         let joining = joining
         return try guarded("attach \(columns)", rows.map(\.key), versions: rows.map(\.version)) { first in
             let differs = try joining.enumerated().map {
-                "t.\(try members.quoted($1)) IS DISTINCT FROM $\(first + $0)"
+                "\(try members.compared($1, alias: "t")) IS DISTINCT FROM \(members.compared($1, with: "$\(first + $0)"))"
             }
             return Change(
                 set: try members.assignments(joining, firstParameter: first),

@@ -93,7 +93,7 @@ struct OrderStatements {
         let text = try text("place \(joined)") {
             let parameters = memberAttributes.enumerated().map { KeySet.array($1, 1 + $0) } + ["$\(keyCount + 1)"]
             let names = memberColumns.indices.map { "k\($0)" } + ["position", "place"]
-            let keys = try memberColumns.enumerated().map { "t.\(try rows.quoted($1)) = new.k\($0)" }
+            let keys = try memberColumns.enumerated().map { "\(try rows.compared($1, alias: "t")) = new.k\($0)" }
             var set = ["\(try rows.quoted(position)) = new.position"]
             for column in joined {
                 guard let place = ownerColumns.firstIndex(of: column) else { continue }
@@ -162,7 +162,8 @@ struct OrderStatements {
 extension EntityRuntime {
     /// The position after the last one among rows of the same owner, including rows that `placing` gives a position.
     func endPosition(_ position: Int, _ ownerColumns: [Int], _ value: (Int) -> String) throws -> String {
-        let owned = try ownerColumns.map { "h.\(try quoted($0)) = \(value($0))" }.joined(separator: " AND ")
+        let owned = try ownerColumns.map { "\(try compared($0, alias: "h")) = \(compared($0, with: value($0)))" }
+            .joined(separator: " AND ")
         let column = "h.\(try quoted(position))"
         let unplaced = entity.attributes[position].isNotNull ? "" : " + count(*) - count(\(column))"
         return "(SELECT coalesce(max(\(column)), 0)\(unplaced) + 1 FROM \(try quotedName) AS h WHERE \(owned))"
@@ -180,18 +181,24 @@ extension EntityRuntime {
             let column = try quoted(end.column)
             let pair = try link.pairColumns.map { try quoted($0) }
             let owner = try end.ownerColumns.map { try quoted($0) }
-            let isOwners = try end.ownerColumns.map { "u.\(try quoted($0)) = \(value($0))" }.joined(separator: " AND ")
-            let isSameOwners = owner.map { "h.\($0) = u.\($0)" }.joined(separator: " AND ")
+            let isOwners = try end.ownerColumns.map {
+                "\(try compared($0, alias: "u")) = \(compared($0, with: value($0)))"
+            }.joined(separator: " AND ")
+            func same(_ columns: [Int], _ alias: String, _ other: String) throws -> String {
+                try columns.map { "\(try compared($0, alias: alias)) = \(try compared($0, alias: other))" }
+                    .joined(separator: " AND ")
+            }
             return """
                 placed\(number) AS (UPDATE \(try quotedName) AS t \
                 SET \(column) = n.place\(try versionAssignment(alias: "t")) FROM (\
                 SELECT \(pair.map { "u.\($0)" }.joined(separator: ", ")), \
-                (SELECT coalesce(max(h.\(column)), 0) FROM \(try quotedName) AS h WHERE \(isSameOwners)) \
+                (SELECT coalesce(max(h.\(column)), 0) FROM \(try quotedName) AS h \
+                WHERE \(try same(end.ownerColumns, "h", "u"))) \
                 + row_number() OVER (PARTITION BY \(owner.map { "u.\($0)" }.joined(separator: ", ")) \
                 ORDER BY \(pair.map { "u.\($0)" }.joined(separator: ", "))) AS place \
                 FROM \(try quotedName) AS u \
                 WHERE u.\(column) IS NULL AND EXISTS (SELECT FROM \(source) WHERE \(isOwners))) AS n \
-                WHERE \(pair.map { "t.\($0) = n.\($0)" }.joined(separator: " AND ")))
+                WHERE \(try same(link.pairColumns, "t", "n")))
                 """
         }
         return updates.isEmpty ? "" : "WITH \(updates.joined(separator: ", ")) "

@@ -44,7 +44,7 @@ struct RelationshipQuery {
             mayRepeatMembers = true
             join = {
                 let pairs = try zip(helper.destinationColumns, helper.destination).map {
-                    "h.\(try entity.quoted($0)) = t.\(try destination.quoted($1))"
+                    "\(try entity.compared($0, alias: "h")) = \(try destination.compared($1, alias: "t"))"
                 }
                 return " JOIN \(try entity.quotedName) AS h ON \(pairs.joined(separator: " AND "))"
             }

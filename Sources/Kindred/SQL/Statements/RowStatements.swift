@@ -99,7 +99,7 @@ struct RowStatements {
                 return "\(name) = CASE WHEN new.\(flags[place]) THEN \(assigned.1) ELSE t.\(name) END"
             }
             let found = try zip(entity.versionedKey, keys.expressions("k") + versions.expressions("v"))
-                .map { "t.\(try entity.quoted($0)) = \($1)" }
+                .map { "\(try entity.compared($0, alias: "t")) = \(entity.compared($0, with: $1))" }
             let names = keys.names("k") + versions.names("v") + values.names("c") + flags + ["place"]
             let firstFlag = 1 + entity.versionedKey.count + columns.count
             let source = [

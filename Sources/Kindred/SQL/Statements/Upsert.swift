@@ -83,7 +83,9 @@ struct Upsert {
     func selection() throws -> Statement {
         let values = ColumnArrays(entity: entity, columns: key)
         let text = try entity.text("upserted \(key)") {
-            let same = try zip(key, values.expressions("k")).map { "t.\(try entity.quoted($0)) = \($1)" }
+            let same = try zip(key, values.expressions("k")).map {
+                "\(try entity.compared($0, alias: "t")) = \(entity.compared($0, with: $1))"
+            }
             return """
                 SELECT \(try entity.selectList(alias: "t")) FROM unnest(\(values.parameters(first: 1))) \
                 WITH ORDINALITY AS new(\((values.names("k") + ["place"]).joined(separator: ", "))) \

@@ -105,7 +105,23 @@ struct Assignments {
                 key: key
             )
         }
+        if let value { try requireRoom(for: value, in: column) }
         written[column] = .some(value)
+    }
+
+    /// Throws for a value that is longer or larger than its column takes.
+    ///
+    /// Whether an enum has a label is left to the server, since labels can be added.
+    private func requireRoom(for value: PostgresValue, in column: Int) throws {
+        guard let problem = entity.limits.first(where: { $0.column == column })?.problem(value),
+            problem.code == .valueTooLarge
+        else { return }
+        let key = entity.entity.attributes[column].name
+        let message = "\(object.map { "\($0)" } ?? "\(entity.name)").\(key) cannot have the value: \(problem.reason)"
+        let name = entity.name.description
+        throw KindredError(
+            .valueTooLarge, message, entity: name, key: key,
+            problems: [ValidationProblem(.valueTooLarge, message, object: object, entity: name, key: key)])
     }
 
     /// Gives a new row its first version, unless it or the database sets one.

@@ -7,6 +7,7 @@ extension DatabaseContext {
     /// All problems that keep objects from being saved, by object and key.
     func problems(of objects: [DatabaseObject]) async throws -> [ValidationProblem] {
         var problems: [ValidationProblem] = []
+        var asked: Set<String> = []
         for object in objects {
             let (row, box, isNew) = object.withState { ($0.row, $0.stagingBox, $0.status == .inserted) }
             guard let box, !box.staging.isDeletion else { continue }
@@ -17,6 +18,13 @@ extension DatabaseContext {
             }
             let known = problems.count
             try object.runtime.appendProblems(of: object, row, box, isNew: isNew, to: &problems)
+            let unknown = problems[known...].filter { $0.code == .unknownLabel }.compactMap(\.key)
+            if try await readLabels(
+                of: unknown.filter { asked.insert("\(object.runtime.index) \($0)").inserted }, object.runtime)
+            {
+                problems.removeSubrange(known...)
+                try object.runtime.appendProblems(of: object, row, box, isNew: isNew, to: &problems)
+            }
             // The program's own checks run only if every required value is present.
             let isComplete = problems[known...].allSatisfy { !$0.isMissing }
             if isComplete, awakes(object.runtime, object) { problems += object.ownProblems() }
@@ -27,6 +35,21 @@ extension DatabaseContext {
             misreads = []
         }
         return problems
+    }
+
+    /// Reads the labels of enums again, since some may have been added after the model was read; false if there are none to
+    /// read.
+    private func readLabels(of attributes: [String], _ entity: EntityRuntime) async throws -> Bool {
+        for column in attributes.compactMap({ entity.attributeIndex(of: $0) }) {
+            let attribute = entity.entity.attributes[column]
+            var type = attribute.comparedType ?? attribute.typeName
+            while type.hasSuffix("[]") { type.removeLast(2) }
+            let text = StatementText("SELECT pg_catalog.enum_range(NULL::\(type))::pg_catalog.text[]")
+            let result = try await client.execute(Statement(text: text), for: entity.name)
+            let labels = try result.first?.decode(0, as: [String].self) ?? []
+            entity.readLabels.withLock { $0[column] = labels }
+        }
+        return !attributes.isEmpty
     }
 }
 
@@ -64,7 +87,10 @@ extension EntityRuntime {
             }
         }
         for limits in limits where box.staging.columns.contains(limits.column) {
-            guard let value = try row[limits.column], let problem = limits.problem(value) else { continue }
+            let labels = readLabels.withLock { $0[limits.column] ?? [] }
+            guard let value = try row[limits.column], let problem = limits.problem(value, added: labels) else {
+                continue
+            }
             let name = entity.attributes[limits.column].name
             problems.append(
                 object.problem(problem.code, "\(object).\(name) cannot have the value: \(problem.reason)", key: name)

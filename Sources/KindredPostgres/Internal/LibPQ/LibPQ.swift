@@ -20,7 +20,8 @@ enum LibPQ {
             table: result.field("t"),
             column: result.field("c"),
             dataType: result.field("d"),
-            constraint: result.field("n")
+            constraint: result.field("n"),
+            routine: result.field("R")
         )
     }
 

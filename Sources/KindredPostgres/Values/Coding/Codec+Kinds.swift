@@ -145,16 +145,20 @@ extension Codec {
         case .binary:
             var reader = ByteReader(bytes)
             guard let count = reader.next(Int32.self), count >= 0 else { throw malformed(context.type) }
-            // The bytes tell the fields' types, even if the type was altered after the catalog was read.
-            let names = known.flatMap { $0.count == Int(count) ? $0.map(\.name) : nil }
-            for position in 0..<Int(count) {
+            // The bytes tell the fields' types, even if the type was altered after the catalog was read; the fields have
+            // no names then.
+            var types: [PostgresDataType] = []
+            for _ in 0..<count {
                 guard let type = reader.next(UInt32.self), let part = reader.nextField() else {
                     throw malformed(context.type)
                 }
-                let value = try part.map { try context.decode($0, as: PostgresDataType(rawValue: type)) }
-                fields.append(PostgresComposite.Field(name: names?[position], value: value))
+                types.append(PostgresDataType(rawValue: type))
+                let value = try part.map { [type = types[types.count - 1]] in try context.decode($0, as: type) }
+                fields.append(PostgresComposite.Field(name: nil, value: value))
             }
             guard reader.isAtEnd else { throw malformed(context.type) }
+            guard known != nil, let named = context.types?.fields(of: context.type, types) else { break }
+            fields = zip(named, fields).map { PostgresComposite.Field(name: $0.name, value: $1.value) }
         case .text:
             guard let known, known.allSatisfy({ context.isKnown($0.type) }) else { return nil }
             var reader = PartReader(bytes)

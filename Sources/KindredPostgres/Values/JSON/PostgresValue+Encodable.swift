@@ -12,7 +12,8 @@ extension PostgresValue: Encodable {
     /// - `numeric` as a string, `"0.10"`: JSON's readers take numbers for doubles, and money is none.
     /// - `timestamp with time zone` in ISO 8601, in UTC with up to six digits of a second: `"2024-02-29T12:34:56.789Z"`;
     ///   `timestamp` the same without `Z`. Infinities, years before 1 and after 9999 as PostgreSQL prints them.
-    /// - `bytea` as base64. `uuid` in small letters. `json` and `jsonb` as the document that they are.
+    /// - `bytea` as base64. `uuid` in small letters. `json` and `jsonb` as the document that they are; a number in it that no
+    ///   number of Swift holds, such as `1e400`, as a string.
     /// - Arrays as arrays, of several dimensions one in the other, without their lower bounds. `vector` as an array of numbers,
     ///   `hstore` and composites as objects; a composite whose fields have no names as an array.
     /// - All else as the string that PostgreSQL prints: `date`, `time`, `interval`, `inet`, `money`, ranges, geometry.
@@ -24,7 +25,7 @@ extension PostgresValue: Encodable {
             for element in vector.elements { try container.encode(PostgresValue.float(element)) }
         case .hstore(let store):
             var container = encoder.container(keyedBy: JSONKey.self)
-            for (key, text) in store.values { try container.encode(text, forKey: JSONKey(key)) }
+            for (key, text) in store.entries { try container.encode(text, forKey: JSONKey(key)) }
         case .composite(let composite): try composite.encodeFields(to: encoder)
         case .json(let json): try json.tree(at: encoder.codingPath).encode(to: encoder)
         default:
@@ -97,11 +98,44 @@ extension PostgresJSON {
         do {
             return try JSONDecoder().decode(JSONTree.self, from: Data(text.utf8))
         } catch {
+            let readable = text.quotingEndlessNumbers
+            if let readable, let tree = try? JSONDecoder().decode(JSONTree.self, from: Data(readable)) { return tree }
             throw EncodingError.invalidValue(
                 // Without the document, which the error would show.
                 "json",
                 EncodingError.Context(
                     codingPath: path, debugDescription: "A JSON document of the database cannot be read as JSON here"))
         }
+    }
+}
+
+extension String {
+    /// A JSON document with its numbers that no `Double` holds as strings; nil if it has none.
+    fileprivate var quotingEndlessNumbers: [UInt8]? {
+        let bytes = Array(utf8)
+        var result: [UInt8] = []
+        var hasChanged = false
+        var place = 0
+        while place < bytes.count {
+            let start = place
+            switch bytes[place] {
+            case UInt8(ascii: "\""):
+                repeat {
+                    place += bytes[place] == UInt8(ascii: "\\") ? 2 : 1
+                } while place < bytes.count && bytes[place] != UInt8(ascii: "\"")
+                place = min(place + 1, bytes.count)
+            case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+                while place < bytes.count, "+-.eE0123456789".utf8.contains(bytes[place]) { place += 1 }
+                let text = String(decoding: bytes[start..<place], as: UTF8.self)
+                if Double(text)?.isFinite == false {
+                    hasChanged = true
+                    result += Array("\"\(text)\"".utf8)
+                    continue
+                }
+            default: place += 1
+            }
+            result += bytes[start..<place]
+        }
+        return hasChanged ? result : nil
     }
 }

@@ -56,7 +56,8 @@ extension Attribute {
             comment: comment,
             structure: structure,
             isReadable: !isReadAsText,
-            hasLooseCollation: hasLooseCollation
+            hasLooseCollation: hasLooseCollation,
+            comparedType: comparedType
         )
     }
 }

@@ -141,3 +141,17 @@ private struct TSQueryParser {
         return true
     }
 }
+
+extension PostgresTSQuery: Hashable {
+    private var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        appendBinary(to: &bytes)
+        return bytes
+    }
+
+    /// Whether the queries are the same, their texts byte by byte.
+    public static func == (left: PostgresTSQuery, right: PostgresTSQuery) -> Bool { left.bytes == right.bytes }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
+}

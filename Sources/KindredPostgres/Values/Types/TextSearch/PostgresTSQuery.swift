@@ -3,7 +3,7 @@
 /// ```swift
 /// let query = PostgresTSQuery.and(.word("cat"), .not(.word("dog", isPrefix: true)))    // 'cat' & !'dog':*
 /// ```
-public struct PostgresTSQuery: Sendable, Hashable {
+public struct PostgresTSQuery: Sendable {
     /// A lexeme or an operator.
     enum Node: Sendable, Hashable {
         case word(String, weights: UInt8, isPrefix: Bool)

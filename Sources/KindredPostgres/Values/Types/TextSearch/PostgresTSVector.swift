@@ -42,6 +42,17 @@ public struct PostgresTSVector: Sendable, Hashable {
             self.positions = positions
         }
 
+        /// Whether text and positions are the same, byte by byte.
+        public static func == (left: Lexeme, right: Lexeme) -> Bool {
+            left.text.hasSameBytes(as: right.text) && left.positions == right.positions
+        }
+
+        /// Hashes what `==` compares.
+        public func hash(into hasher: inout Hasher) {
+            text.hashBytes(into: &hasher)
+            hasher.combine(positions)
+        }
+
         /// The server's limits.
         fileprivate var isValid: Bool {
             (1...2046).contains(text.utf8.count) && !text.utf8.contains(0) && positions.count <= 255
