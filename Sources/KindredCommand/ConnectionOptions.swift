@@ -1,5 +1,6 @@
 import ArgumentParser
 import KindredPostgres
+import KindredSchema
 
 /// The options of every command that uses a database.
 struct ConnectionOptions: ParsableArguments {
@@ -8,6 +9,15 @@ struct ConnectionOptions: ParsableArguments {
             "The database's address, such as postgres://user@host/name; by default DATABASE_URL, then PG*.",
             valueName: "url"))
     var database: String?
+
+    /// Reads the database's model; annotations that do not fit are left out, and named on standard error.
+    func readSchema(in terminal: Terminal) async throws -> DatabaseSchema {
+        let (schema, problems) = try await withClient(in: terminal) { try await SchemaReader.readDiagnosed(from: $0) }
+        for problem in problems {
+            terminal.printError("Without an annotation that does not fit: \(problem.location): \(problem.reason)")
+        }
+        return schema
+    }
 
     /// Lends a client for the database and closes it; an invalid address or unreachable database ends the command.
     func withClient<Value>(in terminal: Terminal, _ body: (PostgresClient) async throws -> Value) async throws -> Value

@@ -16,7 +16,7 @@ public enum Doctor {
     ///
     /// - Throws: `PostgresError` if the server does, or if it takes longer than ``DoctorOptions/timeout``.
     public static func findings(
-        of client: PostgresClient, _ options: DoctorOptions = DoctorOptions()
+        of client: PostgresClient, options: DoctorOptions = DoctorOptions()
     ) async throws -> DoctorReport {
         let (catalog, facts) = try await client.withTransaction(isolation: .repeatableRead, readOnly: true) { _ in
             let catalog = try await SchemaReader.readCatalog(from: client)

@@ -4,8 +4,8 @@ import KindredSchema
 struct Examination: Sendable {
     let facts: DoctorCatalog
     let schema: DatabaseSchema
-    /// The annotations that do not fit.
-    let problems: [(entity: QualifiedName, location: String, reason: String)]
+    /// The annotations that do not fit; the model is made without them.
+    let problems: [AnnotationProblem]
     /// The files that would be written otherwise today, and what the folder is called; nil where it was not compared.
     let outdated: (folder: String, files: [String]?)?
     let openSchemas: [String]

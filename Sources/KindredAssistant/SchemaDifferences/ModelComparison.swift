@@ -13,17 +13,24 @@ extension SchemaDifferences {
         var result = SchemaDifferences()
         result.isOfModels = true
         result.proof = .skipped("an inspection's JSON holds no whole schema")
-        result.unmanaged = InspectedModel.differences(try await model(of: from), try await model(of: to))
+        let (old, new) = (try await model(of: from), try await model(of: to))
+        result.unmanaged = InspectedModel.differences(old.model, new.model)
         result.remarks = [
             "Compared is what the JSON of an inspection holds: entities, attributes with type, NOT NULL, whether they have a "
                 + "default or are generated, primary keys and relationships. There are no statements."
         ]
+        result.remarks += (old.problems + new.problems).map {
+            "Without an annotation that does not fit: \($0.location): \($0.reason)"
+        }
         return result
     }
 
-    private static func model(of source: SchemaSource) async throws -> InspectedModel {
+    /// A side's model, and the annotations that do not fit and are not in it.
+    private typealias Side = (model: InspectedModel, problems: [AnnotationProblem])
+
+    private static func model(of source: SchemaSource) async throws -> Side {
         switch source {
-        case .inspection(let text, let name): return try InspectedModel(text, name: name)
+        case .inspection(let text, let name): return (try InspectedModel(text, name: name), [])
         case .database(let configuration):
             let client: PostgresClient
             do {
@@ -37,18 +44,18 @@ extension SchemaDifferences {
             return try await ScratchServer.withServer { server in
                 try await server.withDatabase { client in
                     try await script.run(on: client, of: server)
-                    let schema = try await SchemaReader.read(from: client)
-                    return try InspectedModel(schema.json(), name: name)
+                    let (schema, problems) = try await SchemaReader.readDiagnosed(from: client)
+                    return (try InspectedModel(schema.json(), name: name), problems)
                 }
             }
         }
     }
 
-    private static func inspect(_ client: PostgresClient) async throws -> InspectedModel {
+    private static func inspect(_ client: PostgresClient) async throws -> Side {
         do {
-            let schema = try await SchemaReader.read(from: client)
+            let (schema, problems) = try await SchemaReader.readDiagnosed(from: client)
             await client.close()
-            return try InspectedModel(schema.json(), name: "the database")
+            return (try InspectedModel(schema.json(), name: "the database"), problems)
         } catch {
             await client.close()
             throw error

@@ -112,7 +112,7 @@ struct DiagramCommand: ToolCommand {
     }
 
     func run(in terminal: Terminal) async throws {
-        let schema = try await connection.withClient(in: terminal) { try await SchemaReader.read(from: $0) }
+        let schema = try await connection.readSchema(in: terminal)
         let graphviz = Graphviz(searchPath: terminal.environment["PATH"], timeLimit: .seconds(drawTimeout))
         do {
             if let site {

@@ -79,7 +79,9 @@ struct DoctorCommand: ToolCommand {
                 throw CommandFailure(.badInput, "The folder \(folder) cannot be read.")
             }
         }
-        let report = try await connection.withClient(in: terminal) { try await Doctor.findings(of: $0, options) }
+        let report = try await connection.withClient(in: terminal) {
+            try await Doctor.findings(of: $0, options: options)
+        }
         switch format {
         case .json: terminal.printLines(report.json())
         case .sarif: terminal.printLines(report.sarif(version: RootCommand.configuration.version))

@@ -47,7 +47,7 @@ struct GenerateCommand: ToolCommand {
     }
 
     func run(in terminal: Terminal) async throws {
-        let read = try await connection.withClient(in: terminal) { try await SchemaReader.read(from: $0) }
+        let read = try await connection.readSchema(in: terminal)
         // The chosen schemas come first in the search path.
         let schema = DatabaseSchema(
             entities: read.entities, searchPath: schemas + read.searchPath, types: read.types,

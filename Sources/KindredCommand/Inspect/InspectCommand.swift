@@ -30,7 +30,7 @@ struct InspectCommand: ToolCommand {
     var format: Format = .table
 
     func run(in terminal: Terminal) async throws {
-        let schema = try await connection.withClient(in: terminal) { try await SchemaReader.read(from: $0) }
+        let schema = try await connection.readSchema(in: terminal)
         let shown = try selection(of: schema)
         switch format {
         case .json:

@@ -1,18 +1,20 @@
 import KindredPostgres
 
+/// An annotation that is malformed, or contradicts the database.
+package struct AnnotationProblem: Sendable {
+    /// The table or view concerned.
+    package var entity: QualifiedName
+    /// Where it is written.
+    package var location: String
+    package var reason: String
+}
+
 /// The options from comments and overrides, by the object that they apply to.
 struct Annotations {
     /// Options and the place where they are written.
     struct Written<Options> {
         var options: Options
         var location: String
-    }
-
-    /// An annotation that contradicts the database.
-    struct Problem {
-        var entity: QualifiedName
-        var location: String
-        var reason: String
     }
 
     private(set) var tables: [UInt32: Written<TableOptions>] = [:]
@@ -22,9 +24,13 @@ struct Annotations {
     /// Comments for people.
     private(set) var tableComments: [UInt32: String] = [:]
     private(set) var columnComments: [UInt32: [Int16: String]] = [:]
-    var problems: [Problem] = []
+    var problems: [AnnotationProblem] = []
+    /// Where the annotations are written that are left out.
+    private let omitted: Set<String>
 
-    init(_ catalog: Catalog, overrides: [SchemaOverride]) {
+    /// - Parameter omitted: The locations of comments whose annotations are not read.
+    init(_ catalog: Catalog, overrides: [SchemaOverride], omitting omitted: Set<String> = []) {
+        self.omitted = omitted
         if catalog.comments.isEmpty && overrides.isEmpty { return }
         var names: [UInt32: QualifiedName] = [:]
         for relation in catalog.relations where !relation.isPartition {
@@ -105,15 +111,15 @@ struct Annotations {
     ) -> (reader: AnnotationReader?, remainder: String?) {
         do {
             let text = try AnnotationText(comment)
-            return (AnnotationReader(text), text.remainder)
+            return (omitted.contains(location) ? nil : AnnotationReader(text), text.remainder)
         } catch {
-            note([error.reason], table, location)
+            if !omitted.contains(location) { note([error.reason], table, location) }
             return (nil, nil)
         }
     }
 
     private mutating func note(_ reasons: [String], _ table: QualifiedName, _ location: String) {
-        problems += reasons.map { Problem(entity: table, location: location, reason: $0) }
+        problems += reasons.map { AnnotationProblem(entity: table, location: location, reason: $0) }
     }
 
     // MARK: Overrides

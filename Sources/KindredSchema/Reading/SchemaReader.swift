@@ -32,6 +32,17 @@ public enum SchemaReader {
         return result
     }
 
+    /// Reads the model without the annotations that are invalid, for those who look at a database and use none of its rows;
+    /// returns what is wrong with each.
+    package static func readDiagnosed(
+        from client: PostgresClient
+    ) async throws -> (schema: DatabaseSchema, problems: [AnnotationProblem]) {
+        let (catalog, types) = try await readCatalogAndTypes(from: client)
+        let result = DatabaseSchema.diagnosed(catalog: catalog, types: try client.types(with: types))
+        try client.register(types)
+        return result
+    }
+
     /// Reads only the catalog's rows.
     package static func readCatalog(from client: PostgresClient) async throws -> Catalog {
         try await readCatalogAndTypes(from: client).catalog

@@ -106,13 +106,13 @@ import Testing
                 var options = DoctorOptions()
                 options.includesSmallTables = true
                 options.ignored = try DoctorIgnoreList(text: text)
-                let report = try await Doctor.findings(of: client, options)
+                let report = try await Doctor.findings(of: client, options: options)
                 #expect(report.findings.isEmpty && report.ignoredCount == 1, "\(text)")
             }
             var options = DoctorOptions()
             options.includesSmallTables = true
             options.ignored = try DoctorIgnoreList(text: "K101:public.email\nK102\nK101:*.other")
-            #expect(try await Doctor.findings(of: client, options).findings.count == 1)
+            #expect(try await Doctor.findings(of: client, options: options).findings.count == 1)
         }
     }
 

@@ -67,7 +67,8 @@ enum KeyChecks {
         let examination = visit.examination
         for diagnostic in examination.schema.diagnostics where diagnostic.code == .missingKey {
             guard let oid = examination.oid(of: diagnostic.entity), let relation = examination.relations[oid],
-                !relation.isView, !ForeignKeyRules.isHelperWithoutKey(relation, examination)
+                !relation.isView, !ForeignKeyRules.isHelperWithoutKey(relation, examination),
+                let entity = examination.schema[diagnostic.entity]
             else { continue }
             let names = examination.columns(of: oid).map(\.name)
             visit.report(
@@ -75,24 +76,38 @@ enum KeyChecks {
                 facts: [("columns", names.joined(separator: ", "))],
                 repair: {
                     guard relation.holdsRows else { return [] }
-                    let unique = examination.indexes(of: oid).first { index in
-                        index.isUnique && index.isUsable && index.constraint == 0 && index.predicate == nil
-                            && index.expressions == nil && index.options.allSatisfy { $0 == 0 }
-                            && index.includedColumns.isEmpty
-                            && index.keyColumns.allSatisfy { examination.column($0, of: oid)?.isNotNull ?? false }
-                    }
-                    if let unique {
+                    if let unique = keyToBe(of: relation, entity, examination) {
                         return [
                             try RepairText.alter(
                                 relation, "ADD PRIMARY KEY USING INDEX \(try RepairText.name(unique.name))")
                         ]
                     }
-                    if names.contains("id") { return [] }
+                    if names.contains("id") || entity.relationship(named: "id") != nil { return [] }
                     return [
                         try RepairText.alter(
                             relation, "ADD COLUMN \"id\" bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY")
                     ]
                 })
+        }
+    }
+
+    /// The unique index that K301's repair makes the key of a table without one.
+    ///
+    /// None whose columns cannot be a key's: those that annotations leave out, and a version.
+    static func keyToBe(
+        of relation: DoctorCatalog.Relation, _ entity: Entity, _ examination: Examination
+    ) -> DoctorCatalog.Index? {
+        guard entity.primaryKey.isEmpty, relation.holdsRows else { return nil }
+        return examination.indexes(of: relation.oid).first { index in
+            index.isUnique && index.isUsable && index.constraint == 0 && index.predicate == nil
+                && index.expressions == nil && index.options.allSatisfy { $0 == 0 } && index.includedColumns.isEmpty
+                && index.keyColumns.allSatisfy { number in
+                    guard let column = examination.column(number, of: relation.oid), column.isNotNull else {
+                        return false
+                    }
+                    return entity.attribute(named: column.name) != nil
+                        && entity.optimisticLocking != .column(column.name)
+                }
         }
     }
 

@@ -104,18 +104,20 @@ struct NamePins {
     private let examination: Examination
     /// What the annotation of a key would say, by the key's OID.
     private var members: [UInt32: [String: String]] = [:]
-    private var keys: [UInt32: DoctorCatalog.ForeignKey] = [:]
+    /// The keys whose annotations would clash, as they give one name to two relationships of an entity.
+    private var clashing: Set<UInt32> = []
 
     init(_ examination: Examination) {
         self.examination = examination
         for entity in examination.schema.entities {
+            var users: [String: Set<UInt32>] = [:]
             for relationship in entity.relationships where !relationship.isByView {
                 guard let (key, member) = place(of: relationship, in: examination) else { continue }
-                keys[key.oid] = key
-                if members[key.oid]?[member] == nil {
-                    members[key.oid, default: [:]][member] = Self.name(for: relationship, of: entity)
-                }
+                let name = Self.name(for: relationship, of: entity)
+                if members[key.oid]?[member] == nil { members[key.oid, default: [:]][member] = name }
+                users[name, default: []].insert(key.oid)
             }
+            for keys in users.values where keys.count > 1 { clashing.formUnion(keys) }
         }
     }
 
@@ -155,10 +157,11 @@ struct NamePins {
         return relationship.name
     }
 
-    /// A COMMENT for each constraint concerned; a self-reference's has both names.
+    /// A COMMENT for each constraint concerned, none where one of them would clash; a self-reference's has both names.
     func statements(for relationships: [Relationship]) throws -> [String] {
         var statements: [String] = []
         var seen: Set<UInt32> = []
+        if relationships.contains(where: { constraints(of: $0).contains { clashing.contains($0.oid) } }) { return [] }
         for relationship in relationships {
             for key in constraints(of: relationship) where seen.insert(key.oid).inserted {
                 guard let relation = examination.relations[key.relation], let wanted = members[key.oid] else {

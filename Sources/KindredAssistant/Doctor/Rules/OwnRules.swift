@@ -7,8 +7,8 @@ extension DoctorRule {
             "K501", "misfitting-annotation", .error,
             "An annotation that is malformed, names nothing, or clashes.",
             explanation: """
-                Kindred refuses to read a schema with such a comment, so that a wrong name is noticed at start and not when a \
-                relationship is missing. A rule that does not exist in "ignore" is a note.
+                A program does not connect to a database with such a comment, so that a wrong name is noticed at start and not when \
+                a relationship is missing; the commands go on without it. A rule that does not exist in "ignore" is a note.
                 """,
             check: OwnChecks.checkAnnotations),
         DoctorRule(
@@ -131,7 +131,7 @@ enum OwnChecks {
             let candidates = examination.columns(of: oid).filter { column in
                 versionNames.contains(column.name) && column.isNotNull && !column.isGenerated && !column.isIdentity
                     && [20, 21, 23].contains(examination.baseType(column.type)) && !keys.contains(column.number)
-                    && !entity.primaryKey.contains(column.name)
+                    && !entity.primaryKey.contains(column.name) && entity.attribute(named: column.name) != nil
             }
             guard candidates.count == 1, let column = candidates.first else { continue }
             visit.report(
@@ -139,6 +139,11 @@ enum OwnChecks {
                 "The column \(column.name) of \(relation.qualifiedName) looks like a version, and is not declared as one",
                 facts: [("type", column.typeName)],
                 repair: {
+                    // A version cannot be part of the key, which K301 would make of it.
+                    if KeyChecks.keyToBe(of: relation, entity, examination)?.keyColumns.contains(column.number) == true
+                    {
+                        return []
+                    }
                     let comment = examination.facts.comments[.column(oid, column.number)]
                     guard let text = DoctorAnnotation.adding(["version": true], to: comment) else { return [] }
                     let name = "\(try RepairText.name(relation)).\(try RepairText.name(column.name))"

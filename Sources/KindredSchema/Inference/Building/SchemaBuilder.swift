@@ -27,10 +27,12 @@ final class SchemaBuilder {
     /// What each view shows of tables, once found.
     var shownTables: [Int: [ShownTable]] = [:]
 
-    init(_ catalog: Catalog, overrides: [SchemaOverride], registry: TypeRegistry?) {
+    init(
+        _ catalog: Catalog, overrides: [SchemaOverride], registry: TypeRegistry?, omitting omitted: Set<String> = []
+    ) {
         self.catalog = catalog
         types = TypeResolver(catalog, registry)
-        annotations = Annotations(catalog, overrides: overrides)
+        annotations = Annotations(catalog, overrides: overrides, omitting: omitted)
     }
 
     /// Makes the model.
@@ -139,12 +141,21 @@ extension DatabaseSchema {
         self = try builder.build()
     }
 
-    /// Makes the model despite invalid annotations, and returns what is wrong with each.
+    /// Makes the model without the comments' annotations that are invalid, and returns what is wrong with each.
     package static func diagnosed(
-        catalog: Catalog
-    ) -> (schema: DatabaseSchema, problems: [(entity: QualifiedName, location: String, reason: String)]) {
-        let builder = SchemaBuilder(catalog, overrides: [], registry: nil)
-        let schema = builder.make()
-        return (schema, builder.annotations.problems.map { ($0.entity, $0.location, $0.reason) })
+        catalog: Catalog, types: TypeRegistry? = nil
+    ) -> (schema: DatabaseSchema, problems: [AnnotationProblem]) {
+        var problems: [AnnotationProblem] = []
+        var omitted: Set<String> = []
+        while true {
+            let builder = SchemaBuilder(catalog, overrides: [], registry: types, omitting: omitted)
+            let schema = builder.make()
+            // Without an annotation another one may fit no more.
+            let found = builder.annotations.problems
+            problems += found.filter { !omitted.contains($0.location) }
+            let before = omitted.count
+            omitted.formUnion(found.map(\.location))
+            if omitted.count == before { return (schema, problems) }
+        }
     }
 }

@@ -26,7 +26,7 @@ extension PostgresClient {
     func allFindings() async throws -> DoctorReport {
         var options = DoctorOptions()
         options.includesSmallTables = true
-        return try await Doctor.findings(of: self, options)
+        return try await Doctor.findings(of: self, options: options)
     }
 
     /// Runs a finding's repair as its reader would: statement by statement, outside a transaction.

@@ -36,12 +36,19 @@ extension ForeignKeyRules {
         _ column: DoctorCatalog.Column, of relation: DoctorCatalog.Relation, _ target: DoctorCatalog.Relation,
         _ other: DoctorCatalog.Column, _ visit: inout RuleVisit
     ) {
+        let entity = visit.examination.schema[relation.qualifiedName]
         visit.report(
             relation, object: column.name, subjects: [.column(relation.oid, column.number)],
             "The column \(column.name) of \(relation.qualifiedName) has the name of \(target.qualifiedName)'s key and no "
                 + "foreign key",
             facts: [("seems to refer to", "\(target.qualifiedName) (\(other.name))")],
             repair: {
+                // A column that annotations leave out, or a version, cannot be part of a key.
+                if let entity,
+                    entity.attribute(named: column.name) == nil || entity.optimisticLocking == .column(column.name)
+                {
+                    return []
+                }
                 let name = RepairText.made(of: [relation.name, column.name, "fkey"]) { _ in false }
                 let key = try RepairText.name(name)
                 let add =

@@ -34,7 +34,13 @@ enum ForeignKeyRules {
                             ("action of \(kept.name)", ForeignKeyText.action(kept.deleteAction)),
                         ],
                         repair: {
-                            [try RepairText.alter(relation, "DROP CONSTRAINT \(try RepairText.name(key.name))")]
+                            // The table's annotation may choose its pair of keys by this name.
+                            let annotation = examination.facts.comments[.relation(relation.oid)].flatMap(
+                                DoctorAnnotation.init)
+                            if (annotation?.members["manyToMany"] as? [String])?.contains(key.name) == true {
+                                return []
+                            }
+                            return [try RepairText.alter(relation, "DROP CONSTRAINT \(try RepairText.name(key.name))")]
                         })
                 }
             }
