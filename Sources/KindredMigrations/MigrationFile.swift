@@ -35,18 +35,36 @@ public struct MigrationFile: Sendable, Hashable {
         }
         statements = SQLScanner.statements(in: text)
         for statement in statements {
+            if let unfinished = statement.unfinished {
+                throw MigrationError(
+                    .invalidFile,
+                    "The statement of line \(statement.line) does not end: \(unfinished.name) of line \(unfinished.line) is not "
+                        + "closed.", file: name, line: unfinished.line)
+            }
+            if let line = statement.backslashLine {
+                throw MigrationError(
+                    .invalidFile,
+                    "A backslash outside of quotes begins a command of psql's own, such as \\i, and only SQL runs here.",
+                    file: name, line: line)
+            }
             if StatementText(statement.text).effect == .transactionControl {
                 throw MigrationError(
                     .invalidFile,
                     "Each file is a transaction by itself: leave BEGIN, COMMIT and their like out, or mark the file with "
                         + "-- kindred: no transaction.", file: name, line: statement.line)
             }
-            if statement.text.prefix(5).uppercased() == "COPY ", statement.text.lowercased().hasSuffix(" from stdin") {
+            if Self.copiesFromClient(statement.text) {
                 throw MigrationError(
                     .invalidFile, "COPY FROM STDIN has no client to read from; write INSERT.", file: name,
                     line: statement.line)
             }
         }
+    }
+
+    private static func copiesFromClient(_ statement: String) -> Bool {
+        guard statement.prefix(4).uppercased() == "COPY" else { return false }
+        let words = SQLScanner.withoutTexts(statement).uppercased().split { !$0.isLetter }
+        return zip(words, words.dropFirst()).contains { $0 == ("FROM", "STDIN") }
     }
 
     /// Reads a folder's files, in the order of their numbers.

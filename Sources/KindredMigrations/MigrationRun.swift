@@ -44,7 +44,15 @@ struct MigrationRun {
                 }
             }
             let rest = file.isTransaction ? "The file was rolled back." : "What the file did before stays."
-            throw MigrationError(.failed, "\(error.message). \(rest)", file: file.name, line: line)
+            // The server's words for several statements at once would not tell the author what to do.
+            let isSeveral =
+                error.sqlState?.rawValue == "42601" && error.server?.position == nil
+                && SQLScanner.holdsSeveral(statement.text)
+            let reason =
+                isSeveral
+                ? "A semicolon does not end this statement, since it stands between BEGIN ATOMIC or CASE and END: write the "
+                    + "function's body as a text between $$" : error.message
+            throw MigrationError(.failed, "\(reason). \(rest)", file: file.name, line: line)
         }
     }
 

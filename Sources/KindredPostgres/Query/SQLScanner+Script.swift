@@ -5,6 +5,18 @@ extension SQLScanner {
         package let text: String
         /// The line at which it begins, counted from 1.
         package let line: Int
+        /// What in it does not end with the script, so that more may have been meant to be statements of their own.
+        package var unfinished: Unfinished?
+        /// The line of a backslash outside of quotes and comments, with which only psql's own commands begin.
+        package var backslashLine: Int?
+    }
+
+    /// Something that is open at the end of a script.
+    package struct Unfinished: Sendable, Hashable {
+        /// What it is, for people: `the parenthesis`.
+        package let name: String
+        /// The line at which it begins.
+        package let line: Int
     }
 
     /// Splits a script at the semicolons that end its statements, as psql does: not in quotes, comments and parentheses, and
@@ -24,65 +36,111 @@ private struct ScriptSplitter {
     private var line = 1
     /// Where the statement begins, once something of it was seen.
     private var start: (position: Int, line: Int)?
-    private var parentheses = 0
+    private var backslashLine: Int?
+    /// The lines of the open parentheses.
+    private var parentheses: [Int] = []
+    /// The lines of BEGIN ATOMIC and CASE that are open in the body of a function.
+    private var blocks: [Int] = []
+    /// The line at which the present quotes or comment begin.
+    private var quoteLine = 1
     private var word: [UInt8] = []
+    /// The first four words, in capitals.
     private var words: [[UInt8]] = []
-    /// How many BEGIN and CASE are open in the body of a function.
-    private var depth = 0
+    /// The word before, and the character between it and the next one.
+    private var previous: [UInt8] = []
+    private var separator: UInt8 = 0
 
     init(bytes: ByteView) {
         self.bytes = bytes
     }
 
     mutating func statements() -> [SQLScanner.ScriptStatement] {
-        var (position, hasNumbered) = (0, false)
+        // As psql, which leaves out the mark that some editors write before a file.
+        var (position, hasNumbered) = (bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0, false)
         while position < bytes.count {
             let (byte, wasPlain) = (bytes[position], scanner.state == .plain)
             let end = min(position + scanner.step(bytes[position...], &hasNumbered), bytes.count)
+            if wasPlain, scanner.state != .plain { quoteLine = line }
             if wasPlain, !scanner.isInComment { take(byte, at: position) } else if wasPlain { endWord() }
             line += bytes[position..<end].reduce(0) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
             position = end
         }
         endWord()
-        endStatement(at: bytes.count)
+        endStatement(at: bytes.count, unfinished: unfinished)
         return result
     }
 
     /// Takes a byte outside of quotes and comments.
     private mutating func take(_ byte: UInt8, at position: Int) {
-        if scanner.state == .plain, SQLScanner.isPartOfName(byte) { word.append(byte) } else { endWord() }
+        if scanner.state == .plain, SQLScanner.isPartOfName(byte) {
+            word.append(byte)
+        } else {
+            endWord()
+            if byte > 0x20 { separator = byte }
+        }
         switch byte {
-        case UInt8(ascii: ";") where parentheses == 0 && depth == 0: return endStatement(at: position)
-        case UInt8(ascii: "("): parentheses += 1
-        case UInt8(ascii: ")"): parentheses = max(parentheses - 1, 0)
+        case UInt8(ascii: ";") where parentheses.isEmpty && blocks.isEmpty:
+            return endStatement(at: position, unfinished: nil)
+        case UInt8(ascii: "("): parentheses.append(line)
+        case UInt8(ascii: ")"): _ = parentheses.popLast()
+        case UInt8(ascii: "\\") where backslashLine == nil: backslashLine = line
         default: break
         }
         if start == nil, byte > 0x20 { start = (position, line) }
     }
 
     private mutating func endWord() {
-        guard !word.isEmpty else { return }
+        // A number is no word.
+        guard let first = word.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return word = [] }
         let new = word.map { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) ? $0 & ~0x20 : $0 }
-        word = []
-        defer { if words.count < 4 { words.append(new) } }
-        guard words.first?.elementsEqual("CREATE".utf8) == true,
-            words.contains(where: { $0.elementsEqual("FUNCTION".utf8) || $0.elementsEqual("PROCEDURE".utf8) })
-        else { return }
-        if new.elementsEqual("BEGIN".utf8) || depth > 0 && new.elementsEqual("CASE".utf8) {
-            depth += 1
-        } else if depth > 0, new.elementsEqual("END".utf8) {
-            depth -= 1
+        // Behind AS and a dot stands a name, whatever it is.
+        let isName = separator == UInt8(ascii: ".") || separator == 0 && previous.elementsEqual("AS".utf8)
+        let before = separator == 0 ? previous : []
+        if words.count < 4 { words.append(new) }
+        (word, previous, separator) = ([], new, 0)
+        guard parentheses.isEmpty, !isName, isRoutine else { return }
+        if before.elementsEqual("BEGIN".utf8) && new.elementsEqual("ATOMIC".utf8)
+            || !blocks.isEmpty && new.elementsEqual("CASE".utf8)
+        {
+            blocks.append(line)
+        } else if new.elementsEqual("END".utf8) {
+            _ = blocks.popLast()
         }
     }
 
-    private mutating func endStatement(at end: Int) {
+    /// Whether the statement begins with CREATE FUNCTION or CREATE PROCEDURE, or with CREATE OR REPLACE.
+    private var isRoutine: Bool {
+        guard words.count > 1, words[0].elementsEqual("CREATE".utf8) else { return false }
+        let kind = words[1].elementsEqual("OR".utf8) ? (words.count > 3 ? words[3] : []) : words[1]
+        return kind.elementsEqual("FUNCTION".utf8) || kind.elementsEqual("PROCEDURE".utf8)
+    }
+
+    private var unfinished: SQLScanner.Unfinished? {
+        let name: String? =
+            switch scanner.state {
+            case .plain, .lineComment: nil
+            case .quoted: "the text in single quotes"
+            case .identifier: "the name in double quotes"
+            case .blockComment: "the comment"
+            case .dollarQuoted(let tag): "the text behind \(String(decoding: tag, as: UTF8.self))"
+            }
+        if let name { return SQLScanner.Unfinished(name: name, line: quoteLine) }
+        if let line = parentheses.last { return SQLScanner.Unfinished(name: "the parenthesis", line: line) }
+        return blocks.last.map { SQLScanner.Unfinished(name: "BEGIN ATOMIC or CASE", line: $0) }
+    }
+
+    private mutating func endStatement(at end: Int, unfinished: SQLScanner.Unfinished?) {
+        // A comment that does not end may be all that is left.
+        if start == nil, unfinished != nil { start = (max(end - 1, 0), quoteLine) }
         if let start {
             var last = end
             while last > start.position, bytes[last - 1] <= 0x20 { last -= 1 }
             result.append(
                 SQLScanner.ScriptStatement(
-                    text: String(decoding: bytes[start.position..<last], as: UTF8.self), line: start.line))
+                    text: String(decoding: bytes[start.position..<last], as: UTF8.self), line: start.line,
+                    unfinished: unfinished, backslashLine: backslashLine))
         }
-        (start, parentheses, words, depth) = (nil, 0, [], 0)
+        (start, backslashLine, parentheses, words, blocks) = (nil, nil, [], [], [])
+        (previous, separator) = ([], 0)
     }
 }

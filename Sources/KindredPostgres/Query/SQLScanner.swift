@@ -93,7 +93,10 @@ package struct SQLScanner {
         case .plain: return plainStep(rest, &hasNumbered)
         case .quoted(let hasEscapes):
             if byte == UInt8(ascii: "\\"), hasEscapes { return 2 }
-            if byte == UInt8(ascii: "'") { state = .plain }
+            if byte == UInt8(ascii: "'") {
+                if let count = Self.continuation(of: rest) { return count }
+                state = .plain
+            }
         case .identifier:
             if byte == UInt8(ascii: "\"") { state = .plain }
         case .lineComment:
@@ -142,6 +145,18 @@ package struct SQLScanner {
         default: break
         }
         return 1
+    }
+
+    /// The count of characters from a single quote to the one after which the same text goes on: the quote is doubled, or
+    /// only white space with a line's end stands between the two; nil where the text ends.
+    private static func continuation(of rest: Slice<ByteView>) -> Int? {
+        let behind = rest.dropFirst()
+        if behind.first == UInt8(ascii: "'") { return 2 }
+        let blanks = behind.prefix { $0 == 0x20 || (0x09...0x0D).contains($0) }
+        guard behind.dropFirst(blanks.count).first == UInt8(ascii: "'"),
+            blanks.contains(where: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") })
+        else { return nil }
+        return blanks.count + 2
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool {

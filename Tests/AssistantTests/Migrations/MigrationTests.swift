@@ -106,6 +106,17 @@ import Testing
         (["1_a.sql": "SELECT 1;\nCOMMIT"], .invalidFile, "1_a.sql:2"),
         (["1_a.sql": "COPY a FROM stdin;\n1\n\\.\n"], .invalidFile, "1_a.sql:1"),
         (["1_a.sql": "SELECT '\0'"], .invalidFile, "1_a.sql"),
+        (["1_a.sql": "SELECT 1;\ncopy a\nfrom stdin with (format csv);\n1"], .invalidFile, "1_a.sql:2"),
+        (["1_a.sql": "SELECT 1;\n\\i other.sql\nSELECT 2"], .invalidFile, "1_a.sql:2"),
+        (["1_a.sql": "SELECT 1;\nSELECT (1 +\n2;\nSELECT 3;"], .invalidFile, "1_a.sql:2"),
+        (["1_a.sql": "SELECT 1;\nSELECT 'it;\nSELECT 3;"], .invalidFile, "1_a.sql:2"),
+        (["1_a.sql": "SELECT 1;\n/* SELECT 3;"], .invalidFile, "1_a.sql:2"),
+        (["1_a.sql": "DO $x$ BEGIN\nEND $y$;\nSELECT 3;"], .invalidFile, "1_a.sql:1"),
+        (
+            ["1_a.sql": "CREATE FUNCTION f() RETURNS integer\nBEGIN ATOMIC SELECT 1;\nCREATE TABLE t ();"],
+            .invalidFile,
+            "1_a.sql:2"
+        ),
     ]) func badFilesAreRefusedBeforeAnythingRuns(
         _ files: [String: String], _ code: MigrationError.Code, _ place: String
     )
@@ -210,6 +221,34 @@ import Testing
                 try await folder.migrations.apply(to: client)
                 #expect(try await count("s.a", client) == 0)
                 #expect(try await count("public.b", client) == 0)
+            }
+        }
+    }
+
+    /// A name that looks like the bound of a body ends no statement, and begins none.
+    @Test func filesAreReadAsPsqlReadsThem() async throws {
+        let text = """
+            CREATE FUNCTION days(begin date, finish date) RETURNS integer LANGUAGE sql AS 'SELECT $2 - $1';
+            CREATE FUNCTION spans() RETURNS TABLE (begin date, finish date) LANGUAGE sql
+                AS $$ SELECT '2026-01-01'::date, '2026-01-03'::date; $$;
+            CREATE PROCEDURE begin(begin integer) LANGUAGE sql AS '';
+            CREATE TABLE note (text text);
+            CREATE FUNCTION end_of(n integer) RETURNS integer LANGUAGE sql BEGIN ATOMIC
+                SELECT 1 AS end;
+                SELECT CASE n WHEN 1 THEN (CASE n WHEN 1 THEN 2 END) ELSE 3 END;
+            END;
+            INSERT INTO note VALUES (E'it''s \\'; here'), ('two'
+                ' parts; here');
+            """
+        try await MigrationFolder.with(["1_a.sql": text]) { folder in
+            try await withClient { client in
+                try await folder.migrations.apply(to: client)
+                let rows = try await client.query(
+                    "SELECT days(begin, finish) FROM spans() UNION ALL SELECT end_of(1) UNION ALL SELECT count(*) FROM note"
+                )
+                #expect(try rows.map { try $0.decode(0, as: Int.self) } == [2, 2, 2])
+                let texts = try await client.query("SELECT text FROM note ORDER BY text")
+                #expect(try texts.map { try $0.decode(0, as: String.self) } == ["it's '; here", "two parts; here"])
             }
         }
     }

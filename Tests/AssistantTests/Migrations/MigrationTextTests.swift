@@ -17,7 +17,26 @@ import Testing
             "create or replace function f() begin atomic select case when a then b end; c; end; d",
             ["1:create or replace function f() begin atomic select case when a then b end; c; end", "1:d"]
         ),
-        ("CREATE TABLE begin (a); b", ["1:CREATE TABLE begin (a)", "1:b"]), ("'never ended; a", ["1:'never ended; a"]),
+        ("CREATE TABLE begin (a); b", ["1:CREATE TABLE begin (a)", "1:b"]),
+        (
+            "CREATE FUNCTION days(begin date, finish date) RETURNS integer LANGUAGE sql AS 'SELECT $2 - $1'; b",
+            ["1:CREATE FUNCTION days(begin date, finish date) RETURNS integer LANGUAGE sql AS 'SELECT $2 - $1'", "1:b"]
+        ),
+        (
+            "CREATE FUNCTION f() RETURNS TABLE (begin date) AS 'SELECT 1'; b",
+            ["1:CREATE FUNCTION f() RETURNS TABLE (begin date) AS 'SELECT 1'", "1:b"]
+        ),
+        ("CREATE FUNCTION begin() RETURNS begin AS ''; b", ["1:CREATE FUNCTION begin() RETURNS begin AS ''", "1:b"]),
+        ("CREATE TABLE function (begin date); b", ["1:CREATE TABLE function (begin date)", "1:b"]),
+        (
+            "CREATE PROCEDURE p() BEGIN /* a */ ATOMIC SELECT (CASE a WHEN b THEN c END); SELECT x AS end, t.end FROM t; END; b",
+            [
+                "1:CREATE PROCEDURE p() BEGIN /* a */ ATOMIC SELECT (CASE a WHEN b THEN c END); SELECT x AS end, t.end FROM t; "
+                    + "END", "1:b",
+            ]
+        ),
+        ("SELECT E'it''s \\'; 1', E'a'\n  'b\\'; c'; b", ["1:SELECT E'it''s \\'; 1', E'a'\n  'b\\'; c'", "2:b"]),
+        ("\u{FEFF}SELECT 1; b", ["1:SELECT 1", "1:b"]), ("'never ended; a", ["1:'never ended; a"]),
     ]) func scriptsAreSplitAsByTheServersScanner(_ script: String, _ expected: [String]) {
         #expect(SQLScanner.statements(in: script).map { "\($0.line):\($0.text)" } == expected)
     }
