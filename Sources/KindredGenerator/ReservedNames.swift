@@ -28,11 +28,13 @@ enum ReservedNames {
         "value", "view", "willSave", "withState", "writeProperty",
     ]
 
-    /// Types that generated or common code uses, which a class of that name would shadow.
+    /// Types that generated or common code uses, which a class of that name would shadow, and types that every class has as
+    /// members, which would shadow one of that name.
     static let types: Set<String> = [
         "Any", "AnyObject", "Array", "Attribute", "Bool", "Character", "Codable", "Collection", "Columns", "Comparable",
         "Condition", "Data", "Database", "DatabaseContext", "DatabaseEnum", "DatabaseObject", "DatabaseSchema", "Date",
-        "Decimal", "Dictionary", "Double", "Encodable", "Decodable", "Entity", "EntityMapping", "Equatable", "Error",
+        "Decimal", "DeletionPreparation", "Dictionary", "Double", "Encodable", "Decodable", "Entity", "EntityMapping",
+        "Equatable", "Error",
         "FetchRequest", "Float", "Hashable", "Int", "Int16", "Int32", "Int64", "Int8", "KeyPath", "KeyValue",
         "KindredError",
         "KindredModels", "Kindred", "Never", "NeutralValue", "Optional", "PostgresDate", "PostgresInterval",

@@ -20,21 +20,11 @@ struct CompilerMessageTests {
             }
             """
         try Data(text.utf8).write(to: file)
-        var words = ["-typecheck", file.path, "-swift-version", "6", "-I", BuiltModules.path]
-        for module in ["CSwiftRuntime", "CLibPQ"] {
-            words += ["-Xcc", "-fmodule-map-file=\(BuiltModules.root.path)/Sources/\(module)/module.modulemap"]
-        }
-        let flags = try await Subprocess.run(
-            .name("pkg-config"), arguments: ["--cflags", "libpq"], output: .string(limit: 10_000), error: .discarded)
-        words += flags.standardOutput.split(whereSeparator: \.isWhitespace).map(String.init)
-        let result = try await Subprocess.run(
-            .name("swiftc"), arguments: Arguments(words), input: .none, output: .string(limit: 1 << 20),
-            error: .combinedWithOutput)
-        let output = result.standardOutput
+        let (isRight, output) = try await BuiltModules.typecheck([file.path])
         let lines = output.split(separator: "\n").filter { $0.contains(": error: ") }.map { line in
             String(line.split(separator: ": error: ", maxSplits: 1).last ?? "")
         }
-        #expect(result.terminationStatus.isSuccess == lines.isEmpty, "\(output)")
+        #expect(isRight == lines.isEmpty, "\(output)")
         return lines
     }
 
@@ -70,11 +60,25 @@ struct CompilerMessageTests {
 }
 
 /// Where the build has put the modules that the files import.
-private enum BuiltModules {
+enum BuiltModules {
     static let root = URL(filePath: #filePath).appending(path: "../../../..").standardizedFileURL
     static let path = root.appending(path: ".build/debug/Modules").path
 
     static var arePresent: Bool {
         ["Kindred", "TypeModels"].allSatisfy { FileManager.default.fileExists(atPath: "\(path)/\($0).swiftmodule") }
+    }
+    /// Type-checks files that import the modules; returns whether they are right, and what the compiler says.
+    static func typecheck(_ files: [String]) async throws -> (isRight: Bool, output: String) {
+        var words = ["-typecheck"] + files + ["-swift-version", "6", "-I", path]
+        for module in ["CSwiftRuntime", "CLibPQ"] {
+            words += ["-Xcc", "-fmodule-map-file=\(root.path)/Sources/\(module)/module.modulemap"]
+        }
+        let flags = try await Subprocess.run(
+            .name("pkg-config"), arguments: ["--cflags", "libpq"], output: .string(limit: 10_000), error: .discarded)
+        words += flags.standardOutput.split(whereSeparator: \.isWhitespace).map(String.init)
+        let result = try await Subprocess.run(
+            .name("swiftc"), arguments: Arguments(words), input: .none, output: .string(limit: 1 << 20),
+            error: .combinedWithOutput)
+        return (result.terminationStatus.isSuccess, result.standardOutput)
     }
 }
