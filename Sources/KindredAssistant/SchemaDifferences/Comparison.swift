@@ -84,7 +84,8 @@ struct Comparison {
             try await client.withTransaction { _ in
                 try await make(old, "the old side", over: empty, on: client, server)
             }
-            var present = try await SnapshotReader.read(from: client)
+            let before = try await SnapshotReader.read(from: client)
+            var present = before
             let renames = try await rename(&present, wanted, on: client)
             // What is granted on a table that is made again is granted again.
             var result = try differences(present.withUnmanaged(of: old), wanted)
@@ -94,8 +95,11 @@ struct Comparison {
             if !options.isProven {
                 result.proof = .skipped("--no-proof was given")
             } else if !result.steps.isEmpty {
-                try await makeMissing(of: wanted, from: present, on: client)
-                result.proof = try await prove(result.steps.dropFirst(renames.isEmpty ? 0 : 1), wanted, on: client)
+                let steps = result.steps.dropFirst(renames.isEmpty ? 0 : 1)
+                result.proof = try await prove(steps, from: before, to: wanted, on: client)
+                if result.proof == .proven, let obstacle = result.untried.first {
+                    result.proof = .failed("The copy has no rules, so it cannot be tried out: \(obstacle)")
+                }
             }
             return result
         }
@@ -106,7 +110,8 @@ struct Comparison {
         _ present: inout SchemaSnapshot, _ wanted: SchemaSnapshot, on client: PostgresClient
     ) async throws -> [SchemaStatement] {
         var all: [SchemaStatement] = []
-        for rename in options.renames { try await run([try Renames.statement(rename, present, wanted)]) }
+        var renames = Renames(options.renames)
+        while let statement = try renames.next(present, wanted) { try await run([statement]) }
         if !all.isEmpty { try await run(try Renames.following(present, wanted)) }
         return all
 
@@ -175,39 +180,41 @@ struct Comparison {
         planner.isConcurrent = options.isConcurrent
         result.steps = try planner.plan()
         result.unmanaged = Unmanaged.lines(old, new)
-        result.remarks = Renames.possible(old, new) + planner.obstacles.sorted() + Unmanaged.orderRemarks(old, new)
+        result.untried = planner.untried.sorted()
+        result.remarks =
+            Renames.possible(old, new) + planner.obstacles.union(planner.untried).sorted()
+            + Unmanaged.orderRemarks(old, new)
         return result
     }
 
     // MARK: The proof
 
-    /// Functions and extensions that the new side has and the old one lacks are not the statements' to make.
-    private func makeMissing(
-        of wanted: SchemaSnapshot, from present: SchemaSnapshot, on client: PostgresClient
-    ) async throws {
-        for (name, item) in wanted.items.sorted(by: { $0.key < $1.key }) where name.kind == .function {
-            guard present[name]?.content != item.content, case .other(let text) = item.content else { continue }
-            // One whose types come with the statements fails here, and the statement that needs it will say so.
-            _ = try? await client.withTransaction { _ in
-                try await ScratchServer.run("SET LOCAL check_function_bodies = off", on: client)
-                try await ScratchServer.run(text, on: client)
-            }
-        }
-    }
-
+    /// Runs the statements on the old side's copy, which has nothing that they do not make.
     private func prove(
-        _ steps: ArraySlice<SchemaStep>, _ wanted: SchemaSnapshot, on client: PostgresClient
+        _ steps: ArraySlice<SchemaStep>, from before: SchemaSnapshot, to wanted: SchemaSnapshot,
+        on client: PostgresClient
     ) async throws -> SchemaDifferences.Proof {
         for step in steps {
             do {
                 try await apply(step, on: client)
             } catch let error as FailedStatement {
-                return .failed("A statement fails (\(error.reason)): \(error.sql)")
+                let needed = Unmanaged.needed(before, wanted)
+                let reason = "A statement fails (\(error.reason)): \(error.sql)"
+                return .failed(
+                    needed.isEmpty
+                        ? reason
+                        : reason
+                            + ". These statements do not make what the new side needs: \(needed.joined(separator: ", "))"
+                )
             }
         }
-        let rest = try differences(try await SnapshotReader.read(from: client), wanted).steps.flatMap(\.statements)
-        guard let first = rest.first else { return .proven }
-        return .failed("Afterwards \(rest.count) statements are still to do, such as: \(first.sql)")
+        let after = try await SnapshotReader.read(from: client)
+        let rest = try differences(after, wanted).steps.flatMap(\.statements)
+        if let first = rest.first {
+            return .failed("Afterwards \(rest.count) statements are still to do, such as: \(first.sql)")
+        }
+        let broken = Leftovers(from: before, to: after, wanted: wanted).lines
+        return broken.isEmpty ? .proven : .failed(broken.joined(separator: " "))
     }
 
     private struct FailedStatement: Error {

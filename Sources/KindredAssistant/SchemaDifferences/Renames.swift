@@ -1,9 +1,39 @@
 /// Names that are to change, as the options ask for.
-enum Renames {
-    /// ALTER … RENAME for one old=new.
-    static func statement(
-        _ rename: String, _ from: SchemaSnapshot, _ to: SchemaSnapshot
-    ) throws -> SchemaStatement {
+///
+/// A column's table may be written with its old name or the new one, and the renames may come in any order.
+struct Renames {
+    private var waiting: [String]
+    /// The relations that have new names, by their old ones.
+    private var renamed: [ItemName: ItemName] = [:]
+
+    init(_ renames: [String]) { waiting = renames }
+
+    /// Takes out the first rename that can be done next; nil if none is left.
+    ///
+    /// - Parameters:
+    ///   - from: The old side, with what was renamed before.
+    ///   - to: The new side.
+    mutating func next(_ from: SchemaSnapshot, _ to: SchemaSnapshot) throws -> SchemaStatement? {
+        var failure: (any Error)?
+        for (place, rename) in waiting.enumerated() {
+            do {
+                let (name, new) = try names(of: rename, from, to)
+                let statement = try Self.statement(name, new, from)
+                waiting.remove(at: place)
+                if name.kind != .column { renamed[name] = new }
+                return statement
+            } catch {
+                if failure == nil { failure = error }
+            }
+        }
+        if let failure { throw failure }
+        return nil
+    }
+
+    /// The present name and the new one of one old=new.
+    private func names(
+        of rename: String, _ from: SchemaSnapshot, _ to: SchemaSnapshot
+    ) throws -> (ItemName, ItemName) {
         let sides = rename.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
         guard sides.count == 2, !sides[0].isEmpty, !sides[1].isEmpty else {
             throw SchemaDifferencesError(
@@ -11,10 +41,13 @@ enum Renames {
         }
         let (old, new) = (sides[0], sides[1])
         let kinds: [ItemName.Kind] = [.table, .view, .sequence, .type, .column]
-        let found = from.items.keys.filter { name in
-            kinds.contains(name.kind)
-                && (name.shown == old || name.schema == "public" && "public.\(old)" == name.shown)
+        var found = from.items.keys.filter { name in
+            kinds.contains(name.kind) && spellings(of: name).contains(old)
         }.sorted()
+        if found.count > 1 {
+            let fitting = found.filter { to[target(of: $0, new, to)] != nil && from[target(of: $0, new, to)] == nil }
+            if !fitting.isEmpty { found = fitting }
+        }
         guard let name = found.first else {
             throw SchemaDifferencesError(
                 .invalidRename, "The old side has no \(old); write schema.table or schema.table.column.")
@@ -23,16 +56,49 @@ enum Renames {
             throw SchemaDifferencesError(
                 .invalidRename, "\(old) may be \(found.map(\.described).joined(separator: " or ")).")
         }
-        var renamed = name
-        if name.kind == .column { renamed.part = new } else { renamed.name = new }
+        let renamed = target(of: name, new, to)
         guard to[renamed] != nil, from[renamed] == nil else {
             throw SchemaDifferencesError(
                 .invalidRename,
                 from[renamed] == nil
                     ? "The new side has no \(renamed.shown)." : "The old side has \(renamed.shown) already.")
         }
+        return (name, renamed)
+    }
+
+    /// What a thing may be called: with its schema, which may be left out if it is public, and with its table's old name.
+    private func spellings(of name: ItemName) -> [String] {
+        var names = [name]
+        for (before, after) in renamed where name.kind == .column && after == name.owner(after.kind) {
+            names.append(ItemName(kind: .column, schema: before.schema, name: before.name, part: name.part))
+        }
+        return names.flatMap { name in
+            name.schema == "public" ? [name.shown, String(name.shown.dropFirst("public.".count))] : [name.shown]
+        }
+    }
+
+    /// What a thing is to be called; the new name may have its schema and table before it, as the old one has.
+    private func target(of name: ItemName, _ new: String, _ to: SchemaSnapshot) -> ItemName {
+        func target(_ new: String) -> ItemName {
+            var result = name
+            if name.kind == .column { result.part = new } else { result.name = new }
+            return result
+        }
+        if to[target(new)] != nil { return target(new) }
+        let places = spellings(of: name).map { $0.split(separator: ".").dropLast().joined(separator: ".") + "." }
+        for place in places where place.count > 1 && new.hasPrefix(place) {
+            let short = target(String(new.dropFirst(place.count)))
+            if to[short] != nil { return short }
+        }
+        return target(new)
+    }
+
+    /// ALTER … RENAME.
+    private static func statement(
+        _ name: ItemName, _ renamed: ItemName, _ from: SchemaSnapshot
+    ) throws -> SchemaStatement {
         let path = try DDL.path(name)
-        let newName = try DDL.name(new)
+        let newName = try DDL.name(name.kind == .column ? renamed.part : renamed.name)
         let sql: String
         switch (name.kind, from[name]?.content) {
         case (.column, .column): sql = "ALTER TABLE \(path) RENAME COLUMN \(try DDL.name(name.part)) TO \(newName)"
@@ -47,6 +113,10 @@ enum Renames {
         return SchemaStatement(
             sql, lock: "ACCESS EXCLUSIVE on \(name.schema).\(name.name)", note: "programs have to know the new name")
     }
+}
+
+// What comes with renames, and what may be one.
+extension Renames {
 
     /// Constraints, indexes and sequences that come with what was renamed: the same definition under a new name.
     static func following(_ from: SchemaSnapshot, _ to: SchemaSnapshot) throws -> [SchemaStatement] {

@@ -21,7 +21,7 @@ public struct SchemaDifferences: Sendable {
         /// labels of enums.
         public var isConcurrent = true
         /// Old names and new ones: `public.person=people` for a table, view, sequence or type, `public.person.name=surname`
-        /// for a column.
+        /// for a column, whose table may have its old name or its new one; in any order.
         public var renames: [String] = []
         /// Whether the statements are run on an embedded server, and what comes out is compared again.
         public var isProven = true
@@ -49,6 +49,8 @@ public struct SchemaDifferences: Sendable {
     public internal(set) var unmanaged: [String] = []
     /// What is worth a look: possible renames, things in the way, the order of columns.
     public internal(set) var remarks: [String] = []
+    /// What may stand in the way and could not be tried out.
+    var untried: [String] = []
     /// Whether the statements were tried out.
     public internal(set) var proof = Proof.skipped("there is nothing to do")
     /// Whether one side is an inspection's JSON: then ``unmanaged`` lists how entities, columns, keys and relationships

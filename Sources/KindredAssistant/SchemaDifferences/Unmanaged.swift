@@ -25,6 +25,16 @@ enum Unmanaged {
         return lines
     }
 
+    /// What the new side builds on, and the old one lacks or has otherwise: functions and the like, and extensions.
+    static func needed(_ old: SchemaSnapshot, _ new: SchemaSnapshot) -> [String] {
+        let dependents = new.dependents
+        return new.items.keys.sorted().compactMap { name in
+            guard !SchemaPlanner.isManaged(name), old[name]?.content != new[name]?.content else { return nil }
+            let isUsed = name.kind == .extension || (dependents[name] ?? []).contains(where: SchemaPlanner.isManaged)
+            return isUsed ? "the \(name.described)" : nil
+        }
+    }
+
     /// The order of columns and attributes stays as it is.
     static func orderRemarks(_ old: SchemaSnapshot, _ new: SchemaSnapshot) -> [String] {
         old.items.keys.sorted().compactMap { name in

@@ -116,6 +116,36 @@ extension SchemaDifferenceTests {
         await #expect(throws: SchemaDifferencesError.self) { try await between(from, from, renames: ["person=nobody"]) }
     }
 
+    /// A table and its columns in one call: the table under its old or new name, in any order.
+    @Test(arguments: [
+        ["person=human", "human.name=label"], ["person=human", "person.name=label"],
+        ["person.name=label", "person=human"], ["public.human.name=label", "public.person=human"],
+        ["public.person=public.human", "public.person.name=public.human.label"],
+        ["person.name=person.label", "public.person=human"], ["person=human", "human.name=human.label"],
+    ])
+    func aTableAndItsColumnsAreRenamedInOneCall(_ renames: [String]) async throws {
+        let differences = try await between(
+            "CREATE TABLE person (id integer PRIMARY KEY, name text); CREATE TABLE x (name text);",
+            "CREATE TABLE human (id integer PRIMARY KEY, label text); CREATE TABLE x (name text);",
+            allowsDropping: false, renames: renames)
+        #expect(differences.proof == .proven, "\(differences.proof)")
+        #expect(
+            Set(statements(differences)) == [
+                #"ALTER TABLE "public"."person" RENAME TO "human""#,
+                #"ALTER TABLE "public"."human" RENAME COLUMN "name" TO "label""#,
+                #"ALTER TABLE "public"."human" RENAME CONSTRAINT "person_pkey" TO "human_pkey""#,
+            ], "\(differences.sql)")
+    }
+
+    @Test func aRenameThatNamesNothingIsRefusedBesideOthers() async throws {
+        let error = await #expect(throws: SchemaDifferencesError.self) {
+            try await between(
+                "CREATE TABLE person (name text)", "CREATE TABLE human (name text)",
+                renames: ["person=human", "person.nmae=label"])
+        }
+        #expect(error?.message == "The old side has no person.nmae; write schema.table or schema.table.column.")
+    }
+
     @Test func whatElseDiffersIsNamedAndComesBackWhereItIsInTheWay() async throws {
         let from = """
             CREATE TABLE person (id integer PRIMARY KEY, age integer);

@@ -184,8 +184,9 @@ extension SchemaPlanner {
 
     private mutating func note(_ dependent: ItemName, _ name: ItemName?) {
         guard Self.isManaged(dependent) == false else { return }
-        obstacles.insert(
+        let line =
             "The \(dependent.described) depends on \(name.map { "the \($0.described)" } ?? "a column"), which changes; "
-                + "it is not changed with it, so a statement may fail.")
+            + "it is not changed with it, so a statement may fail."
+        if dependent.isRule { untried.insert(line) } else { obstacles.insert(line) }
     }
 }

@@ -75,6 +75,7 @@ extension SchemaPlanner {
         }
         try dropForeignTables()
         try dropDefaults()
+        try dropOverriddenDefaults()
         for name in dropped.sorted() where name.kind == .sequence {
             // It goes with its column, or its table.
             let owner = from.sequence(name)?.owner

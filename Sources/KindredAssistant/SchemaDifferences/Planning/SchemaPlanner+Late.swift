@@ -12,9 +12,7 @@ extension SchemaPlanner {
                 try validate(name, constraint)
             }
         }
-        for name in to.items.keys.sorted() where name.kind == .index && isCreated(name) {
-            if let index = to.index(name), index.relation.kind == .table { addIndex(index) }
-        }
+        for index in createdTableIndexes { addIndex(index) }
         for name in all {
             guard let constraint = to.constraint(name), constraint.kind == .foreignKey else { continue }
             if isCreated(name) { try addForeignKey(name, constraint) } else { try validate(name, constraint) }
@@ -86,9 +84,38 @@ extension SchemaPlanner {
         if waits, constraint.isValid { validations.append(try validation(of: name, constraint)) }
     }
 
+    /// Those of partitioned tables before those of their partitions: an index of a partition that is there already would
+    /// become the part of its parent's, and not one beside it.
+    private var createdTableIndexes: [IndexItem] {
+        let indexes = to.items.keys.sorted().compactMap { name -> IndexItem? in
+            guard name.kind == .index, isCreated(name), let index = to.index(name), index.relation.kind == .table
+            else { return nil }
+            return index
+        }
+        let depths = indexes.map { to.depth(of: $0.relation) }
+        return indexes.indices.sorted { (depths[$0], $0) < (depths[$1], $1) }.map { indexes[$0] }
+    }
+
+    /// Whether a table above gets an index with the same change.
+    private func getsIndexAbove(_ relation: ItemName) -> Bool {
+        let relations = Set(createdTableIndexes.map(\.relation))
+        var next = to.table(relation)?.parents.first
+        while let parent = next {
+            if relations.contains(parent) { return true }
+            next = to.table(parent)?.parents.first
+        }
+        return false
+    }
+
     private mutating func addIndex(_ index: IndexItem) {
         let relation = index.relation
-        if !isKept(relation) {
+        if isConcurrent, isKept(relation), to.table(relation)?.bound != nil, getsIndexAbove(relation) {
+            validations.append(
+                SchemaStatement(
+                    isPartitioned(relation) ? index.definition : DDL.concurrently(index.definition),
+                    lock: "SHARE UPDATE EXCLUSIVE on \(relation.shown)",
+                    note: "if it fails, it leaves an invalid index to drop"))
+        } else if !isKept(relation) {
             main.append(SchemaStatement(index.definition))
         } else if isConcurrent, !isPartitioned(relation) {
             concurrent.append(

@@ -188,23 +188,8 @@ extension SchemaPlanner {
         if let defaultText = new.defaultText, old.defaultText != defaultText || isReset || old.generation != nil {
             main.append(alter("SET DEFAULT \(defaultText)"))
         }
-        let becomesNotNull = new.isNotNull && !old.isNotNull
-        if becomesNotNull, isConcurrent, new.identity == nil || old.identity != nil {
-            let helper = try DDL.name(helperName())
-            main.append(
-                SchemaStatement(
-                    "ALTER TABLE \(path) ADD CONSTRAINT \(helper) CHECK (\(column) IS NOT NULL) NOT VALID",
-                    lock: exclusive(name)))
-            concurrent.append(
-                SchemaStatement(
-                    "ALTER TABLE \(path) VALIDATE CONSTRAINT \(helper)",
-                    lock: "SHARE UPDATE EXCLUSIVE on \(name.schema).\(name.name)",
-                    note: "reads the table; fails where a value is NULL"))
-            constraints.append(alter("SET NOT NULL", note: "reads no row, since the constraint proves it"))
-            constraints.append(
-                SchemaStatement("ALTER TABLE \(path) DROP CONSTRAINT \(helper)", lock: exclusive(name)))
-        } else if becomesNotNull {
-            main.append(alter("SET NOT NULL", note: "reads the table; fails where a value is NULL"))
+        if new.isNotNull, !old.isNotNull {
+            try setNotNull(name.part, of: name.owner(), isEmpty: new.identity != nil && old.identity == nil)
         }
         guard let identity = new.identity else { return }
         guard let before = old.identity else {
@@ -217,6 +202,33 @@ extension SchemaPlanner {
         if before != identity { main.append(alter("SET GENERATED \(DDL.words(identity))")) }
         let options = new.identityOptions.filter { !old.identityOptions.contains($0) }
         if !options.isEmpty { main.append(alter(options.map { "SET \($0)" }.joined(separator: " "))) }
+    }
+
+    /// Lets a column have no NULL any more.
+    ///
+    /// - Parameter isEmpty: Whether no row has to be looked at while others wait: the table is new, or the column has to be
+    ///   ready at once.
+    mutating func setNotNull(_ column: String, of table: ItemName, isEmpty: Bool) throws {
+        let (path, quoted) = (try DDL.path(table), try DDL.name(column))
+        let set = "ALTER TABLE \(path) ALTER COLUMN \(quoted) SET NOT NULL"
+        guard isConcurrent, !isEmpty else {
+            main.append(
+                SchemaStatement(set, lock: exclusive(table), note: "reads the table; fails where a value is NULL"))
+            return
+        }
+        let helper = try DDL.name(helperName())
+        main.append(
+            SchemaStatement(
+                "ALTER TABLE \(path) ADD CONSTRAINT \(helper) CHECK (\(quoted) IS NOT NULL) NOT VALID",
+                lock: exclusive(table)))
+        concurrent.append(
+            SchemaStatement(
+                "ALTER TABLE \(path) VALIDATE CONSTRAINT \(helper)",
+                lock: "SHARE UPDATE EXCLUSIVE on \(table.schema).\(table.name)",
+                note: "reads the table; fails where a value is NULL"))
+        constraints.append(
+            SchemaStatement(set, lock: exclusive(table), note: "reads no row, since the constraint proves it"))
+        constraints.append(SchemaStatement("ALTER TABLE \(path) DROP CONSTRAINT \(helper)", lock: exclusive(table)))
     }
 
     private mutating func attach(_ name: ItemName) throws {

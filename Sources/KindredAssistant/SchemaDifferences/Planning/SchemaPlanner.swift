@@ -24,6 +24,8 @@ struct SchemaPlanner {
     var replacedForeignTables: [ItemName] = []
     /// What stands in the way and is not changed, such as a function.
     var obstacles: Set<String> = []
+    /// The same of what a copy of a schema does not have, so that a trial says nothing about it: rules.
+    var untried: Set<String> = []
     let dependents: [ItemName: Set<ItemName>]
 
     // The statements, by phase
@@ -47,6 +49,7 @@ struct SchemaPlanner {
         try dropThings()
         try createThings()
         try alterTables()
+        try alterOverrides()
         try dropLate()
         try addConstraints()
         try createViews()

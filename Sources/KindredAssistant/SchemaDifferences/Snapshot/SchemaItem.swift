@@ -32,6 +32,8 @@ struct ItemName: Hashable, Comparable {
 
     var isForeignTable: Bool { kind == .other && name == "foreign table" }
 
+    var isRule: Bool { kind == .other && name == "rule" }
+
     /// What row security of a table is called.
     var rowSecurity: ItemName {
         ItemName(kind: .other, schema: schema, name: "row security of", part: named(.table).shown)
@@ -120,6 +122,14 @@ struct TableItem: Hashable {
     var bound: String?
     /// The partitioned table, or the tables that it inherits from.
     var parents: [ItemName]
+    /// The inherited columns that are not as the parent's, by name.
+    var overrides: [String: ColumnOverride] = [:]
+}
+
+/// What an inherited column has of its own: its default and NOT NULL.
+struct ColumnOverride: Hashable {
+    var defaultText: String?
+    var isNotNull: Bool
 }
 
 struct ColumnItem: Hashable {

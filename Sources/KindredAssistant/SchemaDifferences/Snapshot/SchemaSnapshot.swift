@@ -40,6 +40,27 @@ struct SchemaSnapshot {
         if case .table(let table) = items[name]?.content { table } else { nil }
     }
 
+    /// The default and NOT NULL of a table's own column, as its heirs get them; nil for other columns.
+    func ownState(of column: String, in table: ItemName) -> ColumnOverride? {
+        self.column(ItemName(kind: .column, schema: table.schema, name: table.name, part: column)).map {
+            ColumnOverride(defaultText: $0.defaultText, isNotNull: $0.isNotNull)
+        }
+    }
+
+    /// The default and NOT NULL of a table's column, its own or inherited; nil if it has none of that name.
+    func state(of column: String, in table: ItemName) -> ColumnOverride? {
+        if let own = ownState(of: column, in: table) { return own }
+        guard let item = self.table(table) else { return nil }
+        return item.overrides[column] ?? item.parents.lazy.compactMap { state(of: column, in: $0) }.first
+    }
+
+    /// The number of tables above a table.
+    func depth(of table: ItemName) -> Int {
+        var (depth, next) = (0, self.table(table)?.parents.first)
+        while let parent = next, depth < 1_000 { (depth, next) = (depth + 1, self.table(parent)?.parents.first) }
+        return depth
+    }
+
     func constraint(_ name: ItemName) -> ConstraintItem? {
         if case .constraint(let constraint) = items[name]?.content { constraint } else { nil }
     }

@@ -28,6 +28,7 @@ extension SnapshotReader {
             }
         }
         var fields: [String: [Field]] = [:]
+        var inherited: [ItemName: [String: ColumnOverride]] = [:]
         for row in columns {
             let cells = Cells(row)
             let oid = try cells.text(0)
@@ -48,11 +49,16 @@ extension SnapshotReader {
                 }
                 continue
             }
-            guard try cells.flag(9) else { continue }
+            let isGenerated = !(try cells.text(7)).isEmpty
+            guard try cells.flag(9) else {
+                let isComputed = try isGenerated || !cells.text(6).isEmpty
+                inherited[relation.name, default: [:]][field.name] = ColumnOverride(
+                    defaultText: isComputed ? nil : try cells.optional(5), isNotNull: try cells.flag(4))
+                continue
+            }
             var name = relation.name
             name.kind = .column
             name.part = field.name
-            let isGenerated = !(try cells.text(7)).isEmpty
             let column = ColumnItem(
                 type: field.type, collation: field.collation, isNotNull: try cells.flag(4),
                 defaultText: isGenerated ? nil : try cells.optional(5),
@@ -106,6 +112,21 @@ extension SnapshotReader {
                 add(
                     name.rowSecurity, SchemaItem(content: .other(security)))
             }
+        }
+        takeOverrides(inherited)
+    }
+
+    /// Keeps of inherited columns what is not as their parents have it.
+    private mutating func takeOverrides(_ inherited: [ItemName: [String: ColumnOverride]]) {
+        for (name, columns) in inherited {
+            guard var table = snapshot.table(name) else { continue }
+            table.overrides = columns.filter { column, own in
+                let parents = table.parents.compactMap { parent in
+                    inherited[parent]?[column] ?? snapshot.ownState(of: column, in: parent)
+                }
+                return parents.first.map { $0 != own } ?? false
+            }
+            snapshot.items[name]?.content = .table(table)
         }
     }
 

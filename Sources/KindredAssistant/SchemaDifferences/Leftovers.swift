@@ -1,0 +1,123 @@
+/// Triggers and functions that stay as they were and name what is gone, so that they fail whenever they run.
+///
+/// The server knows nothing of what a trigger's arguments and a function's text name, so that no statement fails.
+struct Leftovers {
+    private let before: SchemaSnapshot
+    private let after: SchemaSnapshot
+    private let wanted: SchemaSnapshot
+
+    /// - Parameters:
+    ///   - before: The old side.
+    ///   - after: What the statements made of it.
+    ///   - wanted: The new side.
+    init(from before: SchemaSnapshot, to after: SchemaSnapshot, wanted: SchemaSnapshot) {
+        (self.before, self.after, self.wanted) = (before, after, wanted)
+    }
+
+    /// A sentence for each of them.
+    var lines: [String] {
+        triggers + functions
+    }
+
+    // MARK: Triggers
+
+    private var triggers: [String] {
+        after.items.keys.filter { $0.kind == .trigger }.sorted().compactMap { trigger in
+            guard case .other(let definition)? = after[trigger]?.content else { return nil }
+            let lost = lostColumns(of: trigger)
+            if lost.isEmpty { return nil }
+            let arguments = definition.split(separator: " EXECUTE ").last ?? ""
+            var texts = ""
+            for function in after[trigger]?.dependencies ?? [] where function.kind == .function {
+                if case .other(let text)? = after[function]?.content { texts += "\n" + text }
+            }
+            let words = SQLWords(texts)
+            let named = lost.sorted().filter { column in
+                arguments.contains(DDL.literal(column)) || words.contains(column, behind: ["new", "old"])
+            }
+            guard !named.isEmpty else { return nil }
+            return
+                "The \(trigger.described) stays and names \(named.joined(separator: ", ")), which its table has no more, "
+                + "so that it fails; these statements do not make triggers and functions."
+        }
+    }
+
+    /// The columns that a trigger's table had and has no more.
+    private func lostColumns(of trigger: ItemName) -> Set<String> {
+        let table = trigger.owner()
+        var earlier: ItemName? = table
+        if before[table] == nil {
+            // The table was renamed: it is the one that is gone and had such a trigger.
+            earlier = before.items.keys.first {
+                $0.kind == .trigger && $0.part == trigger.part && after[$0.owner()] == nil
+            }?.owner()
+        }
+        guard let earlier else { return [] }
+        return columns(of: earlier, in: before).subtracting(columns(of: table, in: after))
+    }
+
+    /// All columns of a table, those of its parents too.
+    private func columns(of table: ItemName, in side: SchemaSnapshot) -> Set<String> {
+        var (seen, waiting): (Set<ItemName>, [ItemName]) = ([table], [table])
+        var found: Set<String> = []
+        while let next = waiting.popLast() {
+            found.formUnion(side.columns(of: next).map(\.part))
+            for parent in side.table(next)?.parents ?? [] where seen.insert(parent).inserted { waiting.append(parent) }
+        }
+        return found
+    }
+
+    // MARK: Functions
+
+    /// Those that the new side does not have as they are, and that name a relation that is gone, or a column that is gone
+    /// beside its table.
+    private var functions: [String] {
+        let relations = before.items.keys.filter { ($0.kind == .table || $0.kind == .view) && after[$0] == nil }
+        let columns = before.items.keys.filter { $0.kind == .column && after[$0] == nil && after[$0.owner()] != nil }
+        if relations.isEmpty && columns.isEmpty { return [] }
+        return after.items.keys.filter { $0.kind == .function }.sorted().compactMap { function in
+            guard case .other(let text)? = after[function]?.content,
+                wanted[function]?.content != after[function]?.content
+            else { return nil }
+            let words = SQLWords(text)
+            let named =
+                relations.filter { words.contains($0.name) }
+                + columns.filter { words.contains($0.part) && words.contains($0.name) }
+            guard let first = named.min() else { return nil }
+            return
+                "The \(function.described) stays and seems to name the \(first.described), which is gone, so that it may "
+                + "fail; these statements do not make functions."
+        }
+    }
+}
+
+/// The words of a function's text, as far as they may be names.
+private struct SQLWords {
+    /// As they are written and in small letters, since it does not matter here which of them are in quotes.
+    private var words: Set<String> = []
+    /// Those that stand behind a word and a dot, by that word in small letters.
+    private var qualified: [String: Set<String>] = [:]
+
+    init(_ text: String) {
+        var (previous, separator, word) = ("", "", "")
+        for character in text + " " {
+            if character == "_" || character == "$" || character.isLetter || character.isNumber {
+                word.append(character)
+                continue
+            }
+            if !word.isEmpty {
+                let both: Set<String> = [word, word.lowercased()]
+                words.formUnion(both)
+                if separator == "." { qualified[previous, default: []].formUnion(both) }
+                (previous, separator, word) = (word.lowercased(), "", "")
+            }
+            if !character.isWhitespace, character != "\"" { separator.append(character) }
+        }
+    }
+
+    func contains(_ name: String) -> Bool { words.contains(name) }
+
+    func contains(_ name: String, behind qualifiers: [String]) -> Bool {
+        qualifiers.contains { qualified[$0]?.contains(name) == true }
+    }
+}
