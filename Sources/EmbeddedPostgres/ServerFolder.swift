@@ -17,8 +17,15 @@ enum ServerFolder {
     static let longestSocketPath =
         MemoryLayout<sockaddr_un>.size - (MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2) - 1
 
+    /// The environment variable that names the parent folder of servers whose options name none.
+    private static let environmentVariable = "KINDRED_POSTGRES_FOLDER"
+
     /// Returns an unused path that is short enough for the socket's name.
-    static func path(in parent: String?, asOtherUser: Bool) throws -> String {
+    static func path(
+        in named: String?, asOtherUser: Bool,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> String {
+        let parent = named ?? environment[environmentVariable].flatMap { $0.isEmpty ? nil : $0 }
         let suffix = String(UInt64.random(in: 0...UInt64.max), radix: 36).suffix(8)
         let name = "/kindred-pg-\(ProcessInfo.processInfo.processIdentifier)-\(suffix)"
         func socketLength(_ parent: String) -> Int {

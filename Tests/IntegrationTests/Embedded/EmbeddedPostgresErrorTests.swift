@@ -1,6 +1,7 @@
-import EmbeddedPostgres
 import Foundation
 import Testing
+
+@testable import EmbeddedPostgres
 
 @Suite struct EmbeddedPostgresErrorTests {
     private func failure(
@@ -43,6 +44,18 @@ import Testing
 
     @Test func aRelativeFolderIsRefused() async throws {
         #expect(try await failure { $0.parentFolder = "tmp" }.code == .folderFailed)
+    }
+
+    @Test func theEnvironmentNamesTheFolderThatOptionsDoNot() throws {
+        let environment = ["KINDRED_POSTGRES_FOLDER": "/memory/"]
+        func path(_ parent: String?) throws -> String {
+            try ServerFolder.path(in: parent, asOtherUser: true, environment: environment)
+        }
+        #expect(try path(nil).hasPrefix("/memory/kindred-pg-"))
+        #expect(try path("/data").hasPrefix("/data/kindred-pg-"))
+        #expect(
+            try ServerFolder.path(in: nil, asOtherUser: true, environment: ["KINDRED_POSTGRES_FOLDER": ""])
+                .hasPrefix("/tmp/kindred-pg-"))
     }
 
     @Test func aFolderThatCannotBeMadeIsNamed() async throws {
