@@ -56,12 +56,13 @@ extension ConditionRenderer {
                 conditions.append(
                     "\(try compared(column, alias, of: rows)) = \(try compared(referenced, 0, of: entity))")
             }
+            let table = try rows.map { try ownTable($0) } ?? table(helper.entity)
             position = """
-                (SELECT min(t\(alias).\(try SQLIdentifier.quote(order.position))) FROM \(try table(helper.entity)) \
+                (SELECT min(t\(alias).\(try SQLIdentifier.quote(order.position))) FROM \(table) \
                 AS t\(alias) WHERE \(conditions.joined(separator: " AND ")))
                 """
         }
-        let keys = try entity.primaryKey.map { "t0.\(try SQLIdentifier.quote($0))" }
+        let keys = try entity.identity.map { "t0.\(try SQLIdentifier.quote($0))" }
         return " ORDER BY \((["\(position) NULLS LAST"] + keys).joined(separator: ", "))"
     }
 }

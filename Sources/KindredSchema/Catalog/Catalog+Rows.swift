@@ -16,8 +16,10 @@ extension Catalog {
         package var isUpdatable = true
         /// Whether a BEFORE INSERT row trigger exists, which may fill columns.
         package var hasInsertTrigger = false
-        /// Whether other tables inherit from this one: its keys do not cover their rows.
-        package var hasChildren = false
+        /// The tables that inherit from this one, directly or not: its keys do not cover their rows.
+        package var children: [UInt32] = []
+
+        package var hasChildren: Bool { !children.isEmpty }
     }
 
     /// A row of `pg_attribute`.
@@ -187,7 +189,9 @@ extension Catalog {
     package struct Projection: Sendable {
         package var view: UInt32
         package var base: UInt32
-        /// For each column of the view that is a plain column of the base, that column's number.
+        /// Whether it reads the base without the tables that inherit from it.
+        package var isOnly = false
+        /// For each column of the view that is a plain column of the base, or its `tableoid`, that column's number.
         package var columns: [Int16: Int16]
     }
 }

@@ -137,6 +137,10 @@ extension SchemaBuilder {
             numbers.allSatisfy { number in column(number).map { shows($0) } ?? false }
         }
 
+        /// Whether the role may read in which table a row is, if rows of inheriting tables are among them: the system column
+        /// `tableoid` needs the right to read the whole table.
+        var tellsTables: Bool { !relation.hasChildren || relation.isReadable }
+
         /// Whether every column is an attribute of the entity.
         var showsAll: Bool {
             relation.isReadable && ignoredColumns.isEmpty

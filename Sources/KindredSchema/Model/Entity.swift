@@ -48,7 +48,9 @@ public final class Entity: Sendable {
     public let attributes: [Attribute]
     /// The attributes that identify an object; empty if there is no key.
     ///
-    /// The primary key; without one, a UNIQUE constraint over NOT NULL columns; for a view the key of the table it shows.
+    /// The primary key; without one, a UNIQUE constraint over NOT NULL columns; for a view the key of the table it shows. Where
+    /// other tables inherit from the entity's, rows of several tables may have the same key: then the row's table, which is not
+    /// listed here, identifies an object too.
     public let primaryKey: [String]
     /// Whether objects are read-only: there is no key, or the view is not updatable.
     public let isReadOnly: Bool
@@ -79,7 +81,12 @@ public final class Entity: Sendable {
     package let serverChecks: [ServerCheck]
     /// The tables whose columns a view shows unchanged, directly or through other views; empty for tables.
     package let shownTables: [QualifiedName]
-    /// The indexes of the primary key's columns in `attributes`.
+    /// The tables whose rows it shows; nil if no other table inherits from its own.
+    package let rowTables: RowTables?
+    /// The other tables that show some of the same rows, because one inherits from the other or a third from both.
+    package let relatives: [QualifiedName]
+    /// The indexes in `attributes` of the columns that identify an object: the primary key's, and that of the row's table
+    /// where other tables inherit from the entity's.
     package let primaryKeyIndexes: [Int]
     private let attributeIndexes: [String: Int]
     private let relationshipIndexes: [String: Int]
@@ -104,7 +111,9 @@ public final class Entity: Sendable {
         hasDeferrableKeys: Bool = false,
         deferrableConstraints: [DeferrableConstraint] = [],
         checkedColumns: [String: String] = [:],
-        shownTables: [QualifiedName] = []
+        shownTables: [QualifiedName] = [],
+        rowTables: RowTables? = nil,
+        relatives: [QualifiedName] = []
     ) {
         self.name = name
         self.kind = kind
@@ -125,9 +134,12 @@ public final class Entity: Sendable {
         self.deferrableConstraints = deferrableConstraints
         self.checkedColumns = checkedColumns
         self.shownTables = shownTables
+        self.rowTables = rowTables
+        self.relatives = relatives
         let attributeIndexes = attributeIndexes ?? Self.indexes(of: attributes)
         self.attributeIndexes = attributeIndexes
-        primaryKeyIndexes = primaryKey.compactMap { Self.index(of: $0, in: attributes, attributeIndexes) }
+        let identity = rowTables == nil || primaryKey.isEmpty ? primaryKey : primaryKey + [Attribute.table.name]
+        primaryKeyIndexes = identity.compactMap { Self.index(of: $0, in: attributes, attributeIndexes) }
         var indexes: [String: Int] = [:]
         indexes.reserveCapacity(relationships.reduce(0) { $0 + 1 + $1.aliases.count })
         for (index, relationship) in relationships.enumerated() {
@@ -136,6 +148,9 @@ public final class Entity: Sendable {
         }
         relationshipIndexes = indexes
     }
+
+    /// The names of the attributes that identify an object, with that of the row's table where it is one of them.
+    package var identity: [String] { primaryKeyIndexes.map { attributes[$0].name } }
 
     /// Whether it shows rows of other relations.
     package var isView: Bool { kind == .view || kind == .materializedView }
@@ -195,7 +210,8 @@ extension Entity: Hashable {
                 && left.uniqueKeys == right.uniqueKeys && left.hasDeferrableKeys == right.hasDeferrableKeys
                 && left.uniqueChecks == right.uniqueChecks && left.deferrableConstraints == right.deferrableConstraints
                 && left.serverChecks == right.serverChecks
-                && left.shownTables == right.shownTables && left.checkedColumns == right.checkedColumns
+                && left.shownTables == right.shownTables && left.rowTables == right.rowTables
+                && left.relatives == right.relatives && left.checkedColumns == right.checkedColumns
     }
 
     /// Hashes the name.

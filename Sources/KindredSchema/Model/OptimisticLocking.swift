@@ -19,6 +19,6 @@ extension Attribute {
     public var isHidden: Bool { number < 0 }
 
     /// The system column that identifies a row's version.
-    static let xmin = Attribute(
+    package static let xmin = Attribute(
         name: "xmin", number: -2, typeName: "xid", type: .xid, isNotNull: true, hasDefault: true, isGenerated: true)
 }

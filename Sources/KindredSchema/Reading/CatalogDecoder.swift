@@ -69,7 +69,7 @@ struct CatalogDecoder {
                     privileges: privileges,
                     isUpdatable: cells.flag(row, 10),
                     hasInsertTrigger: cells.flag(row, 11),
-                    hasChildren: cells.flag(row, 12)
+                    children: cells.oids(row, 12)
                 )
             )
         }

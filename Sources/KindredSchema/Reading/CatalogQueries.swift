@@ -35,7 +35,7 @@ enum CatalogQueries {
     /// Tables and views, except those of system schemas, the helper schema and extensions.
     ///
     /// The last but one column tells whether there is a BEFORE INSERT row trigger: ROW, BEFORE and INSERT are the three lowest
-    /// bits of `tgtype`.
+    /// bits of `tgtype`. The last has the tables that inherit from the table.
     private static let relations = StatementText(
         catalog: """
             SELECT c.oid, n.nspname, c.relname, c.relkind, c.relispartition,
@@ -48,7 +48,12 @@ enum CatalogQueries {
                 c.relhastriggers AND EXISTS (
                     SELECT FROM pg_catalog.pg_trigger AS t
                     WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 7 = 7),
-                c.relkind = ANY ('{r,f}'::pg_catalog."char"[]) AND c.relhassubclass
+                CASE WHEN c.relkind = ANY ('{r,f}'::pg_catalog."char"[]) AND c.relhassubclass THEN (
+                    WITH RECURSIVE below (oid) AS (
+                        SELECT h.inhrelid FROM pg_catalog.pg_inherits AS h WHERE h.inhparent = c.oid
+                        UNION
+                        SELECT h.inhrelid FROM pg_catalog.pg_inherits AS h JOIN below AS b ON h.inhparent = b.oid)
+                    SELECT pg_catalog.array_agg(b.oid) FROM below AS b) END
             FROM pg_catalog.pg_class AS c
             JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
             WHERE c.oid >= 16384 AND c.relkind = ANY ('{r,p,v,m,f}'::pg_catalog."char"[])

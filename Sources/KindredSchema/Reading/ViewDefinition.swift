@@ -26,17 +26,22 @@ struct ViewDefinition {
         for target in elements(of: targets) {
             let found = fields(of: target, "resno", "resorigtbl", "resorigcol", "resjunk")
             guard let number = found[0].flatMap(integer), let table = found[1].flatMap(integer),
-                let column = found[2].flatMap(integer), table == Int(base), column > 0,
+                let column = found[2].flatMap(integer), table == Int(base.relation),
+                column > 0 || column == Int(Attribute.tableNumber),
                 let isJunk = found[3], holds(isJunk, "false"),
                 let shown = Int16(exactly: number), let origin = Int16(exactly: column)
             else { continue }
             columns[shown] = origin
         }
-        return columns.isEmpty ? nil : Catalog.Projection(view: view, base: base, columns: columns)
+        if columns.isEmpty { return nil }
+        return Catalog.Projection(view: view, base: base.relation, isOnly: base.isOnly, columns: columns)
     }
 
+    /// A relation that a query reads; `isOnly` if without the tables that inherit from it.
+    private typealias Base = (relation: UInt32, isOnly: Bool)
+
     /// Returns the only relation that a query reads, each row at most once; nil for other queries.
-    private func base(of query: Range<Int>, depth: Int) -> UInt32? {
+    private func base(of query: Range<Int>, depth: Int) -> Base? {
         let found = fields(
             of: query,
             "commandType", "hasAggs", "hasTargetSRFs", "groupClause", "groupingSets", "setOperations", "jointree",
@@ -58,10 +63,12 @@ struct ViewDefinition {
     }
 
     /// Returns the relation of an item of a FROM list: the item itself, or the one that its subquery reads.
-    private func base(ofSource source: Range<Int>, ctes: Range<Int>?, depth: Int) -> UInt32? {
-        let found = fields(of: source, "rtekind", "relid", "subquery", "ctename", "ctelevelsup")
+    private func base(ofSource source: Range<Int>, ctes: Range<Int>?, depth: Int) -> Base? {
+        let found = fields(of: source, "rtekind", "relid", "subquery", "ctename", "ctelevelsup", "inh")
         switch found[0].flatMap(integer) {
-        case 0: return found[1].flatMap(integer).flatMap { UInt32(exactly: $0) }
+        case 0:
+            let isOnly = found[5].map { holds($0, "false") } ?? false
+            return found[1].flatMap(integer).flatMap { UInt32(exactly: $0) }.map { ($0, isOnly) }
         case 1: return found[2].flatMap { base(of: $0, depth: depth + 1) }
         case 6:
             guard let name = found[3], let level = found[4], holds(level, "0"), let ctes else { return nil }

@@ -55,11 +55,12 @@ extension DatabaseContext {
             return try objects(
                 from: try await client.query(try entity.selecting(from: sql)), of: entity, askedAt: askedAt)
         } catch let error as PostgresError where error.sqlState == .undefinedColumn {
+            let hidden = entity.entity.attributes.filter(\.isHidden).map { " and b.\($0.name)" }.joined()
             throw KindredError(
                 .invalidRequest,
                 """
                 The statement does not give all columns of \(entity.name), or names one that is not there: \
-                \(error.message); objects need every column, as b.* gives them
+                \(error.message); objects need every column, as b.*\(hidden) gives them
                 """,
                 entity: entity.name.description, underlying: error)
         }

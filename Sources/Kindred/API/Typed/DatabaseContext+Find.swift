@@ -7,7 +7,8 @@ extension DatabaseContext {
     /// From memory, else by one SELECT by key. If every connection is busy with such a look-up (or some are, under many
     /// concurrent look-ups), new look-ups wait for the next answer and share a statement; in a transaction, and inside
     /// `recordingStatements(_:)` and `withStatementLimit(_:_:)`, each has its own statement. The values are those
-    /// of the key's columns, in their order. Throws `KindredError`: `.readOnly` for an entity without a key,
+    /// of the key's columns, in their order. Where other tables inherit from the entity's, the row of its own table is found,
+    /// and if there is none, that of another. Throws `KindredError`: `.readOnly` for an entity without a key,
     /// `.invalidRequest` for the wrong number of values, `.wrongType` for a value that does not fit its column,
     /// `.classMismatch` for a class that is not registered.
     @_disfavoredOverload  // An array is many keys, not one.
@@ -90,7 +91,7 @@ extension EntityRuntime {
     fileprivate func keyParts(_ key: some PropertyValue) throws -> [PropertyContent] {
         let content = try key.propertyContent
         guard case .collection(let parts) = content else { return [content] }
-        if self.key.count == 1, let bytes = content.bytes { return [.value(.bytes(bytes))] }
+        if referencedKey.count == 1, let bytes = content.bytes { return [.value(.bytes(bytes))] }
         return parts
     }
 }

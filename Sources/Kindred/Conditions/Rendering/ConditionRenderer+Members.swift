@@ -106,6 +106,7 @@ extension ConditionRenderer {
         _ relationship: Relationship
     ) throws -> (place: Int, from: String, link: String) {
         let own = try relationship.columns.map { try column($0, of: owner).sql }
+        let isOwn = try ofOwnTable(owner)
         let entity = try destination(of: relationship)
         let alias = newAlias()
         joins.append("")
@@ -119,7 +120,7 @@ extension ConditionRenderer {
         var columns = relationship.destinationColumns
         var holder: Entity? = entity
         if let helper = relationship.helper {
-            table = try self.table(helper.entity)
+            table = try schema[helper.entity].map { try ownTable($0) } ?? self.table(helper.entity)
             columns = helper.sourceColumns
             holder = schema[helper.entity]
             place.alias = nil
@@ -136,7 +137,8 @@ extension ConditionRenderer {
         places.append(place)
         // A pair in the helper may have no row in the view.
         if entity.isView, relationship.helper != nil { _ = try joined(places.count - 1) }
-        return (places.count - 1, "\(table) AS t\(alias)", try pairs(own, columns, alias, of: holder))
+        let pairs = try pairs(own, columns, alias, of: holder) + isOwn
+        return (places.count - 1, "\(table) AS t\(alias)", pairs)
     }
 
     /// The number of members, or of the members that fulfil a condition, as a subquery.

@@ -55,6 +55,13 @@ extension ConditionRenderer {
         let columns = try keyColumns(of: row, for: [object])
         var sql = ""
         var isNullable = false
+        if let tables = places[row].entity.rowTables {
+            // A foreign key leads to rows of one table alone.
+            guard let table = try rowTable(of: object, tables), table == tables.own || !isReferenced(row) else {
+                return .never
+            }
+            if !isReferenced(row) { sql = try isRow(row, of: table) }
+        }
         for name in columns {
             // Nothing references an object without key values.
             guard let value = try object.attributeValue(named: name) else { return .never }
@@ -63,7 +70,8 @@ extension ConditionRenderer {
             sql += "\(scalar.sql) = \(try bind(value, as: scalar))"
             isNullable = isNullable || scalar.mayBeNull
         }
-        return Rendered(sql: sql, isTwoValued: !isNullable, isClosed: columns.count == 1)
+        let isSingle = columns.count == 1 && places[row].entity.rowTables == nil
+        return Rendered(sql: sql, isTwoValued: !isNullable, isClosed: isSingle)
     }
 
     private mutating func isSame(_ left: Int, _ right: Int) throws -> Rendered {
@@ -84,6 +92,14 @@ extension ConditionRenderer {
             sql += "\(first.sql) = \(second.sql)"
             isNullable = (isNullable.left || first.mayBeNull, isNullable.right || second.mayBeNull)
         }
+        if let tables = places[left].entity.rowTables {
+            switch (isReferenced(left), isReferenced(right)) {
+            case (true, true): break
+            case (false, true): sql += " AND \(try isRow(left, of: tables.own))"
+            case (true, false): sql += " AND \(try isRow(right, of: tables.own))"
+            case (false, false): sql += " AND \(try tableColumn(of: left).sql) = \(try tableColumn(of: right).sql)"
+            }
+        }
         guard isNullable.left && isNullable.right else {
             return Rendered(sql: sql, isTwoValued: !isNullable.left && !isNullable.right, isClosed: false)
         }
@@ -96,11 +112,17 @@ extension ConditionRenderer {
         guard case .row(let row) = element else { return .never }
         for object in objects { try check(object, for: row) }
         let names = try keyColumns(of: row, for: objects)
-        let columns = try names.map { try keyColumn($0, of: row) }
-        var keys: [[PostgresValue]] = Array(repeating: [], count: names.count)
+        var columns = try names.map { try keyColumn($0, of: row) }
+        let tables = places[row].entity.rowTables
+        if tables != nil, !isReferenced(row) { columns.append(try tableColumn(of: row)) }
+        var keys: [[PostgresValue]] = Array(repeating: [], count: columns.count)
         for object in objects {
-            let values = try names.compactMap { try object.attributeValue(named: $0) }
-            guard values.count == names.count else { continue }
+            var values = try names.compactMap { try object.attributeValue(named: $0) }
+            if let tables {
+                guard let table = try rowTable(of: object, tables) else { continue }
+                if !isReferenced(row) { values.append(.integer(Int64(table))) } else if table != tables.own { continue }
+            }
+            guard values.count == columns.count else { continue }
             for (position, value) in values.enumerated() { keys[position].append(value) }
         }
         let isTwoValued = !columns.contains(where: \.mayBeNull)

@@ -128,11 +128,14 @@ extension ConditionRenderer {
             ? columns.compactMap { places[place].known[$0]?.sql }
             : try link.relationship.columns.map { try column($0, of: link.parent).sql }
         let alias = newAlias()
-        let table = try table(places[place].entity.name)
-        let condition = try pairs(values, columns, alias, of: places[place].entity)
+        let entity = places[place].entity
+        let table = try isReferenced(place) ? ownTable(entity) : table(entity.name)
+        let isOwn = isReferenced(place) ? "" : try ofOwnTable(link.parent)
+        let condition = try pairs(values, columns, alias, of: entity) + isOwn
         if link.relationship.mayRepeat && !isMember {
             // Several rows may have the key for a while, and must not repeat the joining row.
-            let one = "(SELECT * FROM \(table) AS t\(alias) WHERE \(condition) LIMIT 1)"
+            let hidden = entity.rowTables == nil ? "" : ", t\(alias).\(try SQLIdentifier.quote(Attribute.table.name))"
+            let one = "(SELECT *\(hidden) FROM \(table) AS t\(alias) WHERE \(condition) LIMIT 1)"
             joins[places[place].scope] += " LEFT JOIN LATERAL \(one) AS t\(alias) ON TRUE"
         } else {
             joins[places[place].scope] += "\(isMember ? "" : " LEFT") JOIN \(table) AS t\(alias) ON \(condition)"

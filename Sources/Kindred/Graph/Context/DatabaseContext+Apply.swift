@@ -104,7 +104,8 @@ extension DatabaseContext {
         try liveObject(runtime.entities[relationship.destination], where: referenced, equal: row, columns)
     }
 
-    /// The object in memory whose `attributes` equal the values of `columns` in `row`, if any.
+    /// The object in memory to which a foreign key can refer and whose `attributes` equal the values of `columns` in `row`, if
+    /// any.
     func liveObject(
         _ entity: EntityRuntime,
         where attributes: [Int],
@@ -115,10 +116,11 @@ extension DatabaseContext {
         if columns.contains(where: { row.isNull(at: $0) }) { return nil }
         if let order = entity.keyOrder(of: attributes) {
             guard let key = try ObjectKey(row, order.map { columns[$0] }) else { return nil }
-            return liveObject(entity, key)
+            return liveObject(entity, entity.identity(key))
         }
         guard let wanted = try ObjectKey(row, columns) else { return nil }
-        return try withMap { try $0.objects(entity, where: attributes, equal: wanted) }.first
+        return try withMap { try $0.objects(entity, where: attributes, equal: wanted) }
+            .first { entity.isReferenced($0.storedRow) }
     }
 }
 
@@ -130,6 +132,7 @@ extension DatabaseContext {
     func followKeys(of object: DatabaseObject, from old: Row) throws {
         let entity = object.runtime
         let row = object.storedRow
+        guard entity.isReferenced(row) else { return }
         let isRenamed = try ObjectKey(old, entity.key) != ObjectKey(row, entity.key)
         for relationship in entity.relationships {
             switch relationship.link {

@@ -47,7 +47,7 @@ extension DatabaseContext {
     func countNew(_ row: Row, of entity: EntityRuntime) {
         guard let (limits, journal) = counting else { return }
         for relationship in limits.required(of: entity.index) {
-            if let key = try? ObjectKey(row, relationship.ownColumns) { journal.count(relationship, key, in: self) }
+            if let key = try? relationship.ownKey(row) { journal.count(relationship, key, in: self) }
         }
     }
 }

@@ -365,7 +365,7 @@ struct IdentityMap {
     mutating func renameOwner(_ entity: EntityRuntime, _ temporary: ObjectKey, _ row: Row) {
         guard isNoted, let place = tables.place(entity.index) else { return }
         for slot in tables[place].logs.keys {
-            guard let key = try? ObjectKey(row, entity.relationships[slot].ownColumns) else { continue }
+            guard let key = try? entity.relationships[slot].ownKey(row) else { continue }
             tables[place].logs[slot]?.rename(temporary, to: key)
         }
     }

@@ -180,9 +180,9 @@ extension DatabaseContext {
     func ownKeys(_ relationship: RelationshipRuntime, _ object: DatabaseObject) -> [ObjectKey] {
         let (row, temporary) = object.withState { ($0.storedRow, $0.stagingBox?.staging.temporaryKey) }
         guard let temporary else {
-            return (try? ObjectKey(row, relationship.ownColumns)).flatMap { $0 }.map { [$0] } ?? []
+            return (try? relationship.ownKey(row)).flatMap { $0 }.map { [$0] } ?? []
         }
-        let given = try? ObjectKey(object.row, relationship.ownColumns)
+        let given = try? relationship.ownKey(object.row)
         return [.temporary(temporary)] + (given.flatMap { $0 }.map { [$0] } ?? [])
     }
 
@@ -212,8 +212,8 @@ struct RowLinks: Sendable {
     }
 }
 
-// Views show the rows of tables as objects of their own. How a write through one affects the other is unknown, so that
-// relationships are marked as stale.
+// Views, and tables from which others inherit, show the rows of other tables as objects of their own. How a write through one
+// affects the other is unknown, so that relationships are marked as stale.
 extension DatabaseContext {
     /// Notes a write, which views may show: answers about their relationships are stale.
     func noteViewsOutdated() {
@@ -221,7 +221,7 @@ extension DatabaseContext {
         note { map, time in map.noteWritten(at: time) }
     }
 
-    /// Notes a write through a view: evicts all notes on the tables below it.
+    /// Notes a write through a view, or a table in a line of inheritance: evicts all notes on the other tables of its rows.
     func noteWrittenThrough(_ view: EntityRuntime) {
         for table in view.shownEntities where withMap({ $0.knows(table) }) {
             note { map, time in map.forgetNotes(of: table, at: time) }
@@ -236,7 +236,8 @@ extension DatabaseContext {
 
     /// Refreshes objects whose rows came with a relationship, where views and tables share rows.
     func refreshShared(_ batch: LoadedBatch, of entity: EntityRuntime) throws {
-        guard entity.sharesRows, runtime.hasViewRelationships, !entity.key.isEmpty else { return }
+        guard entity.sharesRows, runtime.hasViewRelationships || runtime.hasInheritance, !entity.key.isEmpty
+        else { return }
         for member in batch.rows {
             guard let object = liveObject(entity, member.key) else { continue }
             try apply(member.row, to: object, askedAt: batch.askedAt)

@@ -64,6 +64,28 @@ extension DatabaseObject {
         )
     }
 
+    /// The stored values by which a foreign key refers to the object; throws if it cannot.
+    func referencedValues(_ columns: [Int], _ key: String) throws -> [PostgresValue] {
+        let row = storedRow
+        try requireReferenced(row, key)
+        return try columns.map { column in
+            guard let value = try row[column] else { throw lacksReferencedValue(column, key) }
+            return value
+        }
+    }
+
+    /// Throws if the object's row is one of an inheriting table, to which no foreign key of this entity refers.
+    func requireReferenced(_ row: Row, _ key: String) throws {
+        guard !runtime.isReferenced(row) else { return }
+        throw KindredError(
+            .wrongType,
+            "\(self) cannot be used for \"\(key)\": foreign keys refer to the rows of \(runtime.name) alone, not to those of "
+                + "tables that inherit from it",
+            entity: runtime.name.description,
+            key: key
+        )
+    }
+
     func lacksReferencedValue(_ column: Int, _ key: String) -> KindredError {
         KindredError(
             .missingValue,

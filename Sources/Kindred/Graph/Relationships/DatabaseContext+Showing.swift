@@ -25,7 +25,7 @@ extension DatabaseContext {
             let staleAt = source.key.map { key in withMap { $0.staleAt(relationship, key) } } ?? 0
             return show(LoadedMembers(askedAt: staleAt), relationship, owner)
         }
-        guard let key = try? ObjectKey(source.storedRow, relationship.ownColumns),
+        guard let key = try? relationship.ownKey(source.storedRow),
             let found = source.group?.found(relationship.slot, key),
             isUsable(found.members.batch, relationship, owner),
             withMap({ $0.lostRows(of: relationship) }) <= found.askedAt

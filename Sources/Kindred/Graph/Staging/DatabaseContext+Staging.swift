@@ -103,8 +103,7 @@ extension DatabaseContext {
     func stagedChange(_ relationship: RelationshipRuntime, of owner: DatabaseObject) -> StagedLinks.Change? {
         core.staged.withLock { staged in
             if staged.isEmpty { return nil }
-            let key = owner.isInserted ? owner.key : try? ObjectKey(owner.storedRow, relationship.ownColumns)
-            guard let key else { return nil }
+            guard let key = relationship.ownKey(of: owner) else { return nil }
             return staged.change(relationship, key, comparedAs: owner.keyToCompare(relationship), runtime)
         }
     }
@@ -114,6 +113,6 @@ extension DatabaseObject {
     /// The value that foreign keys are compared with, if only the server can compare them; nil if memory can.
     func keyToCompare(_ relationship: RelationshipRuntime) -> ObjectKey? {
         guard relationship.isComparedByServer, case .referenced = relationship.link else { return nil }
-        return try? ObjectKey(isInserted ? row : storedRow, relationship.ownColumns)
+        return try? relationship.ownKey(isInserted ? row : storedRow)
     }
 }

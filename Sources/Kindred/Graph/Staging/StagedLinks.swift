@@ -21,8 +21,9 @@ struct StagedLinks: Sendable {
         for object in objects { add(object, runtime) }
         for pair in pairs {
             let relationship = pair.relationship
-            join(pair.destination, pair.source.key, relationship.source, relationship.slot)
-            join(pair.source, pair.destination.key, relationship.destination, relationship.inverseSlot)
+            let inverse = runtime.entities[relationship.destination].relationships[relationship.inverseSlot]
+            join(pair.destination, relationship.ownKey(of: pair.source), relationship.source, relationship.slot)
+            join(pair.source, inverse.ownKey(of: pair.destination), inverse.source, inverse.slot)
         }
     }
 
@@ -38,7 +39,7 @@ struct StagedLinks: Sendable {
             if status == .persistent, let owner = try? ObjectKey(staging.stored, columns) {
                 changes[End(inverse, owner), default: Change()].left.insert(key)
             }
-            let owner = if let destination { destination.key } else { try? ObjectKey(row, columns) }
+            let owner = if let destination { inverse.ownKey(of: destination) } else { try? ObjectKey(row, columns) }
             join(object, owner, inverse.source, inverse.slot)
         }
     }
@@ -88,4 +89,11 @@ struct StagedPair: Hashable, Sendable {
     }
 
     var relationship: RelationshipRuntime { source.runtime.relationships[slot] }
+}
+
+extension RelationshipRuntime {
+    /// The key by which the other end refers to an object, the temporary one of a new object; nil if nothing can.
+    func ownKey(of owner: DatabaseObject) -> ObjectKey? {
+        owner.isInserted ? owner.key : try? ownKey(owner.storedRow)
+    }
 }

@@ -11,6 +11,8 @@ package final class EntityRuntime: Sendable {
     package let index: Int
     /// Positions of the identity key's attributes; empty if the entity has no key.
     package let key: [Int]
+    /// How rows of several tables are told apart; nil if no other table inherits from the entity's.
+    let rowTable: RowTable?
     /// Whether the key is one integer column, which has a fast path.
     package let hasIntegerKey: Bool
     package let relationships: [RelationshipRuntime]
@@ -23,9 +25,10 @@ package final class EntityRuntime: Sendable {
     let orderSlots: [Int: Int]
     /// The entities with relationships stored in this entity's rows, by position.
     let linkedEntities: [Int]
-    /// The tables below a view, by position: writes through it change their rows.
+    /// The other tables whose rows a write through this entity may change, by position: those below a view, and those that
+    /// have rows in common by inheritance.
     let shownEntities: [Int]
-    /// Whether other entities share the rows: for a view, or a table below one.
+    /// Whether other entities share the rows: for a view, a table below one, and tables in a line of inheritance.
     let sharesRows: Bool
     /// Many-to-many relationships of other entities stored in this entity's rows: the two ends of each.
     package let helperEnds: [(entity: Int, slot: Int, columns: [Int])]
@@ -75,7 +78,7 @@ package final class EntityRuntime: Sendable {
         isShown: Bool = false
     ) {
         self.shownEntities = shownEntities
-        sharesRows = entity.isView || isShown
+        sharesRows = entity.isView || isShown || !entity.relatives.isEmpty
         self.layout = layout
         self.entity = entity
         version = VersionColumn(entity)
@@ -84,6 +87,7 @@ package final class EntityRuntime: Sendable {
         self.helperEnds = helperEnds
         let key = entity.primaryKeyIndexes
         self.key = key
+        rowTable = RowTable(entity)
         hasIntegerKey = key.count == 1 && entity.attributes[key[0]].baseType.isInteger
         let isTable = entity.kind == .table || entity.kind == .partitionedTable
         // Only keys for which equality here is the server's equality.
@@ -107,10 +111,12 @@ package final class EntityRuntime: Sendable {
         orderSlots = positions
         linkedEntities = Array(Set(foreignKeys.map(\.destination) + helperEnds.map(\.entity)))
         var checks = entity.uniqueChecks.compactMap { UniqueCheckRuntime($0, of: entity) }
-        let others = [key] + foreignKeys.filter { $0.model.kind == .oneToOne }.map(\.ownColumns)
+        let ownKey = rowTable == nil ? key : Array(key.dropLast())
+        let others = [ownKey] + foreignKeys.filter { $0.model.kind == .oneToOne }.map(\.ownColumns)
         for columns in others where !columns.isEmpty && !checks.contains(where: { $0.covers(columns) }) {
             checks.append(UniqueCheckRuntime(columns))
         }
+        if let rowTable { checks = checks.map { $0.within(rowTable.column) } }
         uniqueChecks = checks
         serverChecks = entity.serverChecks.compactMap { ServerCheckRuntime($0, of: entity) }
         uniqueColumns = (checks.map(\.concerned) + serverChecks.map(\.concerned)).reduce(ColumnSet()) { $0.union($1) }
@@ -172,7 +178,9 @@ package final class EntityRuntime: Sendable {
                 zip(entity.attributes, resultTypes).map { RowColumns.Column(name: $0.name, dataType: $1) },
                 types: types
             )
-            let row = Row(columns: columns, count: columns.count) { _, _ in }
+            var row = Row(columns: columns, count: columns.count) { _, _ in }
+            // New rows are stored in the entity's own table.
+            if let rowTable { row = row.replacing(rowTable.cells) }
             empty = row
             return row
         }
@@ -187,8 +195,10 @@ package final class EntityRuntime: Sendable {
         return entity.relationshipIndex(of: name).map { relationships[$0] }
     }
 
-    /// The index in `attributes` of each key attribute, in key order; nil unless they are the key.
+    /// The index in `attributes` of each key attribute, in key order; nil unless a foreign key that refers to these attributes
+    /// leads to a row by its key.
     package func keyOrder(of attributes: [Int]) -> [Int]? {
+        let key = referencedKey
         if attributes == key { return Array(key.indices) }
         guard attributes.count == key.count else { return nil }
         let order = key.compactMap { attributes.firstIndex(of: $0) }

@@ -44,13 +44,15 @@ package final class RelationshipRuntime: Sendable {
     package let position: Int?
     /// The source's columns by which the other end is found.
     let ownColumns: [Int]
+    /// The table of the source whose rows the other end refers to, if rows of other tables are among the source's.
+    private let ownTable: RowTable?
     /// Whether only the server can compare the keys: texts that ignore case or trailing spaces, intervals, keys of
     /// different types.
     let isComparedByServer: Bool
 
     init(
         model: Relationship, slot: Int, source: Int, destination: Int, inverseSlot: Int, link: Link, position: Int?,
-        isComparedByServer: Bool
+        ownTable: RowTable? = nil, isComparedByServer: Bool
     ) {
         self.isComparedByServer = isComparedByServer
         self.model = model
@@ -61,10 +63,18 @@ package final class RelationshipRuntime: Sendable {
         self.link = link
         self.position = position
         isToMany = model.isToMany
+        self.ownTable = model.holdsForeignKey ? nil : ownTable
         switch link {
         case .foreignKey(let columns, _): (ownColumns, holdsForeignKey) = (columns, true)
         case .referenced(let referenced, _): (ownColumns, holdsForeignKey) = (referenced, false)
         case .helper(let helper): (ownColumns, holdsForeignKey) = (helper.source, false)
         }
+    }
+
+    /// The key by which the other end of the relationship is found from a row of the source; nil if it has a NULL, or if foreign
+    /// keys do not refer to the row's table.
+    func ownKey(_ row: __shared Row) throws -> ObjectKey? {
+        if let ownTable, !ownTable.holds(row) { return nil }
+        return try ObjectKey(row, ownColumns)
     }
 }

@@ -8,6 +8,8 @@ package final class SchemaRuntime: Sendable {
     package let entities: [EntityRuntime]
     /// Whether views take part in any relationship.
     let hasViewRelationships: Bool
+    /// Whether tables inherit from others, so that two of them show the same rows.
+    let hasInheritance: Bool
     /// The sets with limits on their number of members; nil if there are none.
     let countLimits: CountLimits?
     /// The foreign keys of single partitions, by the entity that they reference.
@@ -32,6 +34,7 @@ package final class SchemaRuntime: Sendable {
         )
         self.positions = positions
         hasViewRelationships = schema.entities.contains { $0.relationships.contains(where: \.isByView) }
+        hasInheritance = schema.entities.contains { $0.rowTables != nil }
         let shown = Set(schema.entities.flatMap(\.shownTables))
         partitionKeys = PartitionKeyRuntime.resolve(schema, positions)
         var relationships: [[RelationshipRuntime]] = []
@@ -63,7 +66,7 @@ package final class SchemaRuntime: Sendable {
                 layout: classes[entity.name].flatMap {
                     TypedLayout.resolve($0, entity, relationships[index], classes, &mismatches)
                 },
-                shownEntities: entity.shownTables.compactMap { positions[$0] },
+                shownEntities: (entity.shownTables + entity.relatives).compactMap { positions[$0] },
                 isShown: shown.contains(entity.name)
             )
         }
@@ -173,6 +176,8 @@ package final class SchemaRuntime: Sendable {
             inverseSlot: inverse,
             link: link,
             position: position,
+            // Views show rows as they are: only a table tells which rows foreign keys refer to.
+            ownTable: RowTable(entities[source]),
             isComparedByServer: isComparedByServer(link, entities[source], entities[destination], schema)
         )
     }

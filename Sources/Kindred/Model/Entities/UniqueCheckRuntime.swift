@@ -3,9 +3,9 @@ import KindredSchema
 
 /// A unique constraint or index with columns as positions: which rows it indexes, and what it compares.
 struct UniqueCheckRuntime: Sendable {
-    let columns: [Int]
+    private(set) var columns: [Int]
     /// The columns that determine whether a row is indexed, and under which value.
-    let concerned: ColumnSet
+    private(set) var concerned: ColumnSet
     let areNullsDistinct: Bool
     /// The predicate of a partial index, as far as it can be evaluated here.
     private let terms: [(column: Int, test: RowPredicate.Test)]
@@ -29,6 +29,14 @@ struct UniqueCheckRuntime: Sendable {
         guard let known, known.count == given?.count else { return nil }
         terms = known
         concerned = ColumnSet(columns + terms.map(\.column))
+    }
+
+    /// The same check for rows of several tables, each of which has an index of its own.
+    func within(_ tableColumn: Int) -> UniqueCheckRuntime {
+        var check = self
+        check.columns.append(tableColumn)
+        check.concerned.insert(tableColumn)
+        return check
     }
 
     /// Whether it keeps the columns unique in all rows.

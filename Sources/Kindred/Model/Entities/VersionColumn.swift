@@ -14,7 +14,7 @@ struct VersionColumn: Sendable {
         switch entity.optimisticLocking {
         case nil: return nil
         case .xmin?:
-            guard let position = entity.attributes.firstIndex(where: \.isHidden) else { return nil }
+            guard let position = entity.attributeIndex(of: Attribute.xmin.name) else { return nil }
             self.position = position
             initialValue = nil
             next = nil

@@ -9,6 +9,9 @@ public struct ObjectID: Hashable, Sendable {
     /// The entity's schema and name.
     public let entity: QualifiedName
     /// The names of the key's attributes, in key order.
+    ///
+    /// Where other tables inherit from the entity's and the row is in one of those, `tableoid` follows, and its value is the
+    /// name of the table that holds the row.
     public let attributes: [String]
     /// The key's values, in key order.
     public let values: [PostgresValue]
@@ -20,7 +23,24 @@ public struct ObjectID: Hashable, Sendable {
     }
 
     package init(_ entity: EntityRuntime, _ key: ObjectKey) {
-        self.init(entity: entity.name, attributes: key.isTemporary ? [] : entity.entity.primaryKey, key: key)
+        self.entity = entity.name
+        var (attributes, values) = (key.isTemporary ? [] : entity.entity.primaryKey, key.values)
+        // Numbers of tables change when a database moves, so that their names stand in IDs. The entity's own is not named: IDs
+        // stay the same when a table begins or ceases to inherit from it.
+        if let tables = entity.rowTable?.tables, !key.isTemporary, case .integer(let number)? = values.popLast(),
+            let oid = UInt32(exactly: number), oid != tables.own
+        {
+            attributes.append(Attribute.table.name)
+            values.append(.string(tables.text(of: oid)))
+        }
+        self.attributes = attributes
+        self.values = values
+    }
+
+    /// The table that holds the row, if it is not the entity's own.
+    var table: String? {
+        guard attributes.last == Attribute.table.name, case .string(let text)? = values.last else { return nil }
+        return text
     }
 
     /// Whether the ID belongs to a new object; it changes when the object is stored.
@@ -80,11 +100,12 @@ extension ObjectID {
             }
             guard given.updateValue(value, forKey: name) == nil else { throw invalid("\"\(name)\" stands twice") }
         }
+        let table = entity.rowTable == nil ? nil : given.removeValue(forKey: Attribute.table.name)
         guard !entity.key.isEmpty, Set(given.keys) == Set(entity.entity.primaryKey) else {
             let key = entity.entity.primaryKey.joined(separator: ", ")
             throw invalid("the key of \(entity.name) is (\(key))")
         }
-        let values = try entity.key.map { position in
+        var values = try entity.referencedKey.map { position in
             let attribute = entity.entity.attributes[position]
             do {
                 return try PostgresValue(text: given[attribute.name] ?? "", type: attribute.baseType)
@@ -92,6 +113,23 @@ extension ObjectID {
                 throw invalid("\"\(attribute.name)\" is not a value of type \(attribute.typeName)")
             }
         }
+        if let tables = entity.rowTable?.tables {
+            let oid = table.map { tables.table($0) } ?? tables.own
+            guard let oid else { throw invalid("\(entity.name) has no rows of a table \(table ?? "")") }
+            values.append(.integer(Int64(oid)))
+        }
         self.init(entity, ObjectKey(values))
+    }
+}
+
+extension EntityRuntime {
+    /// The key of the row that an ID stands for; nil if it is not an ID of this entity's objects.
+    func key(of id: ObjectID) -> ObjectKey? {
+        guard let rowTable else { return id.attributes == entity.primaryKey ? ObjectKey(id.values) : nil }
+        if id.attributes == entity.primaryKey { return identity(ObjectKey(id.values)) }
+        guard id.attributes == entity.identity, let oid = id.table.flatMap({ rowTable.tables.table($0) }) else {
+            return nil
+        }
+        return ObjectKey(id.values.dropLast() + [.integer(Int64(oid))])
     }
 }

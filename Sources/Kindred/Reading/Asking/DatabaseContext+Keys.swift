@@ -6,14 +6,13 @@ extension DatabaseContext {
     /// The object of an ID: from memory, or by one SELECT by key.
     func identified(_ id: ObjectID) async throws -> DatabaseObject {
         guard !id.isTemporary else { throw KindredError(.invalidObjectID, of: id) }
-        guard let entity = runtime[id.entity], entity.entity.primaryKey == id.attributes else {
+        guard let entity = runtime[id.entity], let key = entity.key(of: id) else {
             throw KindredError(
                 .invalidObjectID,
-                "This database has no entity \(id.entity) with the key (\(id.attributes.joined(separator: ", ")))",
+                "This database has no \(id): no such entity, key or table",
                 entity: id.entity.description
             )
         }
-        let key = ObjectKey(id.values)
         if let object = liveObject(entity, key) { return object }
         if let object = try await fetch(entity, key) { return object }
         throw KindredError(.notFound, "There is no row \(id)", entity: id.entity.description)
@@ -62,6 +61,7 @@ extension DatabaseContext {
     func find(_ entity: EntityRuntime, keys parts: [[PropertyContent]]) async throws -> [DatabaseObject] {
         var seen: Set<ObjectKey> = []
         let keys = try parts.compactMap { try key(of: entity, $0) }.filter { seen.insert($0).inserted }
+        if entity.rowTable != nil { return try await findFirst(entity, keys) }
         // Held until the end: memory holds its objects weakly.
         var found: [ObjectKey: DatabaseObject] = [:]
         for key in keys { found[key] = liveObject(entity, key) }
@@ -80,11 +80,32 @@ extension DatabaseContext {
 
     func find(_ entity: EntityRuntime, _ values: [any PropertyValue]) async throws -> DatabaseObject? {
         guard let key = try key(of: entity, values.map { try $0.propertyContent }) else { return nil }
-        if let object = liveObject(entity, key) { return object }
+        if let object = liveObject(entity, entity.identity(key)) { return object }
+        if entity.rowTable != nil { return try await findFirst(entity, [key]).first }
         return try await fetch(entity, key)
     }
 
-    /// An entity's key with some values, as the database has it where it treats differing values as equal.
+    /// The objects of keys where rows of several tables may have one: the row of the entity's own table, else that of another.
+    private func findFirst(_ entity: EntityRuntime, _ keys: [ObjectKey]) async throws -> [DatabaseObject] {
+        // Only a row of the own table is certain to be the first. Held until the end: memory holds its objects weakly.
+        var found: [ObjectKey: DatabaseObject] = [:]
+        for key in keys { found[key] = liveObject(entity, entity.identity(key)) }
+        let missing = keys.filter { found[$0] == nil }
+        var others: [DatabaseObject] = []
+        if !missing.isEmpty {
+            let askedAt = now
+            let statement = try missing.count == 1 ? entity.selectFirst(missing[0]) : entity.selectFirst(missing)
+            let wanted = Set(missing)
+            let result = try await client.execute(statement, for: entity.name)
+            for object in try objects(from: result, of: entity, askedAt: askedAt) {
+                let key = try ObjectKey(object.storedRow, entity.referencedKey)
+                if let key, wanted.contains(key) { found[key] = object } else { others.append(object) }
+            }
+        }
+        return keys.compactMap { found[$0] } + others
+    }
+
+    /// An entity's key with some values, without the row's table, as the database has it where it treats differing values as equal.
     private func key(of entity: EntityRuntime, _ values: [PropertyContent]) throws -> ObjectKey? {
         guard !entity.key.isEmpty else {
             throw KindredError(
@@ -92,11 +113,12 @@ extension DatabaseContext {
                 entity: entity.name.description
             )
         }
-        guard values.count == entity.key.count else {
-            let columns = entity.key.map { entity.entity.attributes[$0].name }.joined(separator: ", ")
+        let columns = entity.referencedKey
+        guard values.count == columns.count else {
+            let names = columns.map { entity.entity.attributes[$0].name }.joined(separator: ", ")
             throw KindredError(
                 .invalidRequest,
-                "The key of \(entity.name) is (\(columns)): \(entity.key.count) values, and \(values.count) were given",
+                "The key of \(entity.name) is (\(names)): \(columns.count) values, and \(values.count) were given",
                 entity: entity.name.description
             )
         }
@@ -107,7 +129,7 @@ extension DatabaseContext {
             return .integer(integer)
         }
         var cells = RowCells()
-        for (position, value) in zip(entity.key, values) {
+        for (position, value) in zip(columns, values) {
             guard case .value(let value?) = value else {
                 throw entity.wrongType(
                     entity.entity.attributes[position],
@@ -115,7 +137,7 @@ extension DatabaseContext {
             }
             try cells.set(value, at: position, of: entity, client.types)
         }
-        return try ObjectKey(cells.row(entity.emptyRow(client.types).columns), entity.key)
+        return try ObjectKey(cells.row(entity.emptyRow(client.types).columns), columns)
     }
 
     func lock(_ object: DatabaseObject, _ lock: RowLock, _ waiting: RowLock.Waiting) async throws {

@@ -33,7 +33,7 @@ extension DatabaseContext {
         _ tally: MemberTally, _ relationship: RelationshipRuntime, _ owner: DatabaseObject, at place: SourcePlace?
     ) async throws -> Int {
         let source = LinkSource(owner, relationship.slot)
-        guard let key = try ObjectKey(source.storedRow, relationship.ownColumns) else { return 0 }
+        guard let key = try relationship.ownKey(source.storedRow) else { return 0 }
         try requireFaulting(relationship, at: place)
         return try await client.called(at: place) {
             // An owner read alone has its own query, each time.

@@ -16,7 +16,7 @@ extension DatabaseContext {
         let source = LinkSource(object, relationship.slot)
         try object.requireLive(source.status)
         if let new = source.staging?.destinations[relationship.slot] { return new }
-        guard let key = try ObjectKey(source.row, relationship.ownColumns) else { return nil }
+        guard let key = try relationship.ownKey(source.row) else { return nil }
         if mayTrustObject(of: relationship), let known = try liveDestination(of: relationship, key, source.row) {
             return known
         }
@@ -48,7 +48,7 @@ extension DatabaseContext {
             return self.object(member, of: entity, members.group, knownAt: members.shownAt ?? members.askedAt)
         }
         if let new = source.staging?.destinations[relationship.slot] { return new }
-        guard let key = try? ObjectKey(source.row, relationship.ownColumns) else { return nil }
+        guard let key = try? relationship.ownKey(source.row) else { return nil }
         if mayTrustObject(of: relationship), let known = try? liveDestination(of: relationship, key, source.row) {
             return known
         }
@@ -85,7 +85,7 @@ extension DatabaseContext {
         let entity = runtime.entities[relationship.destination]
         guard case .foreignKey(let columns, let referenced) = relationship.link else { return nil }
         // Nearly always the primary key, which needs no index.
-        if referenced == entity.key { return liveObject(entity, key) }
+        if entity.isKey(referenced) { return liveObject(entity, entity.identity(key)) }
         return try liveObject(entity, where: referenced, equal: row, columns)
     }
 
@@ -103,7 +103,7 @@ extension DatabaseContext {
         {
             return objects
         }
-        guard let key = try ObjectKey(source.storedRow, relationship.ownColumns) else { return [] }
+        guard let key = try relationship.ownKey(source.storedRow) else { return [] }
         let found = try await load(relationship, key, for: owner, source, at: place)
         return objects(show(found.members, relationship, owner), of: entity, isFresh: true) ?? []
     }

@@ -57,7 +57,7 @@ extension DatabaseContext {
             case .object(let object): (object.rowToLoad, object)
             case .member(let member): (member.row, nil)
             }
-        guard let row, let key = try ObjectKey(row, relationship.ownColumns) else { return nil }
+        guard let row, let key = try relationship.ownKey(row) else { return nil }
         if let object, relationship.isToMany, let loaded = object.withState({ $0.relationships[relationship.slot] }),
             loaded.batch.askedAt >= lostAt, isUsable(loaded.batch, relationship, object)
         {

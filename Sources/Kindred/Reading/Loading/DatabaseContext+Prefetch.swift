@@ -56,9 +56,9 @@ extension DatabaseContext {
         let source = LinkSource(object, relationship.slot)
         guard relationship.holdsForeignKey else {
             guard loadedMembers(of: relationship, owner: object, source) == nil else { return nil }
-            return try ObjectKey(source.storedRow, relationship.ownColumns)
+            return try relationship.ownKey(source.storedRow)
         }
-        guard let key = try ObjectKey(source.row, relationship.ownColumns) else { return nil }
+        guard let key = try relationship.ownKey(source.row) else { return nil }
         return currentOne(relationship, key, source) == nil ? key : nil
     }
 

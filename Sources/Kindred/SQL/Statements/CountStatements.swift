@@ -22,6 +22,7 @@ struct CountStatements {
     let relationship: RelationshipRuntime
     /// The entity whose sets are counted.
     private let owners: EntityRuntime
+    private let members: EntityRuntime
     /// The rows that store the relationship: members' or the helper's.
     let rows: EntityRuntime
     /// Their columns that reference the owner.
@@ -30,7 +31,12 @@ struct CountStatements {
     init(_ relationship: RelationshipRuntime, _ runtime: SchemaRuntime) {
         self.relationship = relationship
         owners = runtime.entities[relationship.source]
+        members = runtime.entities[relationship.destination]
         (rows, columns) = runtime.linkColumns(relationship)
+    }
+
+    private var tableName: String {
+        get throws { try relationship.model.helper == nil ? rows.quotedName : rows.ownTableName }
     }
 
     /// One query for many owners; it returns their indices among the keys, since only the server can compare the keys.
@@ -42,7 +48,7 @@ struct CountStatements {
             let given = "\(keys) WITH ORDINALITY AS o(\(names.joined(separator: ", ")), n)"
             let pairs = try zip(names, columns).map { "\(try rows.compared($1, alias: "t")) = o.\($0)" }
                 .joined(separator: " AND ")
-            let table = "\(try rows.quotedName) AS t"
+            let table = "\(try tableName) AS t"
             return switch tally {
             case .count: "SELECT o.n, count(*) FROM \(given) JOIN \(table) ON \(pairs) GROUP BY o.n"
             case .existence: "SELECT o.n FROM \(given) WHERE EXISTS (SELECT FROM \(table) WHERE \(pairs))"
@@ -58,7 +64,7 @@ struct CountStatements {
     func tally(_ tally: MemberTally, of owner: Row) throws -> Statement? {
         guard let bindings = try bindings(of: owner) else { return nil }
         let text = try rows.text("\(tally) \(columns)") {
-            let members = "FROM \(try rows.quotedName) WHERE \(try rows.equality(columns, firstParameter: 1))"
+            let members = "FROM \(try tableName) WHERE \(try rows.equality(columns, firstParameter: 1))"
             return tally == .count ? "SELECT count(*) \(members)" : "SELECT EXISTS (SELECT \(members))"
         }
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
@@ -67,16 +73,15 @@ struct CountStatements {
     /// `SELECT EXISTS` of one member; nil if nothing can reference the owner.
     func exists(_ member: Row, of owner: Row) throws -> Statement? {
         guard var bindings = try bindings(of: owner) else { return nil }
-        let (memberColumns, referenced) =
-            if case .helper(let link) = relationship.link {
-                (link.destinationColumns, link.destination)
-            } else {
-                (rows.key, rows.key)
-            }
+        var (memberColumns, referenced) = (rows.key, rows.key)
+        if case .helper(let link) = relationship.link {
+            guard members.isReferenced(member) else { return nil }
+            (memberColumns, referenced) = (link.destinationColumns, link.destination)
+        }
         try rows.append(try referenced.map { try member[$0] }, for: memberColumns, to: &bindings)
         let columns = columns + memberColumns
         let text = try rows.text("exists \(columns)") {
-            "SELECT EXISTS (SELECT FROM \(try rows.quotedName) WHERE \(try rows.equality(columns, firstParameter: 1)))"
+            "SELECT EXISTS (SELECT FROM \(try tableName) WHERE \(try rows.equality(columns, firstParameter: 1)))"
         }
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
@@ -88,7 +93,7 @@ struct CountStatements {
         let text = try entity.text("count lock \(own)") {
             let columns = try own.map { "o.\(try entity.quoted($0))" }
             return """
-                SELECT 1 FROM \(try entity.quotedName) AS o \
+                SELECT 1 FROM \(try entity.ownTableName) AS o \
                 WHERE \(KeySet.condition(columns, entity.attributes(own), firstParameter: 1)) \
                 ORDER BY \(columns.joined(separator: ", ")) FOR NO KEY UPDATE OF o
                 """
@@ -110,8 +115,8 @@ struct CountStatements {
             }
             let next = own.count + 1
             return """
-                SELECT \(try entity.selectList(of: own, alias: "o")), c.n FROM \(try entity.quotedName) AS o \
-                CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM \(try rows.quotedName) AS t \
+                SELECT \(try entity.selectList(of: own, alias: "o")), c.n FROM \(try entity.ownTableName) AS o \
+                CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM \(try tableName) AS t \
                 WHERE \(pairs.joined(separator: " AND ")) LIMIT $\(next)) AS m) AS c \
                 WHERE \(KeySet.condition(columnNames, attributes, firstParameter: 1)) \
                 AND (c.n < $\(next + 1) OR c.n > $\(next + 2))
@@ -128,7 +133,7 @@ struct CountStatements {
 
     private func bindings(of owner: Row) throws -> Bindings? {
         let values = try relationship.ownColumns.map { try owner[$0] }
-        guard !values.contains(nil) else { return nil }
+        guard !values.contains(nil), relationship.holdsForeignKey || owners.isReferenced(owner) else { return nil }
         var bindings = Bindings()
         try rows.append(values, for: columns, to: &bindings)
         return bindings

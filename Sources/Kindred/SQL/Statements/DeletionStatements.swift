@@ -26,7 +26,7 @@ struct DeletionStatements {
             "deletion others \(step.source).\(step.relationship.slot) \(isLocked) \(step.helper != nil) \(columns)"
         let text = try entity.text(shape) {
             """
-            SELECT \(try entity.selectList(of: columns, alias: "t")) FROM \(try entity.quotedName) AS t \
+            SELECT \(try entity.selectList(of: columns, alias: "t")) FROM \(try destinationName(step)) AS t \
             WHERE \(try condition(step, first: 1))\(isLocked ? " FOR UPDATE OF t" : "")
             """
         }
@@ -76,7 +76,7 @@ struct DeletionStatements {
                 try step.destinationColumns.map { "\(alias).\(try linked.quoted($0))" }, sourceAttributes(step),
                 firstParameter: 1)
             return """
-                SELECT \(columns), count(*) FROM \(try entity.quotedName) AS t\(try join(step)) \
+                SELECT \(columns), count(*) FROM \(try destinationName(step)) AS t\(try join(step)) \
                 WHERE \(filter)\(isPartial ? try exclusion(entity, first: step.destinationColumns.count + 1) : "") \
                 GROUP BY \(names) ORDER BY count(*) DESC LIMIT 1
                 """
@@ -124,7 +124,7 @@ struct DeletionStatements {
         }
         for (step, sources) in keyless {
             let filter = try condition(step, first: bindings.count + 1)
-            parts.append("DELETE FROM \(try runtime.entities[step.destination].quotedName) AS t WHERE \(filter)")
+            parts.append("DELETE FROM \(try destinationName(step)) AS t WHERE \(filter)")
             try KeySet.append(sources, sourceAttributes(step), to: &bindings)
         }
         let deletions = parts.enumerated().map { "d\($0) AS (\($1) RETURNING 1)" }.joined(separator: ", ")
@@ -173,6 +173,13 @@ struct DeletionStatements {
         runtime.entities[step.helper?.entity ?? step.destination]
     }
 
+    /// The table of the rows at the other end: where a foreign key leads to them, without those of inheriting tables.
+    private func destinationName(_ step: DeletionStep) throws -> String {
+        let entity = runtime.entities[step.destination]
+        let isReferenced = step.helper != nil || step.relationship.holdsForeignKey
+        return try isReferenced ? entity.ownTableName : entity.quotedName
+    }
+
     private func sourceAttributes(_ step: DeletionStep) -> [Attribute] {
         linkedEntity(step).attributes(step.destinationColumns)
     }
@@ -192,7 +199,7 @@ struct DeletionStatements {
         let names = try helper.destination.map { try entity.compared($0, alias: "t") }.joined(separator: ", ")
         let columns = try helper.destinationColumns.map { try rows.compared($0, alias: "h") }.joined(separator: ", ")
         let filter = try condition(rows, helper.sourceColumns, alias: "h", first: first)
-        return "(\(names)) IN (SELECT \(columns) FROM \(try rows.quotedName) AS h WHERE \(filter))"
+        return "(\(names)) IN (SELECT \(columns) FROM \(try rows.ownTableName) AS h WHERE \(filter))"
     }
 
     private func join(_ step: DeletionStep) throws -> String {
@@ -201,7 +208,7 @@ struct DeletionStatements {
         let pairs = try zip(helper.destinationColumns, helper.destination).map {
             "\(try rows.compared($0, alias: "h")) = \(try entity.compared($1, alias: "t"))"
         }
-        return " JOIN \(try rows.quotedName) AS h ON \(pairs.joined(separator: " AND "))"
+        return " JOIN \(try rows.ownTableName) AS h ON \(pairs.joined(separator: " AND "))"
     }
 
     /// An anti-join, since a long list is slow to search in older servers.

@@ -50,6 +50,45 @@ extension EntityRuntime {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
+    /// `SELECT … WHERE key`, of several tables: the row of the entity's own, or that of the first other one.
+    func selectFirst(_ values: ObjectKey) throws -> Statement {
+        let text = try text("find first") {
+            let isKey = try equality(referencedKey, firstParameter: 1)
+            return "SELECT \(try selectList()) FROM \(try quotedName) WHERE \(isKey) \(try ownFirst("")) LIMIT 1"
+        }
+        var bindings = Bindings()
+        try append(values.values, for: referencedKey, to: &bindings)
+        try appendOwnTable(to: &bindings)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    /// The same for any number of keys: one row for each.
+    func selectFirst(_ keys: [ObjectKey]) throws -> Statement {
+        let text = try text("find first of keys") {
+            let names = try referencedKey.map { "t.\(try quoted($0))" }
+            let list = names.joined(separator: ", ")
+            let condition = KeySet.condition(names, attributes(referencedKey), firstParameter: 1)
+            return """
+                SELECT DISTINCT ON (\(list)) \(try selectList(alias: "t")) FROM \(try quotedName) AS t WHERE \(condition) \
+                \(try ownFirst("t.", after: list + ", "))
+                """
+        }
+        var bindings = Bindings()
+        try KeySet.append(keys, attributes(referencedKey), to: &bindings)
+        try appendOwnTable(to: &bindings)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    private func ownFirst(_ prefix: String, after keys: String = "") throws -> String {
+        guard let rowTable else { return "" }
+        let table = prefix + (try quoted(rowTable.column))
+        return "ORDER BY \(keys)\(table) <> $\(key.count), \(table)"
+    }
+
+    private func appendOwnTable(to bindings: inout Bindings) throws {
+        if let rowTable { try append([rowTable.own], for: [rowTable.column], to: &bindings) }
+    }
+
     /// `SELECT … WHERE key IN (…)`: the rows of any number of keys.
     func select(_ keys: [ObjectKey]) throws -> Statement {
         let text = try text("find keys") {

@@ -86,7 +86,7 @@ struct HelperStatements {
         }
         let text = try helper.text("delete \(relationship.source).\(relationship.slot) \(which.shape)") {
             """
-            DELETE FROM \(try helper.quotedName) \
+            DELETE FROM \(try helper.ownTableName) \
             WHERE \(try helper.equality(link.sourceColumns, firstParameter: 1))\(condition) \
             RETURNING \(try helper.selectList())
             """

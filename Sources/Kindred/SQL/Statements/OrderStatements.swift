@@ -56,7 +56,7 @@ struct OrderStatements {
                 try memberColumns.map { try rows.quoted($0) }, memberAttributes, firstParameter: ownerColumns.count + 1)
             return """
                 \(try select()) WHERE \(isOwned) AND (\(column) IS NULL OR \(isGiven) OR \
-                \(column) = (SELECT max(\(column)) FROM \(try rows.quotedName) WHERE \(isOwned))) \(try order())
+                \(column) = (SELECT max(\(column)) FROM \(try tableName) WHERE \(isOwned))) \(try order())
                 """
         }
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
@@ -68,7 +68,7 @@ struct OrderStatements {
             let isText = rows.entity.attributes[column].isReadAsText
             return try rows.quoted(column) + (isText ? "::text" : "")
         }
-        return "SELECT \((columns + [try rows.quoted(position)]).joined(separator: ", ")) FROM \(try rows.quotedName)"
+        return "SELECT \((columns + [try rows.quoted(position)]).joined(separator: ", ")) FROM \(try tableName)"
     }
 
     private func order() throws -> String {
@@ -106,7 +106,7 @@ struct OrderStatements {
                 """
             return try rows.update(
                 alias: "t", set: set, from: given, where: "\(keys.joined(separator: " AND ")) AND \(isOwned)",
-                returning: "\(try rows.selectList(alias: "t")), new.place")
+                returning: "\(try rows.selectList(alias: "t")), new.place", isOwn: isHelper)
         }
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
@@ -152,6 +152,12 @@ struct OrderStatements {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
+    private var isHelper: Bool { relationship.model.helper != nil }
+
+    private var tableName: String {
+        get throws { try isHelper ? rows.ownTableName : rows.quotedName }
+    }
+
     private var memberAttributes: [Attribute] { memberColumns.map { rows.entity.attributes[$0] } }
 
     private func text(_ shape: String, _ make: () throws -> String) rethrows -> StatementText {
@@ -166,7 +172,7 @@ extension EntityRuntime {
             .joined(separator: " AND ")
         let column = "h.\(try quoted(position))"
         let unplaced = entity.attributes[position].isNotNull ? "" : " + count(*) - count(\(column))"
-        return "(SELECT coalesce(max(\(column)), 0)\(unplaced) + 1 FROM \(try quotedName) AS h WHERE \(owned))"
+        return "(SELECT coalesce(max(\(column)), 0)\(unplaced) + 1 FROM \(try ownTableName) AS h WHERE \(owned))"
     }
 
     /// `WITH … UPDATE` before an INSERT of pairs: gives positions to rows of the same owners without one, in their
@@ -189,14 +195,14 @@ extension EntityRuntime {
                     .joined(separator: " AND ")
             }
             return """
-                placed\(number) AS (UPDATE \(try quotedName) AS t \
+                placed\(number) AS (UPDATE \(try ownTableName) AS t \
                 SET \(column) = n.place\(try versionAssignment(alias: "t")) FROM (\
                 SELECT \(pair.map { "u.\($0)" }.joined(separator: ", ")), \
-                (SELECT coalesce(max(h.\(column)), 0) FROM \(try quotedName) AS h \
+                (SELECT coalesce(max(h.\(column)), 0) FROM \(try ownTableName) AS h \
                 WHERE \(try same(end.ownerColumns, "h", "u"))) \
                 + row_number() OVER (PARTITION BY \(owner.map { "u.\($0)" }.joined(separator: ", ")) \
                 ORDER BY \(pair.map { "u.\($0)" }.joined(separator: ", "))) AS place \
-                FROM \(try quotedName) AS u \
+                FROM \(try ownTableName) AS u \
                 WHERE u.\(column) IS NULL AND EXISTS (SELECT FROM \(source) WHERE \(isOwners))) AS n \
                 WHERE \(try same(link.pairColumns, "t", "n")))
                 """

@@ -46,7 +46,7 @@ struct RelationshipQuery {
                 let pairs = try zip(helper.destinationColumns, helper.destination).map {
                     "\(try entity.compared($0, alias: "h")) = \(try destination.compared($1, alias: "t"))"
                 }
-                return " JOIN \(try entity.quotedName) AS h ON \(pairs.joined(separator: " AND "))"
+                return " JOIN \(try entity.ownTableName) AS h ON \(pairs.joined(separator: " AND "))"
             }
         }
         ownAttributes = relationship.ownColumns.map { source.entity.attributes[$0] }
@@ -54,6 +54,7 @@ struct RelationshipQuery {
         let alias = join == nil ? "t" : "h"
         let (attributes, hasOwnerColumns, joinText) = (keyAttributes, hasOwnerColumns, join)
         let position = relationship.position
+        let isReferenced = relationship.holdsForeignKey || join != nil
         makeText = {
             var columns = try destination.selectList(alias: "t")
             let matchedNames = try matchedColumns.map { "\(alias).\(try matched.quoted($0))" }
@@ -64,7 +65,7 @@ struct RelationshipQuery {
                 order = " ORDER BY \(alias).\(try matched.quoted(position)) NULLS LAST\(ties)"
             }
             return """
-                SELECT \(columns) FROM \(try destination.quotedName) AS t\(try joinText?() ?? "") \
+                SELECT \(columns) FROM \(try isReferenced ? destination.ownTableName : destination.quotedName) AS t\(try joinText?() ?? "") \
                 WHERE \(KeySet.condition(matchedNames, attributes, firstParameter: 1))\(order)
                 """
         }

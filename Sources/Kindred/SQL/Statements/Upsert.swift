@@ -79,7 +79,7 @@ struct Upsert {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
-    /// The rows with the keys, in the order of the values.
+    /// The rows with the keys, in the order of the values; unique keys hold in each table by itself.
     func selection() throws -> Statement {
         let values = ColumnArrays(entity: entity, columns: key)
         let text = try entity.text("upserted \(key)") {
@@ -89,7 +89,7 @@ struct Upsert {
             return """
                 SELECT \(try entity.selectList(alias: "t")) FROM unnest(\(values.parameters(first: 1))) \
                 WITH ORDINALITY AS new(\((values.names("k") + ["place"]).joined(separator: ", "))) \
-                JOIN \(try entity.quotedName) AS t ON \(same.joined(separator: " AND ")) ORDER BY new.place
+                JOIN \(try entity.ownTableName) AS t ON \(same.joined(separator: " AND ")) ORDER BY new.place
                 """
         }
         var bindings = Bindings()

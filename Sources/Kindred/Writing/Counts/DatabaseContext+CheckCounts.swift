@@ -56,10 +56,14 @@ extension DatabaseContext {
         let count = Int(try result.integer(row: row, column: own.count) ?? 0)
         let name = relationship.model.name
         let owner = try key.flatMap { key in
-            own == entity.key
-                ? liveObject(entity, key) : try withMap { try $0.objects(entity, where: own, equal: key) }.first
+            entity.isKey(own)
+                ? liveObject(entity, entity.identity(key))
+                : try withMap { try $0.objects(entity, where: own, equal: key) }
+                    .first { entity.isReferenced($0.storedRow) }
         }
-        let what = owner.map { "\($0)" } ?? key.flatMap { own == entity.key ? "\(ObjectID(entity, $0))" : nil }
+        let what =
+            owner.map { "\($0)" }
+            ?? key.flatMap { entity.isKey(own) ? "\(ObjectID(entity, entity.identity($0)))" : nil }
         let reason =
             if let minimum = relationship.minimum, count < minimum {
                 "at least \(minimum) objects, and has \(count)"

@@ -107,7 +107,7 @@ struct DatabaseActions {
         let rows = deleted
         return Gone(
             entity: entity,
-            keys: { columns in Set(try rows.compactMap { try ObjectKey($0, columns) }) },
+            keys: { columns in Set(try entity.referencedKeys(rows, columns)) },
             hasUnknown: true,
             isByDatabase: true
         )
@@ -151,7 +151,7 @@ struct DatabaseActions {
             lost.append(
                 Gone(
                     entity: entity,
-                    keys: { columns in Set(try gone.compactMap { try ObjectKey($0, columns) }) },
+                    keys: { columns in Set(try entity.referencedKeys(gone, columns)) },
                     isByDatabase: true
                 ))
         }

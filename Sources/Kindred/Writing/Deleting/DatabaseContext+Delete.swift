@@ -116,7 +116,7 @@ extension DatabaseContext {
             var actions = DatabaseActions(self)
             try actions.follow([
                 DatabaseActions.Gone(entity: entity) { columns in
-                    Set(try rows.compactMap { try ObjectKey($0, columns) })
+                    Set(try entity.referencedKeys(rows, columns))
                 }
             ])
             try await actions.settle()

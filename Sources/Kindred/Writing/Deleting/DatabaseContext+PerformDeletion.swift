@@ -127,8 +127,7 @@ extension DatabaseContext {
             let columns = search.rules.columns(of: index)
             gone.append(
                 DatabaseActions.Gone(entity: entity) { wanted in
-                    let positions = wanted.compactMap(columns.firstIndex(of:))
-                    return Set(try found.rows.values.compactMap { try ObjectKey($0, positions) })
+                    Set(try entity.referencedKeys(found.rows.values, wanted, in: columns))
                 })
         }
         var actions = DatabaseActions(self)

@@ -82,21 +82,26 @@ struct DeletionSearch {
     }
 
     private func sources(of step: DeletionStep, in rows: [Row]) throws -> [ObjectKey] {
-        let columns = rules.columns(of: step.source)
-        let positions = step.sourceColumns.compactMap(columns.firstIndex(of:))
         var seen = Set<ObjectKey>()
         return try rows.compactMap { row in
-            guard let key = try ObjectKey(row, positions), seen.insert(key).inserted else { return nil }
+            guard let key = try key(of: row, step), seen.insert(key).inserted else { return nil }
             return key
         }
     }
 
     /// The row that has a key in the columns of a step's source.
     func source(of step: DeletionStep, with key: ObjectKey) throws -> ObjectKey? {
-        let columns = rules.columns(of: step.source)
-        let positions = step.sourceColumns.compactMap(columns.firstIndex(of:))
         guard let found = found[step.source] else { return nil }
-        return try found.keys.first { try found.rows[$0].flatMap { try ObjectKey($0, positions) } == key }
+        return try found.keys.first { try found.rows[$0].flatMap { try self.key(of: $0, step) } == key }
+    }
+
+    /// The key by which a step finds the other ends of a row; nil if there can be none.
+    private func key(of row: Row, _ step: DeletionStep) throws -> ObjectKey? {
+        let columns = rules.columns(of: step.source)
+        if !step.relationship.holdsForeignKey, !runtime.entities[step.source].isReferenced(row, in: columns) {
+            return nil
+        }
+        return try ObjectKey(row, step.sourceColumns.compactMap(columns.firstIndex(of:)))
     }
 
     /// Whether an object's row was found with the version that the object has.

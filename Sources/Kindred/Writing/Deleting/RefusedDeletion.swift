@@ -120,6 +120,6 @@ private struct ReferencedValues {
                 try? PostgresValue(text: texts[place], type: entity.entity.attributes[entity.key[position]].baseType)
             }
         }
-        return values.count == entity.key.count ? ObjectKey(values) : nil
+        return values.count == entity.referencedKey.count ? entity.identity(ObjectKey(values)) : nil
     }
 }

@@ -54,12 +54,7 @@ struct Assignments {
             return
         }
         guard !object.isInserted else { throw object.notStored }
-        let row = object.storedRow
-        let values = try referenced.map { column in
-            guard let value = try row[column] else { throw object.lacksReferencedValue(column, key) }
-            return value
-        }
-        try assign(values, to: columns, key: key)
+        try assign(try object.referencedValues(referenced, key), to: columns, key: key)
     }
 
     /// Adds the values of a foreign key.

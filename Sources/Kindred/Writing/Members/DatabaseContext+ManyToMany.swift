@@ -8,16 +8,11 @@ extension DatabaseContext {
         _ relationship: RelationshipRuntime,
         _ link: RelationshipRuntime.HelperLink
     ) throws -> HelperStatements {
-        let row = owner.storedRow
-        let values = try link.source.map { column in
-            guard let value = try row[column] else { throw owner.lacksReferencedValue(column, relationship.model.name) }
-            return value
-        }
         return HelperStatements(
             relationship: relationship,
             link: link,
             helper: runtime.entities[link.entity],
-            ownerValues: values
+            ownerValues: try owner.referencedValues(link.source, relationship.model.name)
         )
     }
 
@@ -91,14 +86,12 @@ extension DatabaseContext {
         let link = statements.link
         let name = statements.relationship.model.name
         return try members.map { member in
-            let row = member.storedRow
-            let values = try zip(link.destination, link.destinationColumns).map { column, helperColumn in
-                guard let value = try row[column] else { throw member.lacksReferencedValue(column, name) }
+            let values = try member.referencedValues(link.destination, name)
+            for (helperColumn, (column, value)) in zip(link.destinationColumns, zip(link.destination, values)) {
                 if let shared = link.sourceColumns.firstIndex(of: helperColumn), statements.ownerValues[shared] != value
                 {
                     throw member.disagrees(column, name)
                 }
-                return value
             }
             return statements.memberKey(values)
         }
@@ -207,7 +200,8 @@ extension DatabaseContext {
                 let key = try ObjectKey(row, order.map { columns[$0] })
             {
                 for ownKey in ownKeys(relationship, owner) {
-                    noteUnpaired(relationship.source, slot: relationship.slot, owner: ownKey, member: key)
+                    noteUnpaired(
+                        relationship.source, slot: relationship.slot, owner: ownKey, member: destination.identity(key))
                 }
             } else {
                 noteStale(relationship, of: owner)

@@ -10,16 +10,11 @@ extension DatabaseContext {
     ) throws -> MemberStatements {
         let members = runtime.entities[relationship.destination]
         guard !members.entity.isReadOnly else { throw members.notWritable }
-        let row = owner.storedRow
-        let values = try referenced.map { column in
-            guard let value = try row[column] else { throw owner.lacksReferencedValue(column, relationship.model.name) }
-            return value
-        }
         return MemberStatements(
             members: members,
             relationship: relationship,
             columns: columns,
-            ownerValues: values
+            ownerValues: try owner.referencedValues(referenced, relationship.model.name)
         )
     }
 

@@ -41,15 +41,16 @@ extension DatabaseContext {
             else { throw KindredError(.invalidObjectID, of: id) }
             return .object(object)
         }
-        guard id.attributes == destination.entity.primaryKey else {
+        guard let key = destination.key(of: id) else {
             throw KindredError(
                 .invalidObjectID,
-                "\(destination.name) does not have the key (\(id.attributes.joined(separator: ", ")))",
+                "\(destination.name) has no key or table as \(id) names them",
                 entity: destination.name.description
             )
         }
-        if let object = liveObject(destination, ObjectKey(id.values)) { return .object(object) }
-        guard case .foreignKey(_, let referenced) = relationship.link else { return .unread }
+        if let object = liveObject(destination, key) { return .object(object) }
+        // The object of another table, to which no foreign key refers, is read for the error that names it.
+        guard case .foreignKey(_, let referenced) = relationship.link, id.table == nil else { return .unread }
         let values = try referenced.compactMap {
             try id.attributeValue(named: destination.entity.attributes[$0].name)
         }

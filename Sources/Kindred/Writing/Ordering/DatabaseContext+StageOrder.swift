@@ -70,10 +70,10 @@ extension DatabaseContext {
     ) throws -> DatabaseObject? {
         if let new = staging.destinations[relationship.slot] { return new }
         let entity = runtime.entities[relationship.destination]
-        guard case .foreignKey(let columns, let referenced) = relationship.link, referenced == entity.key,
+        guard case .foreignKey(let columns, let referenced) = relationship.link, entity.isKey(referenced),
             let key = try ObjectKey(row, columns)
         else { return nil }
-        return liveObject(entity, key)
+        return liveObject(entity, entity.identity(key))
     }
 
     /// The positions of members that join by a staged change, after those that the owner shows.

@@ -41,8 +41,7 @@ extension DatabaseContext {
             var actions = DatabaseActions(self)
             try actions.follow([
                 DatabaseActions.Gone(entity: entity) { wanted in
-                    let positions = wanted.compactMap(columns.firstIndex(of:))
-                    return Set(try (0..<result.count).compactMap { try ObjectKey(result, $0, positions) })
+                    Set(try entity.referencedKeys(result, wanted, in: columns))
                 }
             ])
             try await actions.settle()

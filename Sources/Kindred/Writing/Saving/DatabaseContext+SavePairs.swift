@@ -80,11 +80,8 @@ struct SavedPairs {
         var cells = RowCells()
         let types = pair.source.context.client.types
         func take(_ object: DatabaseObject, _ columns: [Int], _ own: [Int]) throws {
-            let row = object.storedRow
-            for (column, position) in zip(columns, own) {
-                guard let value = try row[position] else {
-                    throw object.lacksReferencedValue(position, relationship.model.name)
-                }
+            let values = try object.referencedValues(own, relationship.model.name)
+            for (column, (position, value)) in zip(columns, zip(own, values)) {
                 let earlier = cells.columns.contains(column) ? cells : nil
                 try cells.set(value, at: column, of: helper, types)
                 if let earlier, !earlier.hasSameBytes(as: cells, at: column) {

@@ -60,11 +60,8 @@ extension DatabaseContext {
             for column in leaving { cells.setNull(column) }
             return cells
         }
-        let values = destination.storedRow
-        for (column, referenced) in zip(columns, referenced) {
-            guard let value = try values[referenced] else {
-                throw destination.lacksReferencedValue(referenced, relationship.model.name)
-            }
+        let values = try destination.referencedValues(referenced, relationship.model.name)
+        for (column, value) in zip(columns, values) {
             // The values of a new row's generated columns are shown already.
             guard isNew || written.contains(column) else { continue }
             try cells.set(value, at: column, of: entity, client.types)
@@ -113,6 +110,9 @@ extension DatabaseContext {
                 throw object.runtime.notWritable
             }
             for member in members { try member.requireLive() }
+            for object in [owner] + members {
+                try object.requireReferenced(object.storedRow, relationship.model.name)
+            }
             return
         }
         for member in members { try requireDestination(owner, of: member, inverse(of: relationship)) }

@@ -58,7 +58,7 @@ extension SchemaBuilder {
             // A view may not show the row that the key refers to; a materialized one may show deleted rows.
             mayDangle: end.destination != key.destination || tables[end.source].kind == .materializedView
                 || key.mayDangle || tables[key.source].relation.hasChildren,
-            mayRepeat: end.destination != key.destination || tables[key.destination].relation.hasChildren,
+            mayRepeat: end.destination != key.destination,
             isByView: end.viewCount > 0,
             explanation: explanation(of: place)
         )
@@ -203,7 +203,16 @@ extension SchemaBuilder {
     private func isVisible(_ end: RelationshipEnd) -> Bool {
         let (source, destination) = (tables[end.source], tables[end.destination])
         return source.isVisible && destination.isVisible && source.shows(end.columns)
-            && destination.shows(end.destinationColumns)
+            && destination.shows(end.destinationColumns) && tellsReferencedTables(end)
+    }
+
+    /// Whether the role may read which rows a foreign key can refer to: those of inheriting tables it cannot.
+    private func tellsReferencedTables(_ end: RelationshipEnd) -> Bool {
+        switch end.role {
+        case .holder: tables[end.destination].tellsTables
+        case .target: tables[end.source].tellsTables
+        case .helper: tables[end.source].tellsTables && tables[end.destination].tellsTables
+        }
     }
 
     private func diagnoseUnreadable(_ key: ForeignKey) {

@@ -136,7 +136,7 @@ extension SchemaBuilder {
                 let location = annotations.columns[table.relation.oid]?[number]?.location ?? ""
                 report(index, location, "a column of the key cannot be ignored")
             }
-            if !table.shows(table.identity) { tables[index].identity = [] }
+            if !table.shows(table.identity) || !table.tellsTables { tables[index].identity = [] }
         }
     }
 

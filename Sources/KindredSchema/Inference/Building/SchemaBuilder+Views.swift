@@ -28,8 +28,11 @@ extension SchemaBuilder {
                 as: tables[base].attributes[basePlace])
         }
         if tables[view].identity.isEmpty {
-            let key = tables[base].identity.compactMap { shown[$0] }
-            if key.count == tables[base].identity.count { tables[view].identity = key }
+            var wanted = tables[base].identity
+            // The key does not cover the rows of inheriting tables: only with their table does it tell rows apart.
+            if tables[base].relation.hasChildren, !projection.isOnly { wanted.append(Attribute.tableNumber) }
+            let key = wanted.compactMap { shown[$0] }
+            if !tables[base].identity.isEmpty, key.count == wanted.count { tables[view].identity = key }
         }
     }
 }

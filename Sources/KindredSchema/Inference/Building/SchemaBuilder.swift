@@ -77,7 +77,9 @@ final class SchemaBuilder {
     private func makeEntities(_ relationships: [[Relationship]]) -> [Entity] {
         var entities: [Entity] = []
         entities.reserveCapacity(tables.count)
+        let relatives = findRelatives()
         for (index, table) in tables.enumerated() where table.isVisible {
+            let rowTables = rowTables(of: index)
             let identity = table.columnNames(table.identity)
             let isReadOnly = identity.isEmpty || table.kind == .materializedView || !table.relation.isUpdatable
             // The role must not learn of a column that it may not read.
@@ -88,7 +90,9 @@ final class SchemaBuilder {
                 } else {
                     locking != nil && table.relation.isReadable
                 }
-            let hidden = isLocking && locking == .xmin ? [Attribute.xmin] : []
+            let hidden =
+                (isLocking && locking == .xmin ? [Attribute.xmin] : []) + (rowTables == nil ? [] : [Attribute.table])
+            let shown = Set((shownTables[index] ?? []).map(\.table))
             if identity.isEmpty {
                 diagnostics.append(
                     SchemaDiagnostic(
@@ -119,7 +123,10 @@ final class SchemaBuilder {
                     hasDeferrableKeys: table.hasDeferrableKeys,
                     deferrableConstraints: table.deferrableConstraints,
                     checkedColumns: table.checkedColumns,
-                    shownTables: Set((shownTables[index] ?? []).map(\.table)).map { tables[$0].name }.sorted()
+                    shownTables: shown.map { tables[$0].name }.sorted(),
+                    rowTables: rowTables,
+                    // A write through a view changes rows that relatives of its tables may show.
+                    relatives: Set(([index] + shown).flatMap { relatives[$0] ?? [] }).sorted()
                 )
             )
         }
