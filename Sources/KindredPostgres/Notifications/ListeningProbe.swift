@@ -60,7 +60,7 @@ final class ListeningProbe: Sendable {
             configuration: listener.configuration, types: TypeRegistry(), logger: listener.logger)
         let other = try PooledConnection(opened, context: context) { _ in }
         defer { other.end(PostgresListener.closed) }
-        let statement = try ("SELECT pg_catalog.pg_notify(\(channel), '')" as SQL).statement()
+        let statement = try ("SELECT pg_catalog.pg_notify(\(channel), '')" as SQL).statement(isProgrammed: false)
         _ = try await other.run(
             [statement], traits: Request.Traits(isUndoing: true), by: .now + Self.patience, isShielded: true)
     }

@@ -73,7 +73,7 @@ public final class PostgresTransaction: Sendable, RequestScope {
         let question = tracked?.question(after: statements, traits) ?? []
         do {
             var results = try await connection.run(
-                statements + question, traits: traits, by: deadline, scope: self)
+                question.isEmpty ? statements : statements + question, traits: traits, by: deadline, scope: self)
             if !question.isEmpty {
                 client.observe(question, rows: [1], kind: .transactionControl)
                 tracked?.take(results.popLast())

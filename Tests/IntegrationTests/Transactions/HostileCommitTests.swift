@@ -13,12 +13,15 @@ import Testing
     ) async throws {
         let proxy = try FaultProxy()
         defer { proxy.stop() }
-        let wasTag = Mutex(false)
+        let state = Mutex((wasTag: false, isOver: false))
         let forger = MessageForger(seed: 1) { message, _ in
             let isTag = message[0] == UInt8(ascii: "C") && contains(message, tag)
-            return wasTag.withLock { wasTag in
-                defer { wasTag = isTag }
-                return isTag || wasTag ? change(message, isTag) : message
+            return state.withLock { state in
+                // The first only: sessions are put back in transactions of their own.
+                guard !state.isOver else { return message }
+                let isChanged = isTag || state.wasTag
+                state = (isTag, state.wasTag)
+                return isChanged ? change(message, isTag) : message
             }
         }
         proxy.set { direction, bytes in direction == .toClient ? .replace(forger.forge(bytes)) : .forward }
