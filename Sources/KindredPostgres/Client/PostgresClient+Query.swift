@@ -105,9 +105,8 @@ extension PostgresClient {
     /// Runs statements, and learns the types of their results that were made after the catalog was read.
     private func run(_ statements: [Statement], by deadline: MonotonicTime) async throws -> [QueryResult] {
         let results = try await send(statements, by: deadline)
-        for result in results where !result.columns.unknownTypes.isEmpty && types.seeks(result.columns.unknownTypes) {
-            // The statements have succeeded; values of types that stay unknown are raw.
-            if let catalog = try? await send([Self.typeCatalog], by: deadline).first { try? register(catalog) }
+        for result in results where !result.columns.unknownTypes.isEmpty {
+            await learnTypes(of: result) { try await send($0, by: deadline) }
         }
         return results
     }

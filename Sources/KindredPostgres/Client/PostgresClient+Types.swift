@@ -7,6 +7,19 @@ extension PostgresClient {
         try register(try await execute(Self.typeCatalog))
     }
 
+    /// Learns the types of a result that were made after the catalog was read; `send` runs statements.
+    ///
+    /// The result's statement has succeeded, and so no error is thrown: values of types that stay unknown are raw.
+    func learnTypes(of result: QueryResult, _ send: ([Statement]) async throws -> [QueryResult]) async {
+        let unknown = result.columns.unknownTypes
+        guard types.seeks(unknown) else { return }
+        do {
+            for catalog in try await send([Self.typeCatalog]) { try register(catalog) }
+        } catch {
+            types.seekAgain(unknown)
+        }
+    }
+
     /// Reads and writes the values of a type, and of its arrays, with a custom codec.
     ///
     /// - Parameters:

@@ -67,6 +67,9 @@ package final class ServerCursor {
         let results = try await client.observing([declare, fetch]) {
             try await place.run([declare, fetch], by: deadline)
         }
+        for result in results where !result.columns.unknownTypes.isEmpty {
+            await client.learnTypes(of: result) { try await place.run($0, by: deadline) }
+        }
         return try last(of: results)
     }
 

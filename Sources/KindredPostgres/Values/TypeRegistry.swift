@@ -86,6 +86,11 @@ package final class TypeRegistry: Sendable {
             && state.withLock { state in unknown.reduce(false) { state.sought.insert($1).inserted || $0 } }
     }
 
+    /// Counts types as not asked for, after the catalog could not be read.
+    func seekAgain(_ types: [PostgresDataType]) {
+        state.withLock { $0.sought.subtract(types) }
+    }
+
     /// The kind of a type that is not built in.
     package func kind(of type: PostgresDataType) -> Kind? {
         state.withLock { $0.kinds[type] }
