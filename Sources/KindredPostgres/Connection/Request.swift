@@ -118,6 +118,11 @@ final class Request: Sendable {
         copy?.finish(.failure(error))
     }
 
+    /// Whether it may write rows.
+    var mayWriteRows: Bool {
+        !traits.isDescription && (script != nil || statements.contains { $0.text.mayWriteRows })
+    }
+
     /// Whether it may take effect although its answer is missing: it ends no transaction, is in none, and may write.
     var mayTakeEffect: Bool {
         guard !traits.isInTransaction, traits.end != .rollback, !traits.isDescription else { return false }

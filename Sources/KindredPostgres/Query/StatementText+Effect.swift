@@ -30,6 +30,9 @@ extension StatementText {
             ])
     }
 
+    /// Whether it may write rows: settings do not.
+    var mayWriteRows: Bool { mayWrite && !begins(with: ["SET", "RESET", "SHOW"]) }
+
     /// Whether it may commit a part of its work before it ends.
     var mayCommitInside: Bool { begins(with: ["CALL", "DO"]) }
 

@@ -19,6 +19,7 @@ public final class PostgresTransaction: Sendable, RequestScope {
     /// The number of the transaction, if it is tracked.
     let tracked: TrackedID?
     private let state = RankedMutex(TransactionState(), .transactionScope)
+    private let isWriting = Atomic(false)
 
     init(
         client: PostgresClient,
@@ -52,6 +53,20 @@ public final class PostgresTransaction: Sendable, RequestScope {
         return try await client.called(at: fileID, line) {
             // A task outside of the closure uses this scope too.
             try await Self.$current.withValue(innermost) { try await client.query(sql, timeout: timeout) }
+        }
+    }
+
+    /// Whether a statement that may write rows was sent in this scope, or in a savepoint inside it.
+    ///
+    /// SQL of the program's own may, because a function that it calls may write.
+    package var mayHaveWritten: Bool { isWriting.load(ordering: .acquiring) }
+
+    /// Notes that a statement that may write rows is about to be sent.
+    private func noteWriting() {
+        var scope: PostgresTransaction? = self
+        while let found = scope {
+            if found.client === client { found.isWriting.store(true, ordering: .releasing) }
+            scope = found.outer
         }
     }
 
@@ -115,6 +130,7 @@ public final class PostgresTransaction: Sendable, RequestScope {
 
     /// Sends a request, with the statements that open the scope before it; queues it while a savepoint is open inside.
     func send(_ request: Request, by deadline: MonotonicTime) {
+        if !mayHaveWritten, request.mayWriteRows { noteWriting() }
         let alarm: Alarm? = perform { state, effects in
             switch state.admission {
             case .wait:

@@ -115,7 +115,7 @@ import Testing
                     throw Failure()
                 }
             }
-            #expect(ann?["surname"] == "Smith")
+            #expect(try await ann?.value(forKey: "surname")?.attribute == "Smith")
             #expect(created?.isDeleted == true)
         }
     }
@@ -141,6 +141,7 @@ import Testing
             let objects = held.withLock { $0 }
             #expect(objects.count >= 3)
             for object in objects where object.entity.name.name == "email" {
+                _ = try await object.value(forKey: "address")
                 let stored = try await other.value("SELECT address FROM email WHERE id = \(object["id"] ?? 0)")
                 #expect(object.isDeleted ? object["id"] == 77 : object["address"] == stored && object["id"] != 77)
             }
@@ -246,11 +247,11 @@ import Testing
                         ann = try await context.fetch("person").where("id = 1").one()
                         throw Failure()
                     }
-                    #expect(ann?["surname"] == "Outer")
+                    #expect(try await ann?.value(forKey: "surname")?.attribute == "Outer")
                     throw Failure()
                 }
             }
-            #expect(ann?["surname"] == "Smith")
+            #expect(try await ann?.value(forKey: "surname")?.attribute == "Smith")
         }
     }
 }

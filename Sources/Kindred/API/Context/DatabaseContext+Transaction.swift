@@ -11,10 +11,16 @@ extension DatabaseContext {
     /// A context runs one transaction at a time: another task's transaction, or its write outside of one, waits for the
     /// end. A wait that cannot end throws `KindredError` `.contextBusy` after the pool's acquire timeout.
     ///
-    /// If the answer to COMMIT is lost, or a statement inside ended the transaction, objects are restored as well.
-    /// Changed, deleted and created objects are then read again, by one SELECT for each entity, if the database can be
-    /// reached. Objects stored by `save()` are new again; ask `PostgresClient.resolveCommit`, or the database, before
-    /// saving them once more. Statements that begin or end transactions are refused inside.
+    /// Nothing is read before the error reaches the caller. What was read before the transaction had written anything
+    /// stays as it is; raw SQL counts as writing, but for `SET`. What was written, or read after that, shows its former
+    /// row again. An object whose former row is not known, because it was first read then, is stale: its attributes show
+    /// their last values, and the row is read again before a relationship is followed, before `value(forKey:)`
+    /// returns, and before anything of it is written.
+    ///
+    /// If the answer to COMMIT is lost, or a statement inside ended the transaction, objects are restored as well, and
+    /// changed, deleted and created ones are stale. Objects stored by `save()` are new again; ask
+    /// `PostgresClient.resolveCommit`, or the database, before saving them once more. Statements that begin or end
+    /// transactions are refused inside.
     ///
     /// - Parameters:
     ///   - isolation: the isolation level; nil is the server's default. Ignored by savepoints.
@@ -104,15 +110,15 @@ extension Database {
         _ retry: RetryPolicy,
         _ body: () async throws -> T
     ) async throws -> T {
-        var journal = TransactionJournal(self, turns)
+        var journal: TransactionJournal?
         do {
             let result = try await client.withTransaction(
                 isolation: isolation, readOnly: readOnly, deferrable: deferrable, tracksCommit: tracksCommit,
                 retry: retry, fileID: place.fileID, line: place.line
-            ) { _ in
+            ) { scope in
                 // Each attempt starts from the restored objects.
-                let attempt = TransactionJournal(self, turns)
-                try await client.called(at: place) { try await Self.undo(journal, within: outer) }
+                try journal?.undo()
+                let attempt = TransactionJournal(self, turns, scope)
                 journal = attempt
                 return try await TransactionJournal.with(attempt) {
                     let result = try await body()
@@ -120,44 +126,17 @@ extension Database {
                     return result
                 }
             }
-            if let outer { journal.merge(into: outer) } else { journal.commit() }
+            if let outer { journal?.merge(into: outer) } else { journal?.commit() }
             return result
         } catch {
             let isUnknown = (error as? PostgresError)?.mayHaveCommitted == true
             if isUnknown, let outer {
                 // The enclosing transaction has ended too, and undoes all of it.
-                journal.merge(into: outer)
+                journal?.merge(into: outer)
                 throw error
             }
-            try? await client.called(at: place) {
-                try await Self.undo(journal, within: outer, isUnknown: isUnknown)
-            }
+            try? journal?.undo(isUnknown: isUnknown)
             throw error
-        }
-    }
-
-    /// Restores the objects, and reads objects again that were first loaded inside the undone transaction.
-    ///
-    /// The restored values are not recorded in the enclosing journal, which would bring them back if its own
-    /// transaction failed.
-    ///
-    /// - Parameter isUnknown: whether the outcome in the database is unknown, so that objects are read again.
-    private static func undo(
-        _ journal: TransactionJournal,
-        within outer: TransactionJournal?,
-        isUnknown: Bool = false
-    ) async throws {
-        let (changed, created) = isUnknown ? (journal.changedObjects, journal.createdObjects) : ([], [])
-        try await TransactionJournal.with(nil) {
-            let fetched = try journal.undo()
-            outer?.recordFetched(fetched)
-            if isUnknown { journal.contexts.forEach { $0.forgetAllNotes() } }
-            let outdated = Dictionary(grouping: fetched + changed + created) { ObjectIdentifier($0.context) }.values
-            if outdated.isEmpty { return }
-            // A new task, because cancellation of the caller's task may be the reason for undoing.
-            try await Task {
-                for objects in outdated { try await objects[0].context.readAgain(objects, undone: Set(created)) }
-            }.value
         }
     }
 }

@@ -60,7 +60,8 @@ extension DatabaseObject {
 
     /// The value of a key: an attribute's value, a to-one relationship's object, or a to-many relationship's set.
     ///
-    /// Sends one query if a relationship's object is not in memory; attributes and sets cost nothing. Throws
+    /// Sends one query if a relationship's object is not in memory; attributes and sets cost nothing, unless a failed
+    /// transaction may have undone the row: then it is read again first. Throws
     /// `KindredError` `.unknownKey` naming the nearest keys, `.objectDeleted` for a relationship of a deleted object.
     public func value(
         forKey key: String,
@@ -68,6 +69,7 @@ extension DatabaseObject {
         line: Int = #line
     ) async throws -> KeyValue? {
         if let position = runtime.attributeIndex(of: key) {
+            if isStale { try await called(at: fileID, line) { try await $0.readStale(CollectionOfOne(self)) } }
             return try row[position].map(KeyValue.attribute)
         }
         guard let relationship = runtime.relationship(named: key) else { throw runtime.unknownKey(key) }

@@ -20,6 +20,7 @@ extension DatabaseObject {
         async throws
     {
         try await called(at: fileID, line) { context in
+            try await context.readStale(CollectionOfOne(self))
             try requireLive()
             guard let relationship = runtime.relationship(named: key), runtime.attributeIndex(of: key) == nil else {
                 return try await setValues([key: value], in: context)
@@ -45,6 +46,7 @@ extension DatabaseObject {
         async throws
     {
         try await called(at: fileID, line) { context in
+            try await context.readStale(CollectionOfOne(self))
             try requireLive()
             try await setValues(values, in: context)
         }

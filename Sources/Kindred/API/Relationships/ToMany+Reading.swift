@@ -28,8 +28,8 @@ extension ToMany {
     /// until a change or a refresh of the owner makes it stale. An owner fetched alone asks each time.
     public var count: Int {
         get async throws {
-            try owner.requireLive()
             let (context, relationship) = (context, try relationship)
+            try owner.requireLive(try await context.source(of: relationship, from: owner).status)
             if relationship.isComparedByServer { try await context.compareStagedKeys(relationship, of: owner) }
             if let loaded = context.loadedMembers(of: relationship, owner: owner) { return loaded.count }
             if context.stagedChange(relationship, of: owner) != nil { return try await objects.count }
@@ -40,8 +40,8 @@ extension ToMany {
     /// Whether there are no members: from memory if they are loaded, else by one small query, as for ``count``.
     public var isEmpty: Bool {
         get async throws {
-            try owner.requireLive()
             let (context, relationship) = (context, try relationship)
+            try owner.requireLive(try await context.source(of: relationship, from: owner).status)
             if relationship.isComparedByServer { try await context.compareStagedKeys(relationship, of: owner) }
             if let loaded = context.loadedMembers(of: relationship, owner: owner) { return loaded.count == 0 }
             if context.stagedChange(relationship, of: owner) != nil { return try await objects.isEmpty }
@@ -54,8 +54,8 @@ extension ToMany {
     /// False for an object of another entity or context, and for a deleted one.
     public func contains(_ object: DatabaseObject, fileID: String = #fileID, line: Int = #line) async throws -> Bool {
         return try await owner.called(at: fileID, line) { context in
-            try owner.requireLive()
             let relationship = try relationship
+            try owner.requireLive(try await context.source(of: relationship, from: owner).status)
             guard object.core === context.core, try object.runtime === destination, !object.isDeleted,
                 let key = object.key
             else { return false }

@@ -11,18 +11,21 @@ extension DatabaseContext {
     ///   - askedAt: when a read sent its query; nil for the result of a write, which always applies.
     ///   - known: the row as stored, if the object no longer has it.
     func apply(_ row: Row, to object: DatabaseObject, askedAt: UInt64? = nil, stored known: Row? = nil) throws {
-        typealias Change = (old: RowLinks, new: RowLinks, wasStaged: Bool)
+        typealias Change = (old: RowLinks, new: RowLinks, wasStaged: Bool, wasStale: Bool)
         func take(_ state: inout ObjectState, _ stored: Row) -> Change? {
+            let wasStale = state.isStale
             if let askedAt {
                 if state.seenAt > askedAt { return nil }
                 state.seenAt = askedAt
+                state.isStale = false
                 if stored.hasSameBytes(as: row) { return nil }
             }
             let (old, wasStaged) = (RowLinks(state), state.stagingBox != nil)
             let (entity, isRead) = (object.runtime, askedAt != nil)
             state.rebase(on: row, of: entity, keepsBase: isRead && entity.version != nil)
             state.changed(at: askedAt ?? tick())
-            return (old, RowLinks(state), wasStaged)
+            state.isStale = false
+            return (old, RowLinks(state), wasStaged, wasStale)
         }
         let change = change(object, isRead: askedAt != nil) { state in
             _ = take(&state, state.storedRow)
@@ -42,14 +45,17 @@ extension DatabaseContext {
             let newKey = try ObjectKey(row, entity.key), oldKey != newKey
         {
             // The row with the old key is gone, unless another row has taken that key.
-            note { map, time in
+            let scope = writing?.scope
+            let displaced = note { map, time in
                 map.remove(object, entity.index, oldKey)
                 if map.object(entity.index, oldKey) == nil {
-                    map.noteDeleted(entity.index, oldKey, at: time, in: journal?.scope)
+                    map.noteDeleted(entity.index, oldKey, at: time, in: scope)
                 }
-                map.insert(object, entity.index, newKey)
-                map.noteStored(entity.index, newKey)
+                map.noteStored(entity.index, newKey, in: scope)
+                return map.insert(object, entity.index, newKey)
             }
+            // With a key that is checked later, two rows may have it meanwhile: a rollback puts the other object back.
+            if let displaced { journal?.record(displaced) }
             former = oldKey
         } else if core.references.isIndexed, let key = object.key {
             withMap { $0.noteChanged(entity.index, key) }
@@ -58,6 +64,7 @@ extension DatabaseContext {
         if askedAt == nil {
             noteWrittenThrough(entity)
             if isFoundOtherwise { try followKeys(of: object, from: stored) }
+            if change.wasStale { noteUnknownOwners(of: entity) }
         }
     }
 
@@ -70,9 +77,11 @@ extension DatabaseContext {
             guard state.status == .persistent || state.status == .deleting else { return false }
             state.status = .deleted
             state.seenAt = tick()
+            if let staging = state.staging { state.row = staging.stored }
+            state.stagingBox = nil
             return true
         }
-        let wasLive = change(object) {
+        let wasLive = change(object, isRead: true) {
             _ = markDeleted(&$0)
         } _: { _ in
             object.withState(markDeleted)
@@ -80,9 +89,11 @@ extension DatabaseContext {
         guard wasLive else { return }
         let (row, entity, key) = (object.row, object.runtime, object.key)
         if let key {
+            let scope = writing?.scope
             note { map, time in
                 map.remove(object, entity.index, key)
-                map.noteDeleted(entity.index, key, at: time, in: isUndone ? nil : journal?.scope)
+                // An undone row was in no answer that is still valid; another row may have its key.
+                if !isUndone { map.noteDeleted(entity.index, key, at: time, in: scope) }
             }
         }
         noteRow(row, of: entity, key, isDeletion: true)
@@ -181,7 +192,7 @@ extension DatabaseContext {
             if let object = liveObject(entity, key) { try applyDelete(object) } else { unheld.insert(key) }
         }
         guard !unheld.isEmpty else { return }
-        let scope = journal?.scope
+        let scope = writing?.scope
         note { map, time in
             for key in unheld { map.noteDeleted(entity.index, key, at: time, in: scope) }
         }

@@ -9,7 +9,7 @@ extension DatabaseContext {
         if members.count == 0 { return [] }
         var objects: [DatabaseObject] = []
         objects.reserveCapacity(members.count)
-        var made = MadeObjects(isInTransaction: journal != nil)
+        var made = MadeObjects(mayBeUndone: writing != nil)
         let (isAwaking, group) = (mayAwake(entity), members.group)
         let isCurrent = withMap { map in
             guard isFresh || !map.hasForgotten(entity.index, since: members.shownAt ?? members.askedAt)
@@ -17,7 +17,7 @@ extension DatabaseContext {
             let hasNotes = map.hasNotes(entity.index)
             members.forEach { member in
                 let (object, isNew) = self.object(member, entity, group, &map)
-                if isNew, isAwaking || hasNotes || made.isInTransaction {
+                if isNew, isAwaking || hasNotes || made.mayBeUndone {
                     made.add(object, member.key, &map, isAwaking)
                 }
                 objects.append(object)
@@ -32,12 +32,12 @@ extension DatabaseContext {
     func object(
         _ member: Member, of entity: EntityRuntime, _ group: LoadGroup?, knownAt: UInt64
     ) -> DatabaseObject? {
-        var made = MadeObjects(isInTransaction: journal != nil)
+        var made = MadeObjects(mayBeUndone: writing != nil)
         let isAwaking = mayAwake(entity)
         let object = withMap { map -> DatabaseObject? in
             guard !map.hasForgotten(entity.index, since: knownAt) else { return nil }
             let (object, isNew) = self.object(member, entity, group, &map)
-            if isNew, isAwaking || made.isInTransaction || map.hasNotes(entity.index) {
+            if isNew, isAwaking || made.mayBeUndone || map.hasNotes(entity.index) {
                 made.add(object, member.key, &map, isAwaking)
             }
             return object
@@ -60,7 +60,7 @@ extension DatabaseContext {
     }
 
     private func finish(_ made: MadeObjects, _ entity: EntityRuntime) {
-        if !made.undoable.isEmpty { journal?.recordFetched(made.undoable) }
+        if !made.undoable.isEmpty { writing?.recordFetched(made.undoable) }
         if !made.awaking.isEmpty { awake(made.awaking, of: entity) }
     }
 }
@@ -69,17 +69,17 @@ extension DatabaseContext {
 private struct MadeObjects {
     /// Objects with `awakeFromFetch` to call.
     var awaking: [DatabaseObject] = []
-    /// Objects first read inside a transaction, whose rows a rollback may undo.
+    /// Objects first read after a write of the transaction, whose rollback may undo their rows.
     var undoable: [DatabaseObject] = []
-    let isInTransaction: Bool
+    let mayBeUndone: Bool
 
-    init(isInTransaction: Bool) {
-        self.isInTransaction = isInTransaction
+    init(mayBeUndone: Bool) {
+        self.mayBeUndone = mayBeUndone
     }
 
     mutating func add(_ object: DatabaseObject, _ key: ObjectKey, _ map: inout IdentityMap, _ isAwaking: Bool) {
         if isAwaking { awaking.append(object) }
-        if isInTransaction { undoable.append(object) }
+        if mayBeUndone { undoable.append(object) }
         let entity = object.runtime.index
         guard map.hasNotes(entity) else { return }
         if let latest = map.latestRow(entity, key) {

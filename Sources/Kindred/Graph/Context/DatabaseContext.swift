@@ -38,6 +38,9 @@ public final class DatabaseContext: Sendable {
     /// The journal of the task's transaction, if it is in one.
     var journal: TransactionJournal? { TransactionJournal.current(of: database) }
 
+    /// The journal whose rollback takes back what the task reads and notes now; nil while it has written nothing.
+    var writing: TransactionJournal? { journal?.writing }
+
     /// The time of a query, given to `apply` with its answer.
     var now: UInt64 { core.clock.load(ordering: .acquiring) }
 
@@ -69,7 +72,7 @@ public final class DatabaseContext: Sendable {
     /// Notes that rows of an entity are gone, or may be (`areInDoubt`), without knowing which.
     func noteLostRows(of entity: Int, areInDoubt: Bool = false) {
         let (before, time) = note { map, time in (map.noteLostRows(entity, at: time, areInDoubt: areInDoubt), time) }
-        journal?.recordLostRows(before, entity, at: time, in: self)
+        writing?.recordLostRows(before, entity, at: time, in: self)
         noteWrittenThrough(runtime.entities[entity])
     }
 
@@ -177,7 +180,7 @@ extension DatabaseContext {
             for (position, object) in objects.enumerated() { object.join(group, at: Int32(clamping: position)) }
         }
         guard let first = objects.first, known.count < objects.count else { return objects }
-        journal?.recordFetched(Self.new(among: objects, known))
+        writing?.recordFetched(Self.new(among: objects, known))
         if awakes(entity, first) { awake(Self.new(among: objects, known), of: entity) }
         return objects
     }
@@ -211,15 +214,16 @@ extension DatabaseContext {
         } else {
             (object, isNew) = (makeAlone(), true)
         }
-        if isNew { journal?.recordFetched([object]) }
+        if isNew { writing?.recordFetched([object]) }
         if isNew, awakes(entity, object) { awake([object], of: entity) }
         return object
     }
 
     /// Applies notes on a row to an object made from an answer; the journal records them for a rollback.
     private func tellNotes(to object: DatabaseObject, _ key: ObjectKey, askedAt: UInt64, _ map: inout IdentityMap) {
-        guard let replaced = map.tellNotes(to: object, key, askedAt: askedAt) else { return }
-        journal?.recordLatestRow(replaced, object.runtime.index, key, in: self)
+        let writing = writing
+        guard let replaced = map.tellNotes(to: object, key, askedAt: askedAt, in: writing?.scope) else { return }
+        writing?.recordLatestRow(replaced, object.runtime.index, key, in: self)
     }
 
     func make(_ seed: ObjectSeed) -> DatabaseObject {

@@ -13,9 +13,9 @@ struct ReleasedRow: Sendable {
     /// Since when the row may be newer than loaded relationships hold it.
     let changedAt: UInt64
 
-    /// Nil if the row is not stored, or unchanged since it was read.
+    /// Nil if the row is not stored, unchanged since it was read, or stale.
     init?(_ entity: EntityRuntime, _ state: ObjectState) {
-        guard state.isNewer, state.status == .persistent else { return nil }
+        guard state.isNewer, state.status == .persistent, !state.isStale else { return nil }
         self.entity = entity
         row = state.storedRow
         changedAt = state.seenAt
@@ -38,12 +38,35 @@ struct IdentityMap {
         let at: UInt64
         /// The transaction of the deletion: if it is rolled back, the row exists.
         let scope: TransactionScope?
+        /// The deletion that counts again if this one is rolled back.
+        var former: Former?
+        /// The transaction that has stored a row with the key again: if it is rolled back, the deletion counts.
+        var storedIn: TransactionScope?
 
-        func isRunning(besides root: TransactionScope?) -> Bool {
-            scope.map { $0.root !== root && $0.isRunning } ?? false
+        /// The last deletion that was not rolled back.
+        var valid: Deletion? { scope?.isUndone == true ? former?.deletion.valid : self }
+
+        func counts(since time: UInt64) -> Bool {
+            guard let valid, valid.at > time else { return false }
+            return valid.storedIn == nil || valid.storedIn?.isUndone == true
         }
 
-        func counts(since time: UInt64) -> Bool { at > time && scope?.isUndone != true }
+        /// Whether it counts for a task in a transaction, or in none.
+        func counts(since time: UInt64, in root: TransactionScope?) -> Bool {
+            func isHidden(_ scope: TransactionScope) -> Bool { scope.root !== root && scope.isRunning }
+            guard let valid else { return false }
+            if let scope = valid.scope, isHidden(scope) {
+                return valid.former?.deletion.counts(since: time, in: root) ?? false
+            }
+            return valid.at > time && (valid.storedIn.map { $0.isUndone || isHidden($0) } ?? true)
+        }
+    }
+
+    /// A deletion below another one; a class, because few have one.
+    private final class Former: Sendable {
+        let deletion: Deletion
+
+        init(_ deletion: Deletion) { self.deletion = deletion }
     }
 
     private struct Table {
@@ -170,21 +193,24 @@ struct IdentityMap {
         return (objects, known)
     }
 
-    mutating func insert(_ object: DatabaseObject, _ entity: Int, _ key: ObjectKey) {
-        if case .temporary(let number) = key {
-            tables[place(entity)].temporaries[number] = object
-        } else {
-            references.insert(object, entity, key)
+    /// Inserts an object in place of any other, which is returned.
+    @discardableResult
+    mutating func insert(_ object: DatabaseObject, _ entity: Int, _ key: ObjectKey) -> DatabaseObject? {
+        guard case .temporary(let number) = key else {
+            let displaced = references.insert(object, entity, key)
             if references.isIndexed { noteChanged(entity, key) }
+            return displaced
         }
+        tables[place(entity)].temporaries[number] = object
+        return nil
     }
 
-    /// Removes the key, if it stands for this object.
+    /// Removes the object, if it was inserted with this key, also where another one has taken its place.
     mutating func remove(_ object: DatabaseObject, _ entity: Int, _ key: ObjectKey) {
         if case .temporary(let number) = key {
             tables[place(entity)].temporaries[number] = nil
-        } else if references.object(entity, key) === object {
-            references.remove(object, entity)
+        } else {
+            references.remove(object, entity, key)
         }
     }
 
@@ -204,12 +230,14 @@ struct IdentityMap {
         let index = tables[place].indexes.firstIndex { $0.columns == columns } ?? tables[place].indexes.count
         if index == tables[place].indexes.count { tables[place].indexes.append(ColumnIndex(columns)) }
         guard let keys = try tables[place].indexes[index].keys(values, references, entity.index) else {
-            return try references.objects(of: entity.index).filter { try ObjectKey($0.storedRow, columns) == values }
+            return try references.objects(of: entity.index).filter {
+                try !$0.isStale && ObjectKey($0.storedRow, columns) == values
+            }
         }
         var objects: [DatabaseObject] = []
         for key in keys {
             if let object = references.object(entity.index, key), try ObjectKey(object.storedRow, columns) == values {
-                objects.append(object)
+                if !object.isStale { objects.append(object) }
             } else {
                 tables[place].indexes[index].remove(key, from: values)
             }
@@ -232,8 +260,7 @@ struct IdentityMap {
     func deletedKeys(_ entity: Int, since time: UInt64, in root: TransactionScope?) -> Set<ObjectKey> {
         read(entity, orNone: []) { table in
             if table.deletedAt <= time { return [] }
-            let seen = table.deleted.lazy.filter { $0.value.counts(since: time) && !$0.value.isRunning(besides: root) }
-            return Set(seen.map(\.key))
+            return Set(table.deleted.lazy.filter { $0.value.counts(since: time, in: root) }.map(\.key))
         }
     }
 
@@ -248,16 +275,24 @@ struct IdentityMap {
 
     mutating func noteDeleted(_ entity: Int, _ key: ObjectKey, at time: UInt64, in scope: TransactionScope? = nil) {
         let place = placeToNote(entity)
-        tables[place].deleted[key] = Deletion(at: time, scope: scope)
+        var deletion = Deletion(at: time, scope: scope)
+        if let scope, var before = tables[place].deleted[key]?.valid {
+            // Only one of those that can no longer be rolled back is needed.
+            if before.scope?.isRunning != true { before.former = nil }
+            deletion.former = before.scope === scope ? before.former : Former(before)
+        }
+        tables[place].deleted[key] = deletion
         tables[place].deletedAt = max(time, tables[place].deletedAt)
-        tables[place].latestRows[key] = nil
+        // A rollback needs it again.
+        if scope == nil { tables[place].latestRows[key] = nil }
         if tables[place].deleted.count > maximumNotes { overfullEntity = entity }
     }
 
-    /// Removes the note that a row was deleted: it exists again.
-    mutating func noteStored(_ entity: Int, _ key: ObjectKey) {
+    /// Takes back the note that a row was deleted, until the scope that has stored it again is rolled back.
+    mutating func noteStored(_ entity: Int, _ key: ObjectKey, in scope: TransactionScope? = nil) {
         guard !read(entity, orNone: true, { $0.deleted.isEmpty }) else { return }
-        tables[place(entity)].deleted[key] = nil
+        let place = place(entity)
+        if scope == nil { tables[place].deleted[key] = nil } else { tables[place].deleted[key]?.storedIn = scope }
     }
 
     /// Whether notes on an entity's rows were evicted after a time: rows read before may be stale.
@@ -417,10 +452,12 @@ struct IdentityMap {
     /// Applies the notes on a row to an object made from an answer.
     ///
     /// - Returns: The noted row, if the answer's row is newer and replaces it.
-    mutating func tellNotes(to object: DatabaseObject, _ key: ObjectKey, askedAt: UInt64) -> LatestRow? {
+    mutating func tellNotes(
+        to object: DatabaseObject, _ key: ObjectKey, askedAt: UInt64, in scope: TransactionScope?
+    ) -> LatestRow? {
         let entity = object.runtime.index
         guard hasNotes(entity) else { return nil }
-        noteStored(entity, key)
+        noteStored(entity, key, in: scope)
         if let latest = latestRow(entity, key), latest.changedAt > askedAt { object.withState { $0.show(latest) } }
         if isDeleting(entity, key) { object.markDeleting() }
         return noteRead(object.storedRow, entity, key, askedAt: askedAt)

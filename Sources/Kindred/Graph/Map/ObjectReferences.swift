@@ -10,13 +10,17 @@ final class ObjectReferences: Sendable {
         /// Objects whose keys are not one integer.
         var others = ObjectTable<ObjectKey, DatabaseObject>(tag: 1)
 
-        mutating func insert(_ object: DatabaseObject, _ key: ObjectKey) {
+        mutating func insert(_ object: DatabaseObject, _ key: ObjectKey) -> DatabaseObject? {
             if object.tablePlace >= 0, (object.tablePlace & 1 == 0) != key.isInteger { remove(object) }
-            if case .integer(let integer) = key {
-                integers.insert(object, integer)
-            } else {
-                others.insert(object, key)
-            }
+            if case .integer(let integer) = key { return integers.insert(object, integer) }
+            return others.insert(object, key)
+        }
+
+        /// Whether an object was inserted with a key.
+        func holds(_ object: DatabaseObject, _ key: ObjectKey) -> Bool {
+            guard object.tablePlace >= 0, (object.tablePlace & 1 == 0) == key.isInteger else { return false }
+            if case .integer(let integer) = key { return integers.key(of: object) == integer }
+            return others.key(of: object) == key
         }
 
         mutating func remove(_ object: DatabaseObject) {
@@ -111,18 +115,18 @@ final class ObjectReferences: Sendable {
         }
     }
 
-    /// Inserts an object in place of any other; its former key is removed.
-    func insert(_ object: DatabaseObject, _ entity: Int, _ key: ObjectKey) {
+    /// Inserts an object in place of any other, which is returned; its former key is removed.
+    func insert(_ object: DatabaseObject, _ entity: Int, _ key: ObjectKey) -> DatabaseObject? {
         entities.withLock { entities in
             let place = entities.place(entity, orMake: Entity())
-            entities[place].insert(object, key)
+            return entities[place].insert(object, key)
         }
     }
 
-    /// Removes an object, if it was inserted.
-    func remove(_ object: DatabaseObject, _ entity: Int) {
+    /// Removes an object, if it was inserted with a key.
+    func remove(_ object: DatabaseObject, _ entity: Int, _ key: ObjectKey) {
         entities.withLock { entities in
-            guard let place = entities.place(entity) else { return }
+            guard let place = entities.place(entity), entities[place].holds(object, key) else { return }
             entities[place].remove(object)
         }
     }

@@ -103,13 +103,14 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
         return nil
     }
 
-    /// Inserts an object in place of any other; its former key is removed.
-    mutating func insert(_ object: Object, _ key: Key) {
+    /// Inserts an object in place of any other, which is returned; its former key is removed.
+    @discardableResult
+    mutating func insert(_ object: Object, _ key: Key) -> Object? {
         growIndex(count + 1)
         let number: Int
         if object.tablePlace >= 0 {
             number = Int(object.tablePlace >> 1)
-            if entries[number].key == key, find(key)?.number == number { return }
+            if entries[number].key == key, find(key)?.number == number { return nil }
             removeFromIndex(number)
             entries[number].key = key
         } else {
@@ -117,8 +118,13 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
         }
         var place = firstPlace(key)
         while let other = index[place].number, entries[other].key != key { place = (place + 1) & (index.count - 1) }
+        let displaced = index[place].number.flatMap { retained($0) }
         index[place] = Mark(number)
+        return displaced
     }
+
+    /// The key that an object was inserted with; nil if it was not.
+    func key(of object: Object) -> Key? { object.tablePlace >= 0 ? entries[Int(object.tablePlace >> 1)].key : nil }
 
     /// Removes an object's entry, if it has one.
     mutating func remove(_ object: Object) {

@@ -24,7 +24,7 @@ extension DatabaseContext {
         }
         guard let key, !slots.isEmpty else { return }
         let entry = RelationshipLog.Entry(
-            member: key, former: former, row: new.isStored ? new.stored : nil, scope: journal?.scope)
+            member: key, former: former, row: new.isStored ? new.stored : nil, scope: writing?.scope)
         for slot in slots {
             let relationship = entity.relationships[slot]
             guard case .foreignKey(let columns, _) = relationship.link, knows(relationship.destination)
@@ -36,6 +36,14 @@ extension DatabaseContext {
         }
     }
 
+    /// Notes that a row left owners which are not known, as its former row may have been undone.
+    func noteUnknownOwners(of entity: EntityRuntime) {
+        for relationship in entity.foreignKeys {
+            noteAllStale(relationship.destination, slot: relationship.inverseSlot)
+        }
+        for end in entity.helperEnds { noteAllStale(end.entity, slot: end.slot) }
+    }
+
     /// Notes a stored, changed or deleted row at the owners that it refers to.
     func noteRow(_ row: Row, of entity: EntityRuntime, _ key: ObjectKey?, isDeletion: Bool = false) {
         if runtime.countLimits != nil {
@@ -44,7 +52,7 @@ extension DatabaseContext {
         noteHelperRow(row, of: entity)
         noteWrittenThrough(entity)
         guard let key else { return }
-        let entry = RelationshipLog.Entry(member: key, row: row, isDeletion: isDeletion, scope: journal?.scope)
+        let entry = RelationshipLog.Entry(member: key, row: row, isDeletion: isDeletion, scope: writing?.scope)
         for relationship in entity.foreignKeys {
             guard case .foreignKey(let columns, _) = relationship.link, knows(relationship.destination),
                 let owner = try? ObjectKey(row, columns)
@@ -55,7 +63,7 @@ extension DatabaseContext {
 
     /// Notes a changed row at one more owner, besides those that it refers to.
     func noteRow(_ row: Row, _ key: ObjectKey, atOwner owner: DatabaseObject, _ relationship: RelationshipRuntime) {
-        let entry = RelationshipLog.Entry(member: key, row: row, scope: journal?.scope)
+        let entry = RelationshipLog.Entry(member: key, row: row, scope: writing?.scope)
         note(entry, relationship.source, relationship.slot, of: ownKeys(relationship, owner))
     }
 
@@ -66,7 +74,7 @@ extension DatabaseContext {
             map.setLatestRow(LatestRow(row: row, changedAt: time), entity.index, key)
             return before
         }
-        journal?.recordLatestRow(before, entity.index, key, in: self)
+        writing?.recordLatestRow(before, entity.index, key, in: self)
         noteRow(row, of: entity, key)
     }
 
@@ -110,7 +118,7 @@ extension DatabaseContext {
         ) {
             guard let key = member.key else { return }
             let entry = RelationshipLog.Entry(
-                member: key, former: former, row: member.storedRow, isPaired: isPaired, scope: journal?.scope)
+                member: key, former: former, row: member.storedRow, isPaired: isPaired, scope: writing?.scope)
             self.note(entry, entity, slot, of: ownKeys(runtime.entities[entity].relationships[slot], owner))
         }
         note(owner, relationship.source, relationship.slot, member, former.member)
@@ -138,7 +146,7 @@ extension DatabaseContext {
     /// Notes at one end that a pair went, where the other end has no object.
     func noteUnpaired(_ entity: Int, slot: Int, owner: ObjectKey, member: ObjectKey) {
         count(runtime.entities[entity].relationships[slot], ofOwner: owner)
-        let entry = RelationshipLog.Entry(member: member, isPaired: false, scope: journal?.scope)
+        let entry = RelationshipLog.Entry(member: member, isPaired: false, scope: writing?.scope)
         note(entry, entity, slot, of: [owner])
         notePairs(besides: runtime.entities[entity].relationships[slot])
     }

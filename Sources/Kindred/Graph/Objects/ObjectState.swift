@@ -19,6 +19,11 @@ package struct ObjectState: Sendable {
     /// The position among the rows of `group`.
     package var position: Int32
     package var status: Status
+    /// Whether a rollback may have undone the row.
+    ///
+    /// It is read again before a relationship is followed or anything is written. The flag lies in the padding behind
+    /// `status`.
+    var isStale = false
     /// The unsaved changes.
     package var stagingBox: StagingBox?
     /// The time of the row's last own read or change, 0 if it is as its group was read; the lowest bit tells whether it

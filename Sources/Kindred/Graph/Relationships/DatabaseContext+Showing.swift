@@ -12,6 +12,7 @@ extension DatabaseContext {
     func loadedMembers(
         of relationship: RelationshipRuntime, owner: DatabaseObject, _ source: LinkSource
     ) -> LoadedMembers? {
+        if source.isStale { return nil }
         if case .many(let members) = source.loaded {
             if let shownAt = members.shownAt, isQuiet(since: shownAt) { return members }
             if isUsable(members.batch, relationship, owner) {
@@ -53,12 +54,13 @@ extension DatabaseContext {
         let keys = ownKeys(relationship, owner)
         var known: [Member] = []
         for member in shown.members {
-            guard let object = withMap({ $0.object(relationship.destination, member.key) }) else { return nil }
+            guard let object = withMap({ $0.object(relationship.destination, member.key) }), !object.isStale
+            else { return nil }
             let row = object.storedRow
             if case .referenced(_, let columns) = relationship.link, !Self.refers(row, columns, to: keys) { continue }
             known.append(Member(key: member.key, row: row))
         }
-        let batch = LoadedBatch(known, askedAt: shown.shownAt ?? shown.askedAt, in: journal?.scope)
+        let batch = LoadedBatch(known, askedAt: shown.shownAt ?? shown.askedAt, in: writing?.scope)
         return show(LoadedMembers(batch, 0..<known.count), relationship, owner)
     }
 
@@ -175,6 +177,7 @@ extension DatabaseContext {
         if let object = known.object {
             return object.withState { state in
                 if state.status == .deleted { return .nonmember }
+                if state.isStale, state.stagingBox == nil { return .unknown }
                 let member = Member(key: key, row: state.storedRow)
                 if let new = state.stagingBox?.staging.destinations[relationship.inverseSlot] {
                     return new === owner ? .member(member) : .nonmember
@@ -269,9 +272,10 @@ extension DatabaseContext {
         }
         let current = members.members
         let rows = withMap { map in
-            current.map { member in
-                (map.object(relationship.destination, member.key)?.row
-                    ?? map.latestRow(relationship.destination, member.key)?.row) ?? member.row
+            current.map { member -> Row in
+                let object = map.object(relationship.destination, member.key)
+                if let row = object?.withState({ $0.isStale ? nil : $0.row }) { return row }
+                return map.latestRow(relationship.destination, member.key)?.row ?? member.row
             }
         }
         var elements: [Element] = []

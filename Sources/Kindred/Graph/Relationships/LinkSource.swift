@@ -3,6 +3,8 @@ import KindredPostgres
 /// The state of an object from which a relationship is followed, read under one lock.
 struct LinkSource: Sendable {
     let status: ObjectState.Status
+    /// Whether the row has to be read again first.
+    let isStale: Bool
     /// The row with staged values.
     let row: Row
     let staging: Staging?
@@ -22,6 +24,7 @@ struct LinkSource: Sendable {
     private init(_ state: ObjectState, _ slot: Int, _ entity: EntityRuntime) {
         key = state.key(entity)
         status = state.status
+        isStale = state.isStale
         row = state.row
         staging = state.staging
         loaded = state.relationships[slot]

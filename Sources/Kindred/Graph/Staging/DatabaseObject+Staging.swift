@@ -140,11 +140,12 @@ extension ObjectState {
     /// soon differ because of a running save.
     mutating func setCells(_ cells: RowCells, _ staging: inout Staging, _ inFlight: ColumnSet) {
         row = row.replacing(cells)
-        // A new object keeps every given value, also NULL: otherwise the default would apply.
-        let isNew = status == .inserted
+        // A new object keeps every given value, also NULL: otherwise the default would apply. With what a stale row has
+        // nothing can be compared.
+        let keepsAll = status == .inserted || isStale
         staging.columns.subtract(cells.columns)
         staging.columns.formUnion(
-            isNew
+            keepsAll
                 ? cells.columns
                 : cells.columns.filter { inFlight.contains($0) || !row.hasSameBytes(as: staging.stored, at: $0) })
     }

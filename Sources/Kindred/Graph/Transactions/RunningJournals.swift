@@ -59,7 +59,8 @@ extension DatabaseContext {
     func change<T>(
         _ object: DatabaseObject, isRead: Bool = false, _ body: (inout ObjectState) -> Void, _ run: (Row?) -> T
     ) -> T {
-        let own = journal
+        // What is read before anything was written stays after a rollback.
+        let own = isRead ? writing : journal
         own?.record(object)
         return core.journals.applying(of: object, by: own, isRead: isRead, body, run)
     }

@@ -16,9 +16,11 @@ final class TransactionJournal: Sendable {
     let scope: TransactionScope
     /// The contexts that the transaction may change.
     let turns: ContextTurns
+    private let transaction: PostgresTransaction
 
-    init(_ database: Database, _ turns: ContextTurns) {
+    init(_ database: Database, _ turns: ContextTurns, _ transaction: PostgresTransaction) {
         self.turns = turns
+        self.transaction = transaction
         self.database = database
         outer = Self.innermost
         enclosing = Self.current(of: database)
@@ -36,6 +38,11 @@ final class TransactionJournal: Sendable {
     static func with<T>(_ journal: TransactionJournal?, _ body: () async throws -> T) async rethrows -> T {
         try await $innermost.withValue(journal, operation: body)
     }
+
+    /// The journal of the innermost scope around the task that may have written; nil if none has.
+    ///
+    /// Its rollback takes back what is read and noted now. What is read without one stays.
+    var writing: TransactionJournal? { transaction.mayHaveWritten ? self : enclosing?.writing }
 
     /// Whether this is a journal, or one of a scope inside it.
     func isWithin(_ journal: TransactionJournal) -> Bool {
@@ -191,9 +198,6 @@ final class TransactionJournal: Sendable {
         }
     }
 
-    /// The objects whose rows were created inside.
-    var createdObjects: [DatabaseObject] { entries.withLock { $0.created.filter { !$0.isInserted } } }
-
     /// Records an object whose row the transaction stored.
     func recordCreated(_ object: DatabaseObject) {
         let context = object.context
@@ -203,7 +207,7 @@ final class TransactionJournal: Sendable {
         }
     }
 
-    /// Records objects read inside, because they may show rows that a rollback undoes.
+    /// Records objects first read after a write, because they may show rows that a rollback undoes.
     func recordFetched(_ objects: [DatabaseObject]) {
         entries.withLock { $0.fetched += objects.map { WeakObject(object: $0) } }
     }
@@ -260,15 +264,30 @@ final class TransactionJournal: Sendable {
         finish()
     }
 
-    /// Restores every object; returns those first read inside, which may show undone values.
-    func undo() throws -> [DatabaseObject] {
+    /// Restores every object, without a statement; those first read after a write become stale.
+    ///
+    /// - Parameter isUnknown: whether the transaction may have been committed: what it wrote becomes stale too.
+    func undo(isUnknown: Bool = false) throws {
+        // Not recorded in the enclosing journal, which would bring the undone values back.
+        try Self.$innermost.withValue(nil) { try restore(isUnknown: isUnknown && transaction.mayHaveWritten) }
+    }
+
+    private func restore(isUnknown: Bool) throws {
         scope.undo()
         let entries = entries.withLock { entries in
             entries.listStored()
             return entries
         }
+        let fetched = entries.fetched.compactMap(\.object)
+        var contexts = entries.contexts
+        for object in fetched where !contexts.contains(where: { $0.core === object.core }) {
+            contexts.append(object.context)
+        }
         defer {
-            for context in entries.contexts { context.noteUndone() }
+            for context in contexts {
+                if isUnknown { context.forgetAllNotes() }
+                context.noteUndone()
+            }
             finish()
         }
         for (context, entity, key, row) in entries.rows.reversed() {
@@ -281,23 +300,31 @@ final class TransactionJournal: Sendable {
         for (pair, before) in entries.pairs {
             before.context.core.staged.withLock { $0.put(pair, before.entry) }
         }
-        var contexts: [ObjectIdentifier: DatabaseContext] = [:]
-        for (object, _) in entries.before.values where !created.contains(object) {
-            guard let (undone, state) = putBack(object) else { continue }
-            object.context.moved(object, from: undone, to: state)
-            if state.status == .inserted { contexts[ObjectIdentifier(object.context)] = object.context }
-        }
-        for context in contexts.values { context.core.staged.withLock { $0.sortNew() } }
+        putBack(entries.before.values.map(\.object).filter { !created.contains($0) })
         // After the others, which no longer refer to them: what was staged instead stays.
         for (_, new) in Dictionary(grouping: created.filter(\.isInserted), by: { ObjectIdentifier($0.context) }) {
             new[0].context.rollback(Set(new))
         }
-        for object in created { try object.context.applyDelete(object, isUndone: true) }
-        var seen = Set<DatabaseObject>()
-        return entries.fetched.compactMap(\.object).filter { object in
-            // Includes recorded objects: their recorded state was read inside.
-            !created.contains(object) && seen.insert(object).inserted
+        if isUnknown {
+            for object in entries.before.values.map(\.object) + entries.created { object.markStale() }
+        } else {
+            for object in created { try object.context.applyDelete(object, isUndone: true) }
         }
+        // Includes recorded objects: their recorded state was read inside.
+        for object in fetched where !created.contains(object) { object.markStale() }
+    }
+
+    /// Restores objects' recorded states, and their places in the identity map.
+    private func putBack(_ objects: [DatabaseObject]) {
+        let restored = objects.compactMap { object in putBack(object).map { (object, $0.undone, $0.state) } }
+        // All of them leave their places before the first takes its former one: keys may have changed hands.
+        for (object, undone, _) in restored { object.context.leave(object, undone) }
+        var contexts: [ObjectIdentifier: DatabaseContext] = [:]
+        for (object, undone, state) in restored {
+            object.context.enter(object, from: undone, to: state)
+            if state.status == .inserted { contexts[ObjectIdentifier(object.context)] = object.context }
+        }
+        for context in contexts.values { context.core.staged.withLock { $0.sortNew() } }
     }
 
     /// Restores an object's recorded state; returns its state before and after.
@@ -322,17 +349,34 @@ final class TransactionJournal: Sendable {
 }
 
 extension DatabaseContext {
-    /// Moves a restored object to its key in the identity map.
-    fileprivate func moved(_ object: DatabaseObject, from undone: ObjectState, to state: ObjectState) {
+    /// Removes an object from the key that it had in an undone scope.
+    fileprivate func leave(_ object: DatabaseObject, _ undone: ObjectState) {
+        guard let key = undone.key(object.runtime) else { return }
+        withMap { $0.remove(object, object.runtime.index, key) }
+    }
+
+    /// Puts a restored object at its key in the identity map.
+    fileprivate func enter(_ object: DatabaseObject, from undone: ObjectState, to state: ObjectState) {
         let entity = object.runtime
-        let (undoneKey, key) = (undone.key(entity), state.key(entity))
-        withMap { map in
-            if let undoneKey { map.remove(object, entity.index, undoneKey) }
-            if let key, state.status != .deleted {
+        if let key = state.key(entity), state.status != .deleted {
+            withMap { map in
                 map.insert(object, entity.index, key)
                 map.noteStored(entity.index, key)
             }
         }
         if undone.stagingBox != nil || state.stagingBox != nil { releaseIfUnstaged(object) }
+    }
+}
+
+extension DatabaseObject {
+    /// Marks a stored row that may have been undone: it is read again before it is used.
+    fileprivate func markStale() {
+        guard !runtime.key.isEmpty else { return }
+        let time = context.tick()
+        withState { state in
+            guard state.status == .persistent || state.status == .deleting else { return }
+            state.isStale = true
+            state.seenAt = time
+        }
     }
 }

@@ -13,8 +13,7 @@ extension DatabaseContext {
                 entity: id.entity.description
             )
         }
-        if let object = liveObject(entity, key) { return object }
-        if let object = try await fetch(entity, key) { return object }
+        if let object = try await found(entity, key, as: key) { return object }
         throw KindredError(.notFound, "There is no row \(id)", entity: id.entity.description)
     }
 
@@ -64,7 +63,11 @@ extension DatabaseContext {
         if entity.rowTable != nil { return try await findFirst(entity, keys) }
         // Held until the end: memory holds its objects weakly.
         var found: [ObjectKey: DatabaseObject] = [:]
-        for key in keys { found[key] = liveObject(entity, key) }
+        var stale: [ObjectKey: DatabaseObject] = [:]
+        for key in keys {
+            guard let object = liveObject(entity, key) else { continue }
+            if object.isStale { stale[key] = object } else { found[key] = object }
+        }
         let missing = keys.filter { found[$0] == nil }
         var others: [DatabaseObject] = []
         if !missing.isEmpty {
@@ -75,21 +78,36 @@ extension DatabaseContext {
                 if let key = object.key, seen.contains(key) { found[key] = object } else { others.append(object) }
             }
         }
+        for (key, object) in stale where found[key] == nil { try applyDelete(object) }
         return keys.compactMap { found[$0] } + others
     }
 
     func find(_ entity: EntityRuntime, _ values: [any PropertyValue]) async throws -> DatabaseObject? {
         guard let key = try key(of: entity, values.map { try $0.propertyContent }) else { return nil }
-        if let object = liveObject(entity, entity.identity(key)) { return object }
-        if entity.rowTable != nil { return try await findFirst(entity, [key]).first }
-        return try await fetch(entity, key)
+        let identity = entity.identity(key)
+        guard entity.rowTable != nil else { return try await found(entity, key, as: identity) }
+        if let object = liveObject(entity, identity), !object.isStale { return object }
+        return try await findFirst(entity, [key]).first
+    }
+
+    /// The object of a key: from memory, or read; a stale one is read again.
+    private func found(
+        _ entity: EntityRuntime, _ key: ObjectKey, as identity: ObjectKey
+    ) async throws -> DatabaseObject? {
+        let known = liveObject(entity, identity)
+        if let known, !known.isStale { return known }
+        if let object = try await fetch(entity, key) { return object }
+        if let known { try applyDelete(known) }
+        return nil
     }
 
     /// The objects of keys where rows of several tables may have one: the row of the entity's own table, else that of another.
     private func findFirst(_ entity: EntityRuntime, _ keys: [ObjectKey]) async throws -> [DatabaseObject] {
         // Only a row of the own table is certain to be the first. Held until the end: memory holds its objects weakly.
         var found: [ObjectKey: DatabaseObject] = [:]
-        for key in keys { found[key] = liveObject(entity, entity.identity(key)) }
+        for key in keys {
+            if let object = liveObject(entity, entity.identity(key)), !object.isStale { found[key] = object }
+        }
         let missing = keys.filter { found[$0] == nil }
         var others: [DatabaseObject] = []
         if !missing.isEmpty {

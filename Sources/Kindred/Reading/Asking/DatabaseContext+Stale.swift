@@ -53,19 +53,37 @@ extension DatabaseContext {
         for object in try await readAgain(objects, isLocked: true) { object.withState { $0.acceptStoredVersion() } }
     }
 
-    /// Reads objects' rows again and drops their relationships: one SELECT for each entity; returns the objects found.
+    /// Reads rows again that a failed transaction may have undone, before they are used: one SELECT for each entity.
+    ///
+    /// `isDeleted` is true for objects whose rows are gone. Other stale objects of the entities are read with them, so
+    /// that a loop over many sends few statements.
+    func readStale(_ objects: some Collection<DatabaseObject>) async throws {
+        // Nearly always nothing was ever undone.
+        guard undoCount > 0, objects.contains(where: \.isStale) else { return }
+        for (entity, stale) in grouped(objects.filter(\.isStale)) {
+            let others = faulting == .batch ? withMap { $0.objects(of: entity.index) }.lazy.filter(\.isStale) : nil
+            try await readAgain(stale + (others?.prefix(LoadGroup.wholeGroup).map(\.self) ?? []))
+        }
+    }
+
+    /// The object's state to follow a relationship from; a stale row is read again first.
+    func source(of relationship: RelationshipRuntime, from object: DatabaseObject) async throws -> LinkSource {
+        let source = LinkSource(object, relationship.slot)
+        guard source.isStale else { return source }
+        try await readStale(CollectionOfOne(object))
+        return LinkSource(object, relationship.slot)
+    }
+
+    /// Reads objects' rows again: one SELECT for each entity; returns the objects found.
     ///
     /// `isDeleted` is true for objects whose rows are gone. Staged changes stay, based on the former rows.
     ///
-    /// - Parameter undone: objects created in a transaction and marked as deleted, whose rows may exist.
+    /// - Parameter isLocked: whether rows are locked, and relationships dropped.
     @discardableResult
-    func readAgain(
-        _ objects: [DatabaseObject], isLocked: Bool = false, undone: Set<DatabaseObject> = []
-    ) async throws -> [DatabaseObject] {
+    private func readAgain(_ objects: [DatabaseObject], isLocked: Bool = false) async throws -> [DatabaseObject] {
         var found: [DatabaseObject] = []
         let live = objects.filter { object in
-            (!object.isGone || undone.contains(object)) && !object.isInserted && object.key != nil
-                && !object.runtime.key.isEmpty
+            !object.isGone && !object.isInserted && object.key != nil && !object.runtime.key.isEmpty
         }
         for (entity, objects) in grouped(live) {
             let askedAt = now
@@ -75,32 +93,12 @@ extension DatabaseContext {
                     try applyDelete(object)
                     continue
                 }
-                if object.isGone {
-                    revive(object, key, row)
-                    found.append(object)
-                    continue
-                }
-                noteRefreshed(object)
+                if isLocked { noteRefreshed(object) }
                 try apply(row, to: object, askedAt: askedAt)
                 found.append(object)
             }
         }
         return found
-    }
-
-    /// Restores an object marked as deleted whose row was found.
-    private func revive(_ object: DatabaseObject, _ key: ObjectKey, _ row: Row) {
-        object.withState { state in
-            state.status = .persistent
-            state.row = row
-            state.changed(at: tick())
-        }
-        withMap { map in
-            map.insert(object, object.runtime.index, key)
-            map.noteStored(object.runtime.index, key)
-        }
-        noteRefreshed(object)
-        noteRow(row, of: object.runtime, key)
     }
 
     /// The current rows in the database, by key.

@@ -68,7 +68,7 @@ extension DatabaseContext {
         let statements = CountStatements(relationship, runtime)
         let statement = try statements.tally(tally, of: keys.keys)
         withMap { $0.noteKnown(relationship.source) }
-        let (time, scope) = (now, journal?.scope)
+        let time = now
         let result = try await client.execute(statement, for: statements.rows.name)
         var counts = Array(repeating: 0, count: keys.count)
         for row in 0..<result.count {
@@ -76,7 +76,7 @@ extension DatabaseContext {
             else { continue }
             counts[Int(number) - 1] = tally == .count ? Int(try result.integer(row: row, column: 1) ?? 0) : 1
         }
-        return LoadedBatch(counts: counts, of: keys, askedAt: counted(time), in: scope)
+        return LoadedBatch(counts: counts, of: keys, askedAt: counted(time), in: writing?.scope)
     }
 
     /// `SELECT count(*)`, or `SELECT EXISTS`, of one owner's members.

@@ -13,7 +13,7 @@ extension DatabaseContext {
         guard relationship.holdsForeignKey else {
             return try await members(of: relationship, owner: object, at: place).last
         }
-        let source = LinkSource(object, relationship.slot)
+        let source = try await source(of: relationship, from: object)
         try object.requireLive(source.status)
         if let new = source.staging?.destinations[relationship.slot] { return new }
         guard let key = try relationship.ownKey(source.row) else { return nil }
@@ -48,7 +48,7 @@ extension DatabaseContext {
             return self.object(member, of: entity, members.group, knownAt: members.shownAt ?? members.askedAt)
         }
         if let new = source.staging?.destinations[relationship.slot] { return new }
-        guard let key = try? relationship.ownKey(source.row) else { return nil }
+        guard !source.isStale, let key = try? relationship.ownKey(source.row) else { return nil }
         if mayTrustObject(of: relationship), let known = try? liveDestination(of: relationship, key, source.row) {
             return known
         }
@@ -95,7 +95,7 @@ extension DatabaseContext {
         owner: DatabaseObject,
         at place: SourcePlace? = nil
     ) async throws -> [DatabaseObject] {
-        let source = LinkSource(owner, relationship.slot)
+        let source = try await source(of: relationship, from: owner)
         try owner.requireLive(source.status)
         if relationship.isComparedByServer { try await compareStagedKeys(relationship, of: owner) }
         let entity = runtime.entities[relationship.destination]

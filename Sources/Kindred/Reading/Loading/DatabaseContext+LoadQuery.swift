@@ -89,13 +89,13 @@ extension DatabaseContext {
             source: runtime.entities[relationship.source]
         )
         withMap { $0.noteKnown(relationship.source) }
-        let (time, scope) = (now, journal?.scope)
+        let time = now
         let result = try await client.execute(try query.statement(for: keys.keys), for: query.destination.name)
         let askedAt = counted(time)
         var found = LoadedBatch.Builder(owners: keys, count: result.count)
         var places = KeyNumbers()
         try add(result, query, to: &found, &places)
-        var batch = found.build(askedAt: askedAt, in: scope)
+        var batch = found.build(askedAt: askedAt, in: writing?.scope)
         // The answer has one of several equal forms of a key, although each foreign key leads to a row.
         let mayMissForms = relationship.isComparedByServer && relationship.holdsForeignKey
         if batch.hasOthers || mayMissForms && keys.keys.contains(where: { batch.members(of: $0)?.count == 0 }) {
@@ -115,7 +115,7 @@ extension DatabaseContext {
             }
         }
         for (key, latest) in replaced {
-            journal?.recordLatestRow(latest, entity.index, key, in: self)
+            writing?.recordLatestRow(latest, entity.index, key, in: self)
         }
     }
 
@@ -129,7 +129,7 @@ extension DatabaseContext {
         var found = LoadedBatch.Builder(owners: keys, count: 0)
         var places = KeyNumbers()
         for (owner, result) in zip(owners, results) { try add(result, query, to: &found, &places, owner: owner) }
-        return found.build(askedAt: askedAt, in: journal?.scope)
+        return found.build(askedAt: askedAt, in: writing?.scope)
     }
 
     /// Adds the rows of a result, to the owners that they name, or all to one.
@@ -184,5 +184,5 @@ private struct ResultKeys {
 
 extension DatabaseObject {
     /// The row, if it is stored.
-    fileprivate var rowToLoad: Row? { withState { $0.status == .persistent ? $0.row : nil } }
+    fileprivate var rowToLoad: Row? { withState { $0.status == .persistent && !$0.isStale ? $0.row : nil } }
 }

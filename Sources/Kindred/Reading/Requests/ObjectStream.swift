@@ -106,7 +106,7 @@ extension DatabaseContext {
             object.withState { $0.status = .deleted }
             note { map, time in
                 map.remove(object, entity.index, key)
-                map.noteDeleted(entity.index, key, at: time, in: journal?.scope)
+                map.noteDeleted(entity.index, key, at: time, in: writing?.scope)
             }
             return false
         }

@@ -29,6 +29,7 @@ extension DatabaseContext {
         try await client.called(at: fileID, line) {
             var seen = Set<DatabaseObject>()
             let objects = objects.filter { seen.insert($0).inserted }
+            try await readStale(objects)
             if let run = DeletionRun.current(in: self) {
                 for object in objects { try requireDeletable(object) }
                 return run.request(objects.filter { !$0.isDeleted })

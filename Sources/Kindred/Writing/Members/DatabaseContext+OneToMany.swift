@@ -183,6 +183,7 @@ extension DatabaseContext {
         of object: DatabaseObject,
         _ relationship: RelationshipRuntime
     ) async throws {
+        try await readStale([object] + (partner.map { [$0] } ?? []))
         switch relationship.link {
         case .foreignKey(let columns, let referenced):
             guard let partner else {

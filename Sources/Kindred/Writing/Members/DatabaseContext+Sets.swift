@@ -133,6 +133,7 @@ extension DatabaseContext {
     private func change(
         _ relationship: RelationshipRuntime, of owner: DatabaseObject, _ body: (SetStatements) async throws -> Void
     ) async throws {
+        try await readStale(CollectionOfOne(owner))
         let written = runtime.writtenColumns(relationship)
         try await write(of: written.entity, written.columns) {
             try owner.requireLive()

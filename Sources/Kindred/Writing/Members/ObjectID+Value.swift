@@ -63,6 +63,7 @@ extension DatabaseContext {
     func reading(
         _ values: [String: (any PropertyValue)?], of entity: EntityRuntime
     ) async throws -> [String: (any PropertyValue)?] {
+        if undoCount > 0 { try await readStale(values.values.compactMap { $0 as? DatabaseObject }) }
         var result = values
         for (key, value) in values where value is ObjectID {
             guard let relationship = entity.relationship(named: key), entity.attributeIndex(of: key) == nil else {

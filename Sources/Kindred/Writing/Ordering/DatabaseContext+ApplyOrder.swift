@@ -117,8 +117,14 @@ extension DatabaseContext {
             let joined = update.joining.map(\.place.key).filter { !known.contains($0) }
             order = loaded.members + joined.compactMap { members[$0] }
         }
-        // The order came from the server: it is an answer.
-        let batch = LoadedBatch(order, askedAt: tick(), in: journal?.scope)
-        keep(.many(LoadedMembers(batch, 0..<order.count)), relationship.slot, of: owner)
+        // The order came from the server: it is an answer, without what is only staged.
+        let staged = stagedChange(relationship, of: owner)
+        let joined = Set(staged?.joined.compactMap(\.key) ?? [])
+        let left = staged?.left.compactMap { key in
+            liveObject(runtime.entities[relationship.destination], key).map { Member(key: key, row: $0.storedRow) }
+        }
+        let answer = (joined.isEmpty ? order : order.filter { !joined.contains($0.key) }) + (left ?? [])
+        let batch = LoadedBatch(answer, askedAt: tick(), in: writing?.scope)
+        keep(.many(LoadedMembers(batch, 0..<answer.count)), relationship.slot, of: owner)
     }
 }

@@ -11,6 +11,7 @@ extension DatabaseContext {
         _ objects: [DatabaseObject],
         payload: ColumnValues? = nil
     ) async throws {
+        try await readStale([owner] + objects)
         try await transaction { try await write { try await run(owner, relationship, change, objects, payload) } }
     }
 

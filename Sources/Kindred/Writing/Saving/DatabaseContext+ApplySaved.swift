@@ -46,17 +46,24 @@ extension DatabaseContext {
             staged.remove(unstaged)
             return givenUp
         }
-        withMap { map in
+        let scope = writing?.scope
+        let (displaced, replaced) = withMap { map in
             map.makeRoom(for: objects.count, of: entity)
             // The temporary keys stay valid until the save ends: loaded sets may still hold them.
             let hasNotes = map.hasNotes(entity.index)
+            var displaced: [DatabaseObject] = []
+            var replaced: [(key: ObjectKey, row: LatestRow)] = []
             for (object, key) in zip(objects, keys) where givenUp.isEmpty || !givenUp.contains(object) {
-                map.insert(object, entity.index, key)
+                if let other = map.insert(object, entity.index, key) { displaced.append(other) }
                 guard hasNotes else { continue }
+                if let row = map.latestRow(entity.index, key) { replaced.append((key, row)) }
                 map.setLatestRow(nil, entity.index, key)
-                map.noteStored(entity.index, key)
+                map.noteStored(entity.index, key, in: scope)
             }
+            return (displaced, replaced)
         }
+        journal?.record(displaced)
+        for (key, row) in replaced { journal?.recordLatestRow(row, entity.index, key, in: self) }
         noteWrittenThrough(entity)
         let isCounted = runtime.countLimits?.concern(entity.index, nil) == true
         let isLinked = withMap { map in map.knowsAny(of: entity.linkedEntities) } || isCounted

@@ -75,6 +75,9 @@ extension DatabaseContext {
         guard !objects.isEmpty || !pairs.isEmpty else { return }
         core.saves.add(1, ordering: .acquiringAndReleasing)
         defer { core.saves.subtract(1, ordering: .acquiringAndReleasing) }
+        try await readStale(objects + pairs.flatMap { [$0.pair.source, $0.pair.destination] })
+        let missing = objects.filter(\.isGone)
+        guard missing.isEmpty else { throw gone(missing) }
         let known = Set(objects)
         let objects = try await objects + placeNewMembers(among: objects).filter { !known.contains($0) }
         if let error = KindredError(try await problems(of: objects)) { throw error }
