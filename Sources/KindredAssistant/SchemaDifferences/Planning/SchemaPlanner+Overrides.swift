@@ -10,17 +10,15 @@ extension SchemaPlanner {
 
     /// Gives inherited columns what they do not have from their parents; runs when these have what they are to have.
     mutating func alterOverrides() throws {
-        // An heir's columns concern those below it, too.
-        var concerned: [ItemName: Set<String>] = [:]
+        var columns: Set<String> = []
         for name in heirs {
-            var columns: Set<String> = []
             for side in [from, to] { columns.formUnion((side.table(name)?.overrides ?? [:]).keys) }
-            for parent in to.table(name)?.parents ?? [] { columns.formUnion(concerned[parent] ?? []) }
-            concerned[name] = columns
         }
+        if columns.isEmpty { return }
+        // Those without anything of their own as well, since what is set above them goes down to those below.
         var outcomes: [ItemName: [String: Outcome]] = [:]
         for name in heirs {
-            for column in (concerned[name] ?? []).sorted() {
+            for column in columns.sorted() {
                 guard let wanted = to.state(of: column, in: name), let parent = parent(of: name, with: column),
                     to.ownState(of: column, in: name) == nil
                 else { continue }
