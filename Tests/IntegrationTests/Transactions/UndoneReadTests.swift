@@ -72,7 +72,7 @@ import Testing
     @Test(.database(.sql(referenceSchema)))
     func rowsReadAfterAWriteAreReadAgainBeforeTheyAreUsed() async throws {
         try await withDatabase { database, _, other in
-            var undone = try await undone(database)
+            var undone = try await self.undone(database)
             try await expectStatements(["SELECT"]) {
                 #expect(try await undone.people[1].value(forKey: "surname")?.attribute == "Jones")
                 #expect(undone.people[2]["surname"] == "Marx" && undone.never.isDeleted)
@@ -283,14 +283,14 @@ import Testing
     }
 
     /// How long the caller waits, with a network that is dark from some point on.
-    private enum Dark: CaseIterable {
+    enum Dark: CaseIterable {
         case cancelled, timedOut, commit
     }
 
     @Test(
         "A dark network does not keep the caller waiting for rows", .database(.sql(referenceSchema)),
         arguments: Dark.allCases)
-    private func dark(_ kind: Dark) async throws {
+    func dark(_ kind: Dark) async throws {
         let proxy = try FaultProxy()
         defer { proxy.stop() }
         var configuration = proxy.configuration
