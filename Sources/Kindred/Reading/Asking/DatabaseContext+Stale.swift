@@ -108,7 +108,8 @@ extension DatabaseContext {
         isLocked: Bool = false
     ) async throws -> [ObjectKey: Row] {
         let statements = DeletionStatements(runtime: runtime)
-        let batch = try objects.map { try $0.requireKey() }.slices().map {
+        // Of views that cannot be written too.
+        let batch = try objects.compactMap(\.key).slices().map {
             try statements.rows(entity, $0, columns: Array(entity.attributeColumns), isLocked: isLocked)
         }
         var rows: [ObjectKey: Row] = [:]
