@@ -242,12 +242,12 @@ extension DatabaseContext {
         return withMap { $0.writtenAt } == 0
     }
 
-    /// Refreshes objects whose rows came with a relationship, where views and tables share rows.
-    func refreshShared(_ batch: LoadedBatch, of entity: EntityRuntime) throws {
-        guard entity.sharesRows, runtime.hasViewRelationships || runtime.hasInheritance, !entity.key.isEmpty
-        else { return }
+    /// Refreshes objects whose rows came with a relationship: stale ones, and all where views and tables share rows.
+    func refreshKnown(_ batch: LoadedBatch, of entity: EntityRuntime) throws {
+        let isShared = entity.sharesRows && (runtime.hasViewRelationships || runtime.hasInheritance)
+        guard isShared || undoCount > 0, !entity.key.isEmpty else { return }
         for member in batch.rows {
-            guard let object = liveObject(entity, member.key) else { continue }
+            guard let object = liveObject(entity, member.key), isShared || object.isStale else { continue }
             try apply(member.row, to: object, askedAt: batch.askedAt)
         }
     }

@@ -102,7 +102,7 @@ extension DatabaseContext {
             batch = try await queryEach(query, keys, askedAt)
         }
         noteRead(batch, of: query.destination)
-        try refreshShared(batch, of: query.destination)
+        try refreshKnown(batch, of: query.destination)
         return batch
     }
 

@@ -147,14 +147,20 @@ final class GraphRun {
             begin()
         } catch is Undone {
             say("    throw }")
-            restore(before, staged, new)
+            try await restore(before, staged, new)
         } catch is Refused {
             say("}")
-            restore(before, staged, new)
+            try await restore(before, staged, new)
         }
     }
 
-    private func restore(_ before: GraphPicture, _ staged: [DatabaseObject], _ new: [DatabaseObject]) {
+    private func restore(
+        _ before: GraphPicture, _ staged: [DatabaseObject], _ new: [DatabaseObject]
+    ) async throws {
+        // What was first read inside shows its last values until it is asked for.
+        for object in held + self.staged + self.new + staged + new + pinned {
+            _ = try await object.value(forKey: object.entity.attributes[0].name)
+        }
         let inside = self.new.filter { object in !new.contains { $0 === object } }
         touched += self.staged
         (self.staged, self.new) = (staged, new)
