@@ -237,6 +237,24 @@ import Testing
         }
     }
 
+    private static let viewed =
+        referenceSchema + """
+            CREATE VIEW person_name AS SELECT DISTINCT id, upper(surname) AS name FROM person;
+            COMMENT ON VIEW person_name IS '@kindred {"key": "id"}';
+            """
+
+    @Test(.database(.sql(viewed))) func aRowOfAViewThatCannotBeWrittenIsReadAgainToo() async throws {
+        try await withDatabase { database, context, other in
+            var name: DatabaseObject?
+            try await fail(context) {
+                try await context.query("UPDATE person SET surname = 'Undone'")
+                name = try await context.fetch("person_name").where("id = 1").one()
+                #expect(name?["name"] == "UNDONE")
+            }
+            #expect(try await name?.value(forKey: "name")?.attribute == "SMITH")
+        }
+    }
+
     private static let secured = """
         CREATE TABLE item (id integer PRIMARY KEY, owner text NOT NULL, name text);
         ALTER TABLE item ENABLE ROW LEVEL SECURITY;
