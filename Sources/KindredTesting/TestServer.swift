@@ -16,7 +16,9 @@ final class TestServer: Sendable {
     private let client: PostgresClient
     /// Keeps the embedded server running.
     private let embedded: EmbeddedPostgres?
-    /// How a database is copied, by default through the log. Where nothing is durable, files cost half as much.
+    /// How a database is copied.
+    ///
+    /// By default through the log; where nothing is durable, copied files cost half as much.
     private let strategy: String
     /// Part of every name, so that processes that share a server do not collide.
     private let run: TestRun
