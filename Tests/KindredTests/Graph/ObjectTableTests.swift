@@ -45,7 +45,7 @@ import Testing
                 })
             for number in (1_000 * batch)..<(1_000 * (batch + 1)) {
                 let thing = Thing(things, number)
-                things.table.withLock { $0.insert(thing, Int64(number)) }
+                _ = things.table.withLock { $0.insert(thing, Int64(number)) }
                 held.append(thing)
             }
         }
@@ -75,7 +75,7 @@ import Testing
                 if old != key, let loser = held[key] { others.append(loser) }
                 held[old] = nil
                 held[key] = thing
-                things.table.withLock { $0.insert(thing, key) }
+                _ = things.table.withLock { $0.insert(thing, key) }
             case 6:
                 guard let thing = held.removeValue(forKey: key) else { continue }
                 things.table.withLock { $0.remove(thing) }

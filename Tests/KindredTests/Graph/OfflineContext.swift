@@ -26,11 +26,11 @@ struct OfflineContext {
     /// The object of a row that was read.
     func object(_ id: Int, _ name: String) throws -> DatabaseObject {
         let object = context.make(entity, try row(id, name), nil, 0)
-        context.withMap { $0.insert(object, entity.index, .integer(Int64(id))) }
+        _ = context.withMap { $0.insert(object, entity.index, .integer(Int64(id))) }
         return object
     }
 
-    func journal() -> TransactionJournal { TransactionJournal(context.database, ContextTurns()) }
+    func journal() -> TransactionJournal { TransactionJournal(context.database, ContextTurns()) { true } }
 
     /// Gives an object the row that a statement of the task's transaction has written.
     func write(_ name: String, to object: DatabaseObject, in journal: TransactionJournal?) async throws {

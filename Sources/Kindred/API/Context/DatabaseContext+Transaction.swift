@@ -118,7 +118,7 @@ extension Database {
             ) { scope in
                 // Each attempt starts from the restored objects.
                 try journal?.undo()
-                let attempt = TransactionJournal(self, turns, scope)
+                let attempt = TransactionJournal(self, turns) { scope.mayHaveWritten }
                 journal = attempt
                 return try await TransactionJournal.with(attempt) {
                     let result = try await body()

@@ -16,11 +16,12 @@ final class TransactionJournal: Sendable {
     let scope: TransactionScope
     /// The contexts that the transaction may change.
     let turns: ContextTurns
-    private let transaction: PostgresTransaction
+    /// Whether the transaction, or the savepoint, may have written anything.
+    private let mayHaveWritten: @Sendable () -> Bool
 
-    init(_ database: Database, _ turns: ContextTurns, _ transaction: PostgresTransaction) {
+    init(_ database: Database, _ turns: ContextTurns, mayHaveWritten: @escaping @Sendable () -> Bool) {
         self.turns = turns
-        self.transaction = transaction
+        self.mayHaveWritten = mayHaveWritten
         self.database = database
         outer = Self.innermost
         enclosing = Self.current(of: database)
@@ -42,7 +43,7 @@ final class TransactionJournal: Sendable {
     /// The journal of the innermost scope around the task that may have written; nil if none has.
     ///
     /// Its rollback takes back what is read and noted now. What is read without one stays.
-    var writing: TransactionJournal? { transaction.mayHaveWritten ? self : enclosing?.writing }
+    var writing: TransactionJournal? { mayHaveWritten() ? self : enclosing?.writing }
 
     /// Whether this is a journal, or one of a scope inside it.
     func isWithin(_ journal: TransactionJournal) -> Bool {
@@ -269,7 +270,7 @@ final class TransactionJournal: Sendable {
     /// - Parameter isUnknown: whether the transaction may have been committed: what it wrote becomes stale too.
     func undo(isUnknown: Bool = false) throws {
         // Not recorded in the enclosing journal, which would bring the undone values back.
-        try Self.$innermost.withValue(nil) { try restore(isUnknown: isUnknown && transaction.mayHaveWritten) }
+        try Self.$innermost.withValue(nil) { try restore(isUnknown: isUnknown && mayHaveWritten()) }
     }
 
     private func restore(isUnknown: Bool) throws {
