@@ -148,7 +148,7 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
-            exclude: ["Faults/README.md", "Security/README.md"]
+            exclude: ["Faults/README.md", "Obstacles/README.md", "Security/README.md"]
         ),
         .testTarget(
             name: "CommandTests",

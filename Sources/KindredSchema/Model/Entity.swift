@@ -67,6 +67,8 @@ public final class Entity: Sendable {
 
     /// Whether a BEFORE INSERT row trigger exists, which may fill omitted columns.
     package let hasInsertTrigger: Bool
+    /// What may keep rows from being written; for a view, in the tables below it too.
+    package let obstacles: RowObstacles
     /// The sets of attributes that are unique together at every moment, the primary key first.
     package let uniqueKeys: [[String]]
     /// Whether a UNIQUE or EXCLUDE constraint is checked only when a statement or the transaction ends.
@@ -105,6 +107,7 @@ public final class Entity: Sendable {
         group: String? = nil,
         privileges: Privileges = .all,
         hasInsertTrigger: Bool = false,
+        obstacles: RowObstacles = [],
         uniqueKeys: [[String]] = [],
         uniqueChecks: [UniqueCheck] = [],
         serverChecks: [ServerCheck] = [],
@@ -127,6 +130,7 @@ public final class Entity: Sendable {
         self.group = group
         self.privileges = privileges
         self.hasInsertTrigger = hasInsertTrigger
+        self.obstacles = obstacles
         self.uniqueKeys = uniqueKeys
         self.uniqueChecks = uniqueChecks
         self.serverChecks = serverChecks
@@ -206,7 +210,7 @@ extension Entity: Hashable {
                 && left.isReadOnly == right.isReadOnly && left.relationships == right.relationships
                 && left.optimisticLocking == right.optimisticLocking && left.comment == right.comment
                 && left.group == right.group && left.privileges == right.privileges
-                && left.hasInsertTrigger == right.hasInsertTrigger
+                && left.hasInsertTrigger == right.hasInsertTrigger && left.obstacles == right.obstacles
                 && left.uniqueKeys == right.uniqueKeys && left.hasDeferrableKeys == right.hasDeferrableKeys
                 && left.uniqueChecks == right.uniqueChecks && left.deferrableConstraints == right.deferrableConstraints
                 && left.serverChecks == right.serverChecks

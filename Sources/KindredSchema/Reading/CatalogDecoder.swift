@@ -10,7 +10,7 @@ struct CatalogDecoder {
         guard results.count == CatalogQueries.all.count else { throw Self.unreadable("statements") }
         var rest = results
         try decode(&rest, "settings", columns: 4) { $0.settings(&$1) }
-        try decode(&rest, "relations", columns: 13) { $0.relations(&$1) }
+        try decode(&rest, "relations", columns: 16) { $0.relations(&$1) }
         try decode(&rest, "columns", columns: 12) { $0.columns(&$1) }
         try decode(&rest, "constraints", columns: 17) { $0.constraints(&$1) }
         try decode(&rest, "keys of partitions", columns: 5) { $0.partitionKeys(&$1) }
@@ -57,6 +57,9 @@ struct CatalogDecoder {
             if cells.flag(row, 7) { privileges.insert(.insert) }
             if cells.flag(row, 8) { privileges.insert(.update) }
             if cells.flag(row, 9) { privileges.insert(.delete) }
+            var obstacles = RowObstacles(rawValue: cells.int16(row, 13)).intersection(.triggers)
+            if cells.flag(row, 14) { obstacles.insert(.policies) }
+            if cells.flag(row, 15) { obstacles.insert(.rules) }
             catalog.relations.append(
                 Catalog.Relation(
                     oid: cells.oid(row, 0),
@@ -69,7 +72,8 @@ struct CatalogDecoder {
                     privileges: privileges,
                     isUpdatable: cells.flag(row, 10),
                     hasInsertTrigger: cells.flag(row, 11),
-                    children: cells.oids(row, 12)
+                    children: cells.oids(row, 12),
+                    obstacles: obstacles
                 )
             )
         }

@@ -34,10 +34,21 @@ enum CatalogQueries {
 
     /// Tables and views, except those of system schemas, the helper schema and extensions.
     ///
-    /// The last but one column tells whether there is a BEFORE INSERT row trigger: ROW, BEFORE and INSERT are the three lowest
-    /// bits of `tgtype`. The last has the tables that inherit from the table.
+    /// `hasInsertTrigger` is a BEFORE INSERT row trigger: ROW, BEFORE and INSERT are the three lowest bits of `tgtype`. The tables
+    /// that inherit from the table follow, and the obstacles of writes: row triggers BEFORE (2) or INSTEAD OF (64), also those of
+    /// partitions and inheriting tables; row-level security; rules. A foreign table may have triggers that only its server knows.
     private static let relations = StatementText(
         catalog: """
+            WITH RECURSIVE obstructed (relation, types) AS (
+                SELECT t.tgrelid, pg_catalog.bit_or(t.tgtype) FROM pg_catalog.pg_trigger AS t
+                WHERE NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 1 = 1 AND t.tgtype & 66 <> 0
+                GROUP BY t.tgrelid
+                UNION ALL
+                SELECT f.ftrelid, 28::pg_catalog.int2 FROM pg_catalog.pg_foreign_table AS f
+                UNION
+                SELECT i.inhparent, o.types FROM obstructed AS o
+                JOIN pg_catalog.pg_inherits AS i ON i.inhrelid = o.relation
+            )
             SELECT c.oid, n.nspname, c.relname, c.relkind, c.relispartition,
                 pg_catalog.has_schema_privilege(n.oid, 'USAGE'),
                 pg_catalog.has_table_privilege(c.oid, 'SELECT'),
@@ -53,8 +64,15 @@ enum CatalogQueries {
                         SELECT h.inhrelid FROM pg_catalog.pg_inherits AS h WHERE h.inhparent = c.oid
                         UNION
                         SELECT h.inhrelid FROM pg_catalog.pg_inherits AS h JOIN below AS b ON h.inhparent = b.oid)
-                    SELECT pg_catalog.array_agg(b.oid) FROM below AS b) END
+                    SELECT pg_catalog.array_agg(b.oid) FROM below AS b) END,
+                COALESCE(o.types, 0::pg_catalog.int2), c.relrowsecurity,
+                c.relhasrules AND EXISTS (
+                    SELECT FROM pg_catalog.pg_rewrite AS r
+                    WHERE r.ev_class = c.oid AND r.rulename <> '_RETURN' AND r.ev_enabled <> 'D')
             FROM pg_catalog.pg_class AS c
+            LEFT JOIN (
+                SELECT relation, pg_catalog.bit_or(types) AS types FROM obstructed GROUP BY relation
+            ) AS o ON o.relation = c.oid
             JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
             WHERE c.oid >= 16384 AND c.relkind = ANY ('{r,p,v,m,f}'::pg_catalog."char"[])
                 AND n.nspname <> 'information_schema' AND n.nspname <> 'kindred' AND n.nspname !~~ 'pg\\_%'::pg_catalog.text

@@ -8,7 +8,7 @@ extension DatabaseContext {
     /// holds, as objects or as their IDs. Throws `KindredError`: `.unknownEntity`, `.unknownKey`, `.wrongType`,
     /// `.missingValue` naming every required value that is missing, `.readOnly` for an entity without a key and for
     /// generated columns, all before anything is sent; `.constraintViolation` if the database refuses the row, or a
-    /// trigger rejects it.
+    /// trigger, rule or policy stores none, stores it elsewhere, or returns none with a key: then nothing is stored.
     @discardableResult
     public func create(
         _ entityName: String,
@@ -30,13 +30,10 @@ extension DatabaseContext {
             let statement = try RowStatements(entity: entity, columns: values.columns).insert(values)
             return try await write(of: entity) {
                 let result = try await send([statement], entity)[0]
-                guard let object = try objects(from: result, of: entity, askedAt: tick()).first else {
-                    throw KindredError(
-                        .constraintViolation,
-                        "A trigger or rule of \(entity.name) kept the new row from being stored",
-                        entity: entity.name.description
-                    )
+                guard result.count == 1, try ObjectKey(result, 0, entity.key) != nil else {
+                    throw keptAway(entity)
                 }
+                let object = try object(from: result, row: 0, of: entity, askedAt: tick())
                 journal?.recordCreated(object)
                 noteRow(object.storedRow, of: entity, object.key)
                 countNew(object.storedRow, of: entity)

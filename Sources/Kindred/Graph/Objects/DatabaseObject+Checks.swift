@@ -16,7 +16,7 @@ extension DatabaseContext {
     func gone(_ objects: [DatabaseObject]) -> KindredError {
         let entity = objects[0].runtime.name
         let what = objects.count == 1 ? "\(objects[0]) is" : "One of \(objects.count) objects of \(entity) is"
-        let message = "\(what) no longer in the database, or a trigger or policy hides it; nothing was written"
+        let message = "\(what) no longer in the database, or a rule or policy hides it"
         return KindredError(
             .objectDeleted, message, entity: entity.description,
             problems: objects.count == 1 ? [objects[0].problem(.objectDeleted, message, key: nil)] : [])

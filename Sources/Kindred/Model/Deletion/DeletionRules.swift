@@ -56,6 +56,7 @@ struct DeletionRules: Sendable {
             reached.filter { entity in
                 let closure = runtime.deletionClosure(of: entity)
                 return closure.isSimple && closure.entities.isDisjoint(with: asked)
+                    && !runtime.entities[entity].entity.obstacles.contains(.deleteTriggers)
             })
     }
 
@@ -122,9 +123,10 @@ extension SchemaRuntime {
             if countLimits?.requiredLinks(of: next).isEmpty == false { isSimple = false }
             for relationship in entities[next].relationships {
                 if !isDoneByDatabase(relationship) { isSimple = false }
-                if let destination = databaseCascade(relationship), found.insert(destination).inserted {
-                    pending.append(destination)
-                }
+                guard let destination = databaseCascade(relationship) else { continue }
+                // A trigger may keep rows that the database's own action would delete.
+                if entities[destination].entity.obstacles.contains(.deleteTriggers) { isSimple = false }
+                if found.insert(destination).inserted { pending.append(destination) }
             }
         }
         let made = DeletionClosure(entities: found, isSimple: isSimple)

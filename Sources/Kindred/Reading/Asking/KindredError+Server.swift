@@ -10,6 +10,10 @@ extension KindredError {
         refused error: PostgresError, entity: EntityRuntime, key: String?, among objects: [DatabaseObject] = [],
         advice: String = ""
     ) {
+        if let kept = KeptRows(error) {
+            self.init(kept, error, entity: entity, key: key, object: objects.count == 1 ? objects[0] : nil)
+            return
+        }
         let reason: String
         var code = Code.constraintViolation
         switch error.sqlState {
@@ -57,6 +61,29 @@ extension KindredError {
                 )
             ]
         )
+    }
+}
+
+extension KindredError {
+    /// The error for rows that a trigger or policy kept.
+    ///
+    /// The statement has failed, so that it has no effect.
+    private init(
+        _ kept: KeptRows, _ error: PostgresError, entity: EntityRuntime, key: String?, object: DatabaseObject?
+    ) {
+        let others = entity.locksFound ? "" : ", or another transaction changed them at the same time"
+        let missing = kept.expected - kept.written
+        let rows = missing > 0 ? "\(missing) of \(kept.expected) rows" : "rows"
+        let message = """
+            A trigger, rule or policy of \(entity.name) kept \(rows) from being written as asked for\(others); nothing was \
+            written
+            """
+        self.init(
+            .constraintViolation, message, entity: entity.name.description, key: key, underlying: error,
+            problems: [
+                ValidationProblem(
+                    .constraintViolation, message, object: object, entity: entity.name.description, key: key)
+            ])
     }
 }
 

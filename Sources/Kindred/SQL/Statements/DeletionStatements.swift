@@ -95,10 +95,16 @@ struct DeletionStatements {
         let isPartial = !deleted.isEmpty && !entity.key.isEmpty
         let text = try entity.text("deletion nullify \(step.source).\(step.relationship.slot) \(isPartial)") {
             let first = step.destinationColumns.count + 1
-            let excluded = isPartial ? try exclusion(entity, first: first) : ""
-            return try entity.update(
-                alias: "t", set: try entity.nulls(cleared), where: try condition(step, first: 1) + excluded,
-                returning: try entity.selectList(alias: "t"))
+            let found = try condition(step, first: 1) + (isPartial ? try exclusion(entity, first: first) : "")
+            guard entity.isChecked(.updateTriggers) else {
+                return try entity.update(
+                    alias: "t", set: try entity.nulls(cleared), where: found,
+                    returning: try entity.selectList(alias: "t"))
+            }
+            let isNull = try cleared.map { "t.\(try entity.quoted($0)) IS NULL" }.joined(separator: " AND ")
+            return try entity.checkedRows(
+                try entity.checkedUpdate(
+                    set: try entity.nulls(cleared), where: found, isRight: isNull, keepsKeys: !entity.key.isEmpty))
         }
         let keys = isPartial ? deleted : []
         return Statement(text: text, bindings: try bindings(step, sources, entity, keys), resultFormat: .binary)
@@ -137,7 +143,13 @@ struct DeletionStatements {
     func delete(_ entity: EntityRuntime, _ rows: [VersionedKey]) throws -> Statement {
         guard rows.count == 1 else { return try deleteAll(entity, rows) }
         let text = try entity.text("delete") {
-            "DELETE FROM \(try entity.quotedName) WHERE \(try entity.equality(entity.versionedKey, firstParameter: 1))"
+            let found = try entity.equality(entity.versionedKey, firstParameter: 1)
+            guard entity.isChecked(.deleteTriggers) else {
+                return "DELETE FROM \(try entity.quotedName) WHERE \(found)"
+            }
+            return Self.checked(
+                "\(try entity.found(where: found, isDeletion: true))",
+                "DELETE FROM \(try entity.quotedName) WHERE \(found)\(EntityRuntime.afterFound)")
         }
         var bindings = Bindings()
         try entity.append(rows[0], to: &bindings)
@@ -152,18 +164,38 @@ struct DeletionStatements {
             let version =
                 entity.version == nil
                 ? "" : " AND \(KeySet.exists(names, entity.attributes(entity.versionedKey), firstParameter: 1))"
-            return """
-                WITH locked AS MATERIALIZED (\
-                SELECT 1 FROM \(try entity.quotedName) AS t WHERE \(filter)\(version) FOR UPDATE) \
-                DELETE FROM \(try entity.quotedName) AS t \
-                WHERE \(filter) AND (SELECT count(*) FROM locked) = $\(entity.versionedKey.count + 1)
+            let count = "$\(entity.versionedKey.count + 1)"
+            guard entity.isChecked(.deleteTriggers) else {
+                return """
+                    WITH locked AS MATERIALIZED (\
+                    SELECT 1 FROM \(try entity.quotedName) AS t WHERE \(filter)\(version) FOR UPDATE) \
+                    DELETE FROM \(try entity.quotedName) AS t \
+                    WHERE \(filter) AND (SELECT count(*) FROM locked) = \(count)
+                    """
+            }
+            return Self.checked(
+                "\(try entity.found(where: "\(filter)\(version)", isDeletion: true))",
                 """
+                DELETE FROM \(try entity.quotedName) AS t \
+                WHERE \(filter) AND \(CheckedWrite.found) = \(count)
+                """,
+                expecting: "CASE \(CheckedWrite.found) WHEN \(count) THEN \(count) ELSE 0 END")
         }
         var bindings = Bindings()
         try KeySet.append(rows.map(\.key), entity.attributes(entity.key), to: &bindings)
         try entity.append(versions: rows.map(\.version), to: &bindings)
         try bindings.append(Int64(rows.count))
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    /// A DELETE that checks itself; its result has as many rows as it deleted.
+    private static func checked(
+        _ found: String, _ delete: String, expecting expected: String = CheckedWrite.found
+    ) -> String {
+        """
+        WITH \(found), written AS (\(delete) RETURNING true AS \(CheckedWrite.isRight)) \
+        SELECT 1 FROM written WHERE \(CheckedWrite.condition(expecting: expected))
+        """
     }
 
     // MARK: Pieces

@@ -23,9 +23,11 @@ struct HelperStatements {
 
     /// `INSERT INTO helper … ON CONFLICT DO NOTHING`, or, with payload, DO UPDATE of the payload columns, which returns
     /// the rows.
-    func insert(_ keys: [ObjectKey], payload: ColumnValues?) throws -> Statement {
+    ///
+    /// - Parameter isChecked: whether the statement checks itself.
+    func insert(_ keys: [ObjectKey], payload: ColumnValues?, isChecked: Bool = false) throws -> Statement {
         let columns = payload?.columns ?? []
-        let text = try helper.text("insert \(relationship.source).\(relationship.slot) \(columns)") {
+        let text = try helper.text("insert \(relationship.source).\(relationship.slot) \(columns) \(isChecked)") {
             // The other end's order, if it has one, gets the pair at its end.
             let ends = link.positions.filter { !columns.contains($0.column) }
             let names = try (link.sourceColumns + memberColumns + columns + ends.map(\.column)).map {
@@ -47,13 +49,24 @@ struct HelperStatements {
                 update.isEmpty
                 ? "NOTHING" : "UPDATE SET \(update.joined(separator: ", "))\(try helper.versionAssignment(alias: "h"))"
             let source = "\(KeySet.rows(memberAttributes, firstParameter: firstKey)) AS member(\(aliases))"
-            return """
-                \(try helper.placing(ends, link, from: source, value))\
+            let placing = try helper.placing(ends, link, from: source, value)
+            let insert = """
                 INSERT INTO \(try helper.quotedName) AS h (\(names.joined(separator: ", "))) \
                 SELECT \(values.joined(separator: ", ")) \
                 FROM \(source) \
-                ON CONFLICT (\(pair)) DO \(conflict)\(update.isEmpty ? "" : " RETURNING \(try helper.selectList(alias: "h"))")
+                ON CONFLICT (\(pair)) DO \(conflict)
                 """
+            guard isChecked else {
+                return placing + insert + (update.isEmpty ? "" : " RETURNING \(try helper.selectList(alias: "h"))")
+            }
+            // With payload all rows are returned, without it those that were missing.
+            let existing =
+                "existing AS MATERIALIZED (SELECT FROM \(try helper.ownTableName) AS h WHERE \(try isPair()))"
+            let written = try helper.written(insert, alias: "h", isRight: try isPair())
+            let given = "cardinality($\(firstKey))"
+            return try helper.checkedRows(
+                "\(placing.isEmpty ? "" : placing.dropFirst("WITH ".count).dropLast() + ", ")\(existing), \(written)",
+                expecting: update.isEmpty ? "(\(given) - (SELECT count(*) FROM existing))" : given)
         }
         var bindings = Bindings()
         try helper.append(ownerValues, for: link.sourceColumns, to: &bindings)
@@ -62,8 +75,44 @@ struct HelperStatements {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
-    /// `DELETE FROM helper` of the given members, of all others, or of all.
-    func delete(_ which: Which) throws -> Statement {
+    /// Whether an INSERT of pairs checks itself.
+    func isChecked(_ payload: ColumnValues?) -> Bool {
+        helper.isChecked(payload == nil ? .insertTriggers : [.insertTriggers, .updateTriggers])
+    }
+
+    /// The condition for the pairs `h` of the owner and the given members.
+    private func isPair() throws -> String {
+        let members = KeySet.condition(
+            try memberColumns.map { "h.\(try helper.quoted($0))" }, memberAttributes,
+            firstParameter: link.sourceColumns.count + 1)
+        return "\(try helper.equality(link.sourceColumns, alias: "h", firstParameter: 1)) AND \(members)"
+    }
+
+    /// A query that fails unless all pairs are stored.
+    ///
+    /// Unlike the INSERT, it sees those that another transaction has stored at the same time.
+    func check(_ keys: [ObjectKey]) throws -> Statement {
+        let first = link.sourceColumns.count + 1
+        let text = try helper.text("check \(relationship.source).\(relationship.slot)") {
+            """
+            WITH written AS MATERIALIZED (\
+            SELECT true AS \(CheckedWrite.isRight) FROM \(try helper.ownTableName) AS h WHERE \(try isPair())) \
+            SELECT WHERE \(CheckedWrite.condition(expecting: "cardinality($\(first))"))
+            """
+        }
+        var bindings = Bindings()
+        try helper.append(ownerValues, for: link.sourceColumns, to: &bindings)
+        try KeySet.append(keys, memberAttributes, to: &bindings)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    /// `DELETE FROM helper` of the given members, of all others, or of all; with rules, a query that fails unless they are
+    /// gone follows.
+    func deletion(_ which: Which) throws -> [Statement] {
+        try [delete(which)] + (helper.hasRules ? [delete(which, isCheck: true)] : [])
+    }
+
+    private func delete(_ which: Which, isCheck: Bool = false) throws -> Statement {
         var bindings = Bindings()
         try helper.append(ownerValues, for: link.sourceColumns, to: &bindings)
         let condition: String
@@ -84,12 +133,18 @@ struct HelperStatements {
             )
             if case .members = which { condition = " AND \(isMember)" } else { condition = " AND NOT \(isMember)" }
         }
-        let text = try helper.text("delete \(relationship.source).\(relationship.slot) \(which.shape)") {
-            """
-            DELETE FROM \(try helper.ownTableName) \
-            WHERE \(try helper.equality(link.sourceColumns, firstParameter: 1))\(condition) \
-            RETURNING \(try helper.selectList())
-            """
+        let text = try helper.text("delete \(relationship.source).\(relationship.slot) \(which.shape) \(isCheck)") {
+            let found = "\(try helper.equality(link.sourceColumns, firstParameter: 1))\(condition)"
+            if isCheck { return try helper.absence(of: found) }
+            guard helper.isChecked(.deleteTriggers) else {
+                return "DELETE FROM \(try helper.ownTableName) WHERE \(found) RETURNING \(try helper.selectList())"
+            }
+            let delete = "DELETE FROM \(try helper.ownTableName) AS t WHERE \(found)\(EntityRuntime.afterFound)"
+            return try helper.checkedRows(
+                """
+                \(try helper.found(where: found, isDeletion: true, isOwn: true)), \
+                \(try helper.written(delete, alias: "t", isRight: "true"))
+                """)
         }
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
@@ -112,6 +167,28 @@ struct HelperStatements {
 }
 
 extension HelperStatements {
+    /// A query that fails unless any number of a relationship's pairs are stored.
+    static func check(
+        _ rows: [Row], of helper: EntityRuntime, _ link: RelationshipRuntime.HelperLink
+    ) throws -> Statement {
+        let values = ColumnArrays(entity: helper, columns: link.pairColumns)
+        let text = try helper.text("check pairs \(link.pairColumns)") {
+            let same = try zip(link.pairColumns, values.expressions("c")).map {
+                "\(try helper.compared($0, alias: "h")) = \(helper.compared($0, with: $1))"
+            }
+            return """
+                WITH written AS MATERIALIZED (SELECT true AS \(CheckedWrite.isRight) \
+                FROM unnest(\(values.parameters(first: 1))) AS new(\(values.names("c").joined(separator: ", "))) \
+                JOIN \(try helper.ownTableName) AS h ON \(same.joined(separator: " AND "))) \
+                SELECT WHERE \(CheckedWrite.condition(expecting: "$\(link.pairColumns.count + 1)"))
+                """
+        }
+        var bindings = Bindings()
+        try values.append(rows, to: &bindings)
+        try bindings.append(Int64(rows.count))
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
     /// Any number of a relationship's pairs: `INSERT INTO helper … ON CONFLICT DO NOTHING`, or, with payload, DO UPDATE
     /// of the payload columns.
     static func insert(

@@ -22,10 +22,16 @@ struct MemberStatements {
     func attach(_ member: VersionedKey) throws -> Statement {
         let joining = joining
         let text = try members.text("attach 1 \(columns)") {
-            try members.update(
-                alias: "t", set: try members.assignments(joining, firstParameter: 1),
-                where: try members.equality(members.versionedKey, alias: "t", firstParameter: joining.count + 1),
-                returning: try members.selectList(alias: "t"))
+            let set = try members.assignments(joining, firstParameter: 1)
+            let found = try members.equality(members.versionedKey, alias: "t", firstParameter: joining.count + 1)
+            guard members.isChecked(.updateTriggers) else {
+                return try members.update(
+                    alias: "t", set: set, where: found, returning: try members.selectList(alias: "t"))
+            }
+            return try members.checkedRows(
+                try members.checkedUpdate(
+                    set: set, where: found, isRight: try members.equality(joining, alias: "t", firstParameter: 1),
+                    keepsKeys: false))
         }
         var bindings = Bindings()
         try members.append(values(for: joining), for: joining, to: &bindings)
@@ -42,7 +48,8 @@ struct MemberStatements {
             }
             return Change(
                 set: try members.assignments(joining, firstParameter: first),
-                condition: "\(try keyCondition()) AND (\(differs.joined(separator: " OR ")))")
+                condition: "\(try keyCondition()) AND (\(differs.joined(separator: " OR ")))",
+                isRight: try members.equality(joining, alias: "t", firstParameter: first))
         } bind: {
             try members.append(values(for: joining), for: joining, to: &$0)
         }
@@ -59,7 +66,9 @@ struct MemberStatements {
             // `IS TRUE` keeps the planner from searching all members of the owner, which its statistics may not know
             // yet.
             let isOwned = try members.equality(columns, alias: "t", firstParameter: first)
-            return Change(set: try members.nulls(leaving), condition: "\(try keyCondition()) AND (\(isOwned)) IS TRUE")
+            return Change(
+                set: try members.nulls(leaving), condition: "\(try keyCondition()) AND (\(isOwned)) IS TRUE",
+                isRight: "(\(isOwned)) IS NOT TRUE")
         } bind: {
             try members.append(ownerValues, for: columns, to: &$0)
         }
@@ -69,29 +78,45 @@ struct MemberStatements {
     func detachOthers(_ rows: [VersionedKey], leaving: [Int]) throws -> Statement {
         try guarded("detach others \(columns)", rows.map(\.key), versions: rows.map(\.version)) { first in
             let isOwned = try members.equality(columns, alias: "t", firstParameter: first)
-            return Change(set: try members.nulls(leaving), condition: "\(isOwned) AND NOT \(try keyCondition())")
+            return Change(
+                set: try members.nulls(leaving), condition: "\(isOwned) AND NOT \(try keyCondition())",
+                isRight: "(\(isOwned)) IS NOT TRUE")
         } bind: {
             try members.append(ownerValues, for: columns, to: &$0)
         }
     }
 
-    /// `UPDATE member SET fk = NULL WHERE fk = owner`: all members leave.
-    func detachAll(leaving: [Int]) throws -> Statement {
+    /// `UPDATE member SET fk = NULL WHERE fk = owner`: all members leave; with rules, a query that fails unless they have
+    /// left follows.
+    func detachAll(leaving: [Int]) throws -> [Statement] {
         let text = try members.text("detach all \(columns)") {
-            try members.update(
-                alias: "t", set: try members.nulls(leaving),
-                where: try members.equality(columns, alias: "t", firstParameter: 1),
-                returning: try members.selectList(alias: "t"))
+            let isOwned = try members.equality(columns, alias: "t", firstParameter: 1)
+            guard members.isChecked(.updateTriggers) else {
+                return try members.update(
+                    alias: "t", set: try members.nulls(leaving), where: isOwned,
+                    returning: try members.selectList(alias: "t"))
+            }
+            return try members.checkedRows(
+                try members.checkedUpdate(
+                    set: try members.nulls(leaving), where: isOwned, isRight: "(\(isOwned)) IS NOT TRUE",
+                    keepsKeys: true))
         }
         var bindings = Bindings()
         try members.append(ownerValues, for: columns, to: &bindings)
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+        let statement = Statement(text: text, bindings: bindings, resultFormat: .binary)
+        guard members.hasRules else { return [statement] }
+        let check = try members.text("check all \(columns)") {
+            try members.absence(of: try members.equality(columns, alias: "t", firstParameter: 1))
+        }
+        return [statement, Statement(text: check, bindings: bindings, resultFormat: .binary)]
     }
 
     /// The assignments and the condition of an UPDATE of members.
     private struct Change {
         let set: [String]
         let condition: String
+        /// The condition for the changed rows, where they are checked.
+        let isRight: String
     }
 
     /// A change of some members that changes none if one of them is missing.
@@ -107,17 +132,29 @@ struct MemberStatements {
         let keyCount = isVersioned ? members.versionedKey.count : members.key.count
         let text = try members.text("\(shape) \(isVersioned)") {
             let change = try change(keyCount + 2)
-            let update = try members.update(
-                alias: "t", set: change.set,
-                where: "\(change.condition) AND (SELECT count(*) FROM locked) = $\(keyCount + 1)",
-                returning: try members.selectList(alias: "t"))
-            return """
+            let condition = "\(change.condition) AND (SELECT count(*) FROM locked) = $\(keyCount + 1)"
+            let locked = """
                 WITH locked AS MATERIALIZED (\
                 SELECT 1 FROM \(try members.quotedName) AS t WHERE \(try keyCondition())\
                 \(isVersioned ? try versionCondition() : "") \
-                FOR NO KEY UPDATE), \
-                changed AS (\(update)) \
-                SELECT changed.*, found.count FROM (SELECT count(*) FROM locked) AS found LEFT JOIN changed ON true
+                FOR NO KEY UPDATE)
+                """
+            guard members.isChecked(.updateTriggers) else {
+                let update = try members.update(
+                    alias: "t", set: change.set, where: condition, returning: try members.selectList(alias: "t"))
+                return """
+                    \(locked), changed AS (\(update)) \
+                    SELECT changed.*, found.count FROM (SELECT count(*) FROM locked) AS found LEFT JOIN changed ON true
+                    """
+            }
+            // A foreign key inside the key changes that key.
+            let update = try members.checkedUpdate(
+                set: change.set, where: condition, isRight: change.isRight,
+                keepsKeys: !joining.contains(where: members.key.contains))
+            return """
+                \(locked), \(update) SELECT \(try members.writtenColumns), present.count \
+                FROM (SELECT count(*) FROM locked) AS present LEFT JOIN written ON true \
+                WHERE \(CheckedWrite.condition())
                 """
         }
         var bindings = Bindings()

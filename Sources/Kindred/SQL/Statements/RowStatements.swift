@@ -12,7 +12,12 @@ struct RowStatements {
             let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
             let parameters = columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
             let row = columns.isEmpty ? "DEFAULT VALUES" : "(\(names)) VALUES (\(parameters))"
-            return "INSERT INTO \(try entity.quotedName) \(row) RETURNING \(try entity.selectList())"
+            guard entity.isChecked(.insertTriggers) else {
+                return "INSERT INTO \(try entity.quotedName) \(row) RETURNING \(try entity.selectList())"
+            }
+            let insert = "INSERT INTO \(try entity.quotedName) AS t \(row)"
+            return try entity.checkedRows(
+                try entity.written(insert, alias: "t", isRight: try entity.hasKey(alias: "t")), expecting: "1")
         }
         var bindings = Bindings()
         try values.append(to: &bindings)
@@ -70,10 +75,17 @@ struct RowStatements {
     /// `UPDATE … WHERE key RETURNING …`: one row.
     func update(_ values: ColumnValues, _ row: VersionedKey) throws -> Statement {
         let text = try entity.text("update \(columns)") {
-            try entity.update(
-                set: try entity.assignments(columns, firstParameter: 1),
-                where: try entity.equality(entity.versionedKey, firstParameter: columns.count + 1),
-                returning: try entity.selectList())
+            let set = try entity.assignments(columns, firstParameter: 1)
+            guard entity.isChecked(.updateTriggers) else {
+                return try entity.update(
+                    set: set, where: try entity.equality(entity.versionedKey, firstParameter: columns.count + 1),
+                    returning: try entity.selectList())
+            }
+            return try entity.checkedRows(
+                try entity.checkedUpdate(
+                    set: set,
+                    where: try entity.equality(entity.versionedKey, alias: "t", firstParameter: columns.count + 1),
+                    isRight: try entity.hasKey(alias: "t"), keepsKeys: false))
         }
         var bindings = Bindings()
         try values.append(to: &bindings)

@@ -56,30 +56,108 @@ struct Upsert {
     /// Whether existing rows stay unchanged, so that the INSERT does not return them.
     var keepsRows: Bool { updated.isEmpty }
 
+    /// Whether the statement checks itself.
+    var isChecked: Bool {
+        entity.isChecked(keepsRows ? .insertTriggers : [.insertTriggers, .updateTriggers])
+    }
+
     /// `INSERT … SELECT … FROM unnest(…) ON CONFLICT … RETURNING`: the result's rows are in the order of the values.
-    func statement() throws -> Statement {
+    ///
+    /// One that checks itself fails unless each row is stored; or, where existing rows are kept, unless each row's key is
+    /// that of a stored or of an existing row.
+    ///
+    /// - Parameter isChecked: whether the statement checks itself.
+    func statement(isChecked: Bool) throws -> Statement {
         let values = ColumnArrays(entity: entity, columns: columns)
-        let text = try entity.text("upsert \(columns) \(key) \(updated)") {
+        let text = try entity.text("upsert \(columns) \(key) \(updated) \(isChecked)") {
             let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
             let target = try key.map { try entity.quoted($0) }.joined(separator: ", ")
             let set = try updated.map { "\(try entity.quoted($0)) = EXCLUDED.\(try entity.quoted($0))" }
             let action =
                 set.isEmpty
                 ? "NOTHING" : "UPDATE SET \(set.joined(separator: ", "))\(try entity.versionAssignment(alias: "t"))"
-            return """
-                INSERT INTO \(try entity.quotedName) AS t (\(names)) \
-                SELECT \(values.expressions("c").joined(separator: ", ")) \
-                FROM unnest(\(values.parameters(first: 1))) \
-                WITH ORDINALITY AS new(\((values.names("c") + ["place"]).joined(separator: ", "))) ORDER BY new.place \
-                ON CONFLICT (\(target)) DO \(action) RETURNING \(try entity.selectList(alias: "t"))
+            let given = """
+                unnest(\(values.parameters(first: 1))) \
+                WITH ORDINALITY AS new(\((values.names("c") + ["place"]).joined(separator: ", ")))
                 """
+            let insert = """
+                INSERT INTO \(try entity.quotedName) AS t (\(names)) \
+                SELECT \(values.expressions("c").joined(separator: ", ")) FROM \(given) ORDER BY new.place \
+                ON CONFLICT (\(target)) DO \(action)
+                """
+            guard isChecked else { return "\(insert) RETURNING \(try entity.selectList(alias: "t"))" }
+            return try checked(insert, given, values, count: "$\(columns.count + 1)")
         }
         var bindings = Bindings()
         try values.append(rows, to: &bindings)
+        if isChecked { try bindings.append(Int64(rows.count)) }
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    private func checked(
+        _ insert: String, _ rows: String, _ values: ColumnArrays, count: String
+    ) throws -> String {
+        func names(_ columns: [Int], _ prefix: String) throws -> [String] {
+            try columns.enumerated().map { "t.\(try entity.quoted($1)) AS \"kindred: \(prefix)\($0)\"" }
+        }
+        let keys = try names(key, "k") + names(entity.key, "p")
+        let written = """
+            written AS (\(insert) RETURNING \(try entity.selectList(alias: "t")), \(keys.joined(separator: ", ")), \
+            (\(try entity.hasKey(alias: "t"))) AS \(CheckedWrite.isRight))
+            """
+        var (expected, exception) = (count, "")
+        let new = Dictionary(uniqueKeysWithValues: zip(columns, values.expressions("c")))
+        func given(_ column: Int) -> String { entity.compared(column, with: new[column] ?? "NULL") }
+        let known = try key.map { "\(try entity.compared($0, alias: "t")) = \(given($0))" }
+        if !keepsRows {
+            // An existing row keeps its primary key, by which its object is found.
+            let same = try entity.key.enumerated().map {
+                "\(entity.compared($1, with: "written.\"kindred: p\($0)\"")) = \(try entity.compared($1, alias: "t"))"
+            }
+            expected = """
+                (\(count) + (SELECT count(*) FROM \(rows) JOIN \(try entity.ownTableName) AS t \
+                ON \(known.joined(separator: " AND ")) \
+                WHERE NOT EXISTS (SELECT FROM written WHERE \(same.joined(separator: " AND ")))))
+                """
+        } else {
+            let stored = key.enumerated().map {
+                "\(entity.compared($1, with: "written.\"kindred: k\($0)\"")) = \(given($1))"
+            }
+            exception = """
+                WHEN (SELECT count(*) FROM \(rows) \
+                WHERE EXISTS (SELECT FROM \(try entity.ownTableName) AS t WHERE \(known.joined(separator: " AND "))) \
+                OR EXISTS (SELECT FROM written WHERE \(stored.joined(separator: " AND ")))) = \(count) THEN true 
+                """
+        }
+        return """
+            WITH \(written) SELECT \(try entity.writtenColumns) FROM written \
+            WHERE \(CheckedWrite.condition(expecting: expected, unless: exception))
+            """
+    }
+
+    /// `INSERT … ON CONFLICT … DO UPDATE` of nothing, which returns the existing row with which one of the rows conflicts,
+    /// also where a trigger has changed the row's key; to be rolled back.
+    func conflict(ofRow place: Int) throws -> Statement {
+        let values = ColumnArrays(entity: entity, columns: columns)
+        let text = try entity.text("upsert conflict \(columns) \(key)") {
+            let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
+            let target = try key.map { try entity.quoted($0) }
+            return """
+                INSERT INTO \(try entity.quotedName) AS t (\(names)) \
+                SELECT \(values.expressions("c").joined(separator: ", ")) \
+                FROM unnest(\(values.parameters(first: 1))) AS new(\(values.names("c").joined(separator: ", "))) \
+                ON CONFLICT (\(target.joined(separator: ", "))) DO UPDATE SET \(target[0]) = t.\(target[0]) \
+                RETURNING \(try entity.selectList(alias: "t"))
+                """
+        }
+        var bindings = Bindings()
+        try values.append([rows[place]], to: &bindings)
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// The rows with the keys, in the order of the values; unique keys hold in each table by itself.
+    ///
+    /// The result's last column is the value's place, from 1.
     func selection() throws -> Statement {
         let values = ColumnArrays(entity: entity, columns: key)
         let text = try entity.text("upserted \(key)") {
@@ -87,7 +165,7 @@ struct Upsert {
                 "\(try entity.compared($0, alias: "t")) = \(entity.compared($0, with: $1))"
             }
             return """
-                SELECT \(try entity.selectList(alias: "t")) FROM unnest(\(values.parameters(first: 1))) \
+                SELECT \(try entity.selectList(alias: "t")), new.place FROM unnest(\(values.parameters(first: 1))) \
                 WITH ORDINALITY AS new(\((values.names("k") + ["place"]).joined(separator: ", "))) \
                 JOIN \(try entity.ownTableName) AS t ON \(same.joined(separator: " AND ")) ORDER BY new.place
                 """

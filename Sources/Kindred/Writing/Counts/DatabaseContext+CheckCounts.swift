@@ -86,13 +86,14 @@ struct FormerOwners {
 
 // Before a write of rows that sets require, reads their owners from the database, because memory need not know them.
 extension DatabaseContext {
-    /// Runs a write of an entity's rows, in its own transaction if it may break the limits of a set.
+    /// Runs a write of an entity's rows, in its own transaction if it may break the limits of a set, or if rules may put
+    /// rows elsewhere: then also in a savepoint of a running one.
     ///
     /// - Parameter columns: the columns written; nil for new rows.
     func write<T>(
         of entity: EntityRuntime, _ columns: [Int]? = nil, _ body: () async throws -> T
     ) async throws -> T {
-        guard journal == nil, runtime.countLimits?.concern(entity.index, columns) == true else {
+        guard entity.hasRules || journal == nil && runtime.countLimits?.concern(entity.index, columns) == true else {
             return try await write(body)
         }
         do {

@@ -44,7 +44,9 @@ extension DatabaseContext {
                     try await transaction { try await deleteInTransaction(objects) }
                 }
             } catch let missing as MissingRows {
-                for object in missing.objects { try applyDelete(object) }
+                // A rule or policy may hide a row that is there.
+                for object in missing.objects
+                where object.runtime.entity.obstacles.isDisjoint(with: [.policies, .rules]) { try applyDelete(object) }
                 throw gone(missing.objects)
             } catch let error as PostgresError {
                 let keys = Dictionary(grouping: objects, by: \.runtime.index).mapValues { $0.compactMap(\.key) }
@@ -59,9 +61,10 @@ extension DatabaseContext {
         _ = try object.requireKey()
     }
 
-    /// Opens a transaction only if objects may need to be read again after the DELETE, since that can fail.
+    /// Opens a transaction only if objects may need to be read again after the DELETE, since that can fail, or if rules
+    /// may do something else in its place.
     func atOnce<T>(_ entity: EntityRuntime, _ body: () async throws -> T) async throws -> T {
-        try await mayLeaveDoubt(entity) ? transaction(body) : body()
+        try await entity.hasRules || mayLeaveDoubt(entity) ? transaction(body) : body()
     }
 
     /// Whether the database's actions may reach objects in memory over rows that are not in memory.

@@ -56,9 +56,8 @@ extension DatabaseContext {
     /// The error for rows that a trigger or a policy kept.
     func kept(_ entity: EntityRuntime, _ count: Int) -> KindredError {
         KindredError(
-            .objectDeleted,
-            "A trigger, rule or policy of \(entity.name) kept \(count) of the rows from being deleted, or they are gone; "
-                + "nothing was deleted",
+            .constraintViolation,
+            "A trigger, rule or policy of \(entity.name) kept \(count) of the rows from being deleted; nothing was deleted",
             entity: entity.name.description
         )
     }

@@ -27,22 +27,41 @@ extension DatabaseContext {
     func deleteInTransaction(_ request: SelectQuery, of entity: EntityRuntime) async throws -> Int {
         var search = DeletionSearch(self, deletionRules([entity.index]), isLocking: true)
         try await search.add(request, of: entity)
-        let count = search.found[entity.index]?.keys.count ?? 0
-        if count > 0 { try await perform(search) }
-        return count
+        guard search.found[entity.index]?.keys.isEmpty == false else { return 0 }
+        return try await perform(search, keepsRows: true).found[entity.index]?.keys.count ?? 0
     }
 
-    private func perform(_ search: DeletionSearch) async throws {
+    /// - Parameter keepsRows: whether a trigger, rule or policy may keep rows; otherwise that is an error.
+    /// - Returns: the deleted rows.
+    @discardableResult
+    private func perform(_ search: DeletionSearch, keepsRows: Bool = false) async throws -> DeletionSearch {
         var search = search
         try await search.findAll()
         let found = search
-        try await write {
+        return try await write {
             try await check(found)
             try await nullify(found)
-            try await deleteFound(found)
-            try await applyFound(found)
-            try countOwners(of: found)
+            var deleted = found
+            for (entity, count) in try await deleteFound(found) {
+                guard keepsRows else { throw kept(entity, count) }
+                deleted.remove(try await remaining(found, of: entity), of: entity)
+            }
+            try await applyFound(deleted)
+            try countOwners(of: deleted)
+            return deleted
         }
+    }
+
+    /// The rows of a deletion that are still there.
+    private func remaining(_ search: DeletionSearch, of entity: EntityRuntime) async throws -> Set<ObjectKey> {
+        let statements = DeletionStatements(runtime: runtime)
+        var keys: Set<ObjectKey> = []
+        for slice in search.found[entity.index]?.keys.slices() ?? [] {
+            let statement = try statements.rows(entity, slice, columns: entity.key, isLocked: false)
+            let result = try await send([statement], entity)[0]
+            keys.formUnion(try result.indices.compactMap { try ObjectKey(result, $0, Array(entity.key.indices)) })
+        }
+        return keys
     }
 
     /// Notes the owners of deleted rows.
@@ -102,9 +121,10 @@ extension DatabaseContext {
         }
     }
 
-    private func deleteFound(_ search: DeletionSearch) async throws {
+    /// Deletes the rows; returns the entities of which a trigger, rule or policy kept some, and how many.
+    private func deleteFound(_ search: DeletionSearch) async throws -> [(EntityRuntime, Int)] {
         let keyed = search.found.sorted { $0.key < $1.key }.map { (entity: $0.key, keys: $0.value.keys) }
-        guard let first = keyed.first else { return }
+        guard let first = keyed.first else { return [] }
         var keyless: [(step: DeletionStep, sources: [ObjectKey])] = []
         for step in search.steps where step.action == .cascadeWithoutKey {
             keyless.append((step, try search.sources(of: step)))
@@ -112,10 +132,10 @@ extension DatabaseContext {
         let statement = try DeletionStatements(runtime: runtime).delete(keyed, keyless: keyless)
         let result = try await sendDeletion(
             statement, runtime.entities[first.entity], among: search.found.mapValues(\.keys))
-        for (position, (entity, keys)) in keyed.enumerated() {
+        return try keyed.enumerated().compactMap { position, rows in
             let count =
                 result.count == 1 ? try result.row(at: 0).decode(position, as: Int.self) : result.affectedRows
-            guard count == keys.count else { throw kept(runtime.entities[entity], keys.count - (count ?? 0)) }
+            return count == rows.keys.count ? nil : (runtime.entities[rows.entity], rows.keys.count - (count ?? 0))
         }
     }
 

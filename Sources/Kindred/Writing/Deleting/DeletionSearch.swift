@@ -42,6 +42,14 @@ struct DeletionSearch {
         return wanted.filter { found[entity.index]?.rows[$0] == nil }
     }
 
+    /// Takes out rows that were kept.
+    mutating func remove(_ keys: Set<ObjectKey>, of entity: EntityRuntime) {
+        guard var deleted = found[entity.index] else { return }
+        deleted.keys.removeAll(where: keys.contains)
+        for key in keys { deleted.rows[key] = nil }
+        found[entity.index] = deleted
+    }
+
     /// Adds the rows that a request selects.
     mutating func add(_ request: SelectQuery, of entity: EntityRuntime) async throws {
         let columns = rules.columns(of: entity.index)

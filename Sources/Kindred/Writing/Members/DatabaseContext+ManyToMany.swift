@@ -23,26 +23,43 @@ extension DatabaseContext {
     ) async throws {
         guard !members.isEmpty else { return }
         let assignments = try self.payload(payload, of: statements.relationship, statements.link)
-        let statement = try statements.insert(try memberKeys(members, statements), payload: assignments)
-        let results = try await sendToHelper([statement], owner, statements)
-        try applyWrittenPairs(results[0], statements.helper, payload: assignments)
+        let result = try await store(try memberKeys(members, statements), owner, statements, payload: assignments)
+        try applyWrittenPairs(result, statements.helper, payload: assignments)
         for member in members { join(member, owner, statements) }
         // The pairs came with positions: the order must be read again.
         if statements.relationship.position != nil { noteStale(statements.relationship, of: owner) }
+    }
+
+    /// Stores pairs, all of them or none; returns their rows where they have payload.
+    private func store(
+        _ keys: [ObjectKey], _ owner: DatabaseObject, _ statements: HelperStatements, payload: ColumnValues?
+    ) async throws -> QueryResult {
+        let isChecked = statements.isChecked(payload)
+        if isChecked, payload != nil || journal == nil {
+            let statement = try statements.insert(keys, payload: payload, isChecked: true)
+            do {
+                return try await sendToHelper([statement], owner, statements)[0]
+            } catch let error as KindredError where payload == nil && KeptRows(error.underlying) != nil {
+                // The statement does not see pairs that another transaction has stored at the same time.
+            }
+        }
+        var batch = [try statements.insert(keys, payload: payload)]
+        if isChecked { batch.append(try statements.check(keys)) }
+        return try await sendToHelper(batch, owner, statements)[0]
     }
 
     /// One DELETE of the pairs.
     func remove(_ members: [DatabaseObject], from owner: DatabaseObject, _ statements: HelperStatements) async throws {
         guard !members.isEmpty else { return }
         let keys = try memberKeys(members, statements)
-        let results = try await sendToHelper([try statements.delete(.members(keys))], owner, statements)
+        let results = try await sendToHelper(try statements.deletion(.members(keys)), owner, statements)
         try applyDeletedPairs(results[0], of: owner, statements)
         for member in members { part(member, owner, statements) }
     }
 
     /// One DELETE of all pairs of the owner.
     func removeAll(from owner: DatabaseObject, _ statements: HelperStatements) async throws {
-        let results = try await sendToHelper([try statements.delete(.all)], owner, statements)
+        let results = try await sendToHelper(try statements.deletion(.all), owner, statements)
         try applyDeletedPairs(results[0], of: owner, statements)
     }
 
@@ -52,7 +69,9 @@ extension DatabaseContext {
         let keys = try memberKeys(members, statements)
         let insert = try statements.insert(
             keys, payload: try payload([:], of: statements.relationship, statements.link))
-        let results = try await sendToHelper([try statements.delete(.others(keys)), insert], owner, statements)
+        var batch = try statements.deletion(.others(keys)) + [insert]
+        if statements.isChecked(nil) { batch.append(try statements.check(keys)) }
+        let results = try await sendToHelper(batch, owner, statements)
         try applyDeletedPairs(results[0], of: owner, statements)
         for member in members { join(member, owner, statements) }
     }

@@ -50,9 +50,9 @@ extension DatabaseContext {
 
     /// Removes all members from the owner.
     func detachAll(from owner: DatabaseObject, _ statements: MemberStatements) async throws {
-        let statement = try statements.detachAll(leaving: try leaving(statements))
+        let batch = try statements.detachAll(leaving: try leaving(statements))
         count(statements.relationship, of: owner)
-        let result = try await send([statement], statements.members, key: statements.relationship.model.name)[0]
+        let result = try await send(batch, statements.members, key: statements.relationship.model.name)[0]
         let rows = try EntityRows(result, of: statements.members)
         for position in 0..<rows.count { try applyMember(rows[position], owner, statements, [:]) }
     }

@@ -5,6 +5,7 @@ extension DatabaseContext {
     /// Applies the results: rows to their objects, and the new order to the owner's loaded members.
     func apply(_ update: OrderUpdate, _ rows: OrderedRows) throws {
         let (owner, relationship) = (rows.owner, rows.statements.relationship)
+        try requirePlaced(update, rows)
         if case .members(let statements) = rows.link {
             // A given member that was staged to leave stays: the caller's value wins.
             let gone = Set(update.leaving)
@@ -36,6 +37,34 @@ extension DatabaseContext {
             if update.payload != nil { try unloadPairs(update, owner, statements) }
         }
         try keepOrder(update, rows, loaded)
+    }
+
+    /// Throws if a trigger, rule or policy kept a row from getting its position; the transaction is rolled back.
+    private func requirePlaced(_ update: OrderUpdate, _ rows: OrderedRows) throws {
+        let (entity, column) = (rows.statements.rows, rows.statements.position)
+        guard entity.mayKeepRows([.updateTriggers, .insertTriggers]) else { return }
+        if update.hasPlaces, let answer = update.answers.last {
+            var places = update.moving
+            if case .members = rows.link { places += update.joining.map(\.place) }
+            let width = entity.attributeColumns.count
+            let placed = try answer.indices.count { row in
+                guard let place = try answer.integer(row: row, column: width), places.indices.contains(Int(place) - 1)
+                else { return false }
+                let wanted = places[Int(place) - 1]
+                // The order of loaded members is made of their keys.
+                return try answer.integer(row: row, column: column) == wanted.position
+                    && ObjectKey(answer, row, rows.statements.memberColumns) == wanted.key
+            }
+            guard placed == places.count else { throw keptAway(entity) }
+        }
+        if let pairs = update.pairs {
+            let wanted = Dictionary(update.inserted.map { ($0.key, $0.position) }, uniquingKeysWith: { $1 })
+            let placed = try pairs.indices.count { row in
+                guard let key = try ObjectKey(pairs, row, rows.statements.memberColumns) else { return false }
+                return try wanted[key] == pairs.integer(row: row, column: column)
+            }
+            guard placed == wanted.count else { throw keptAway(entity) }
+        }
     }
 
     /// Applies rows of members that got a position; throws if a member named by the caller has no row.

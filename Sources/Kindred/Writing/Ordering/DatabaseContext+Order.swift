@@ -106,7 +106,7 @@ extension DatabaseContext {
             update.hasPlaces = !placed.isEmpty
         case .helper(let statements):
             var batch: [Statement] = []
-            if !update.leaving.isEmpty { batch.append(try statements.delete(.members(update.leaving))) }
+            if !update.leaving.isEmpty { batch += try statements.deletion(.members(update.leaving)) }
             let (park, placed) = try update.writes(rows)
             batch += park + placed
             update.hasPlaces = !placed.isEmpty

@@ -49,14 +49,28 @@ extension DatabaseContext {
                 assignments.append(row.written)
             }
             let upsert = try Upsert(assignments, of: entity, resolution, types: client.types)
-            return try await write(of: entity) {
-                try await countFormer(upsert)
-                let inserted = try await store(upsert)
-                if inserted.count == rows.count { return try applyUpserted(inserted, of: entity) }
-                guard upsert.keepsRows else { throw keptAway(entity) }
-                return try await allObjects(upsert, inserted)
+            guard upsert.keepsRows, upsert.isChecked else {
+                return try await write(of: entity) { try await storeAndFind(upsert, isChecked: upsert.isChecked) }
+            }
+            if journal == nil {
+                do {
+                    return try await write(of: entity) { try await storeAndFind(upsert, isChecked: true) }
+                } catch let error as KindredError where KeptRows(error.underlying) != nil {
+                    // A trigger has changed a key to that of an existing row, or another transaction has just stored one.
+                }
+            }
+            return try await transaction {
+                try await write { try await storeAndFind(upsert, isChecked: false) }
             }
         }
+    }
+
+    private func storeAndFind(_ upsert: Upsert, isChecked: Bool) async throws -> [DatabaseObject] {
+        try await countFormer(upsert)
+        let inserted = try await store(upsert, isChecked: isChecked)
+        if inserted.count == upsert.count { return try applyUpserted(inserted, of: upsert.entity) }
+        guard upsert.keepsRows else { throw keptAway(upsert.entity) }
+        return try await allObjects(upsert, inserted)
     }
 
     /// Notes the owners that existing rows may leave, by one SELECT if an owner has limits.
@@ -70,9 +84,9 @@ extension DatabaseContext {
     }
 
     /// Sends the INSERT; the server may treat keys as equal that differ here, such as texts in different case.
-    private func store(_ upsert: Upsert) async throws -> QueryResult {
+    private func store(_ upsert: Upsert, isChecked: Bool) async throws -> QueryResult {
         do {
-            return try await send([try upsert.statement()], upsert.entity)[0]
+            return try await send([try upsert.statement(isChecked: isChecked)], upsert.entity)[0]
         } catch let error as PostgresError where error.sqlState?.rawValue == "21000" {
             throw KindredError(
                 .invalidRequest, "Two new rows of \(upsert.entity.name) have the same key",
@@ -87,9 +101,45 @@ extension DatabaseContext {
         let new = try applyUpserted(inserted, of: entity)
         let askedAt = now
         let result = try await send([try upsert.selection()], entity)[0]
+        if result.count == upsert.count {
+            return try withExtendedLifetime(new) { try objects(from: result, of: entity, askedAt: askedAt) }
+        }
         // Another transaction may delete a row between the two statements, and a trigger may reject a new one.
-        guard result.count == upsert.count else { throw keptAway(entity) }
-        return try withExtendedLifetime(new) { try objects(from: result, of: entity, askedAt: askedAt) }
+        guard upsert.isChecked, journal != nil else { throw keptAway(entity) }
+        return try await conflicting(upsert, result, askedAt)
+    }
+
+    /// The objects of all rows where a trigger has changed keys, so that some existing rows have other keys than were given.
+    ///
+    /// Four statements for each of these, two of which are a savepoint that is rolled back.
+    private func conflicting(
+        _ upsert: Upsert, _ result: QueryResult, _ askedAt: UInt64
+    ) async throws -> [DatabaseObject] {
+        struct Found: Error {
+            let result: QueryResult
+        }
+        let entity = upsert.entity
+        let found = try objects(from: result, of: entity, askedAt: askedAt)
+        var places: [Int64: DatabaseObject] = [:]
+        for (position, object) in found.enumerated() {
+            if let place = try result.integer(row: position, column: entity.attributeColumns.upperBound) {
+                places[place] = object
+            }
+        }
+        for place in 0..<upsert.count where places[Int64(place + 1)] == nil {
+            do {
+                let statement = try upsert.conflict(ofRow: place)
+                try await client.withTransaction { _ in throw Found(result: try await send([statement], entity)[0]) }
+            } catch let conflict as Found where conflict.result.count == 1 {
+                guard let key = try ObjectKey(conflict.result, 0, entity.key) else { continue }
+                places[Int64(place + 1)] = try await fetch(entity, key)
+            } catch is Found {
+                throw keptAway(entity)
+            }
+        }
+        let all = (1...Int64(upsert.count)).compactMap { places[$0] }
+        guard all.count == upsert.count else { throw keptAway(entity) }
+        return all
     }
 
     /// Applies the rows of an INSERT to objects and loaded relationships, whether they are new or not.
@@ -111,7 +161,7 @@ extension DatabaseContext {
         return objects
     }
 
-    private func keptAway(_ entity: EntityRuntime) -> KindredError {
+    func keptAway(_ entity: EntityRuntime) -> KindredError {
         KindredError(
             .constraintViolation,
             "A trigger, rule or policy of \(entity.name), or a concurrent deletion, kept a row from being stored",

@@ -2,13 +2,13 @@ import KindredPostgres
 import KindredSchema
 
 extension FetchRequest {
-    /// Deletes the objects that the request selects, with their delete rules, all of them or none.
+    /// Deletes the objects that the request selects, with their delete rules.
     ///
     /// One DELETE where the database's own foreign-key actions do all that the rules ask for and no hook is registered;
     /// otherwise as `DatabaseContext.delete(_:)`. Order, limit and offset are honoured.
     /// ``lock(_:_:)`` can skip rows locked by other transactions; a row changed meanwhile is checked again, and stays
-    /// if it no longer matches. The objects in memory follow. Returns how many the request selected. Throws what that
-    /// method throws.
+    /// if it no longer matches. The objects in memory follow. Returns how many were deleted: rows that a trigger, rule or
+    /// policy keeps stay, and their objects too. Throws what that method throws, and then nothing is deleted.
     @discardableResult
     public func delete(fileID: String = #fileID, line: Int = #line) async throws -> Int {
         return try await context.client.called(at: fileID, line) {

@@ -1,4 +1,5 @@
 import KindredPostgres
+import KindredSchema
 import Synchronization
 
 extension DatabaseContext {
@@ -29,9 +30,14 @@ extension DatabaseContext {
         }
         for group in groups {
             let ends = { group.pairs.flatMap { [$0.source, $0.destination] } }
-            run.add(try group.insert, group.helper, count: group.pairs.count, ends) { [self] _ in
+            run.add(try group.insert, group.helper, count: group.pairs.count, ends) { [self] result in
+                // Without payload existing pairs are not counted.
+                guard group.payloadColumns.isEmpty || result.affectedRows == group.pairs.count else {
+                    throw keptAway(group.helper)
+                }
                 for pair in group.pairs { try applySaved(pair) }
             }
+            if let check = try group.check { run.add(check, group.helper, count: 1, ends) { _ in } }
         }
     }
 
@@ -103,5 +109,14 @@ extension SavedPairs {
     /// Stores the pairs by one statement.
     var insert: Statement {
         get throws { try HelperStatements.insert(rows, into: helper, link, payload: payloadColumns) }
+    }
+
+    /// A query that fails unless the pairs are stored; nil where nothing keeps them.
+    var check: Statement? {
+        get throws {
+            let triggers: RowObstacles = payloadColumns.isEmpty ? .insertTriggers : [.insertTriggers, .updateTriggers]
+            guard helper.mayKeepRows(triggers) else { return nil }
+            return try HelperStatements.check(rows, of: helper, link)
+        }
     }
 }

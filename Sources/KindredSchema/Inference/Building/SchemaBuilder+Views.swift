@@ -11,6 +11,21 @@ extension SchemaBuilder {
         for view in projections.keys.sorted() { makeViewKey(view, projections, &done) }
     }
 
+    /// What may keep rows of a relation from being written, itself or in the relations that a view shows.
+    func obstacles(of index: Int) -> RowObstacles {
+        guard tables[index].kind == .view else { return tables[index].relation.obstacles }
+        if viewOrigins == nil {
+            viewOrigins = Dictionary(catalog.viewOrigins.map { ($0.view, $0) }, uniquingKeysWith: { first, _ in first })
+        }
+        var (found, seen, pending) = (RowObstacles(), Set<UInt32>(), [tables[index].relation.oid])
+        while let next = pending.popLast() {
+            guard seen.insert(next).inserted, let place = tableIndexes[next] else { continue }
+            found.formUnion(tables[place].relation.obstacles)
+            pending += viewOrigins?[next]?.columns.values.map(\.relation) ?? []
+        }
+        return found
+    }
+
     private func makeViewKey(_ view: Int, _ projections: [Int: Catalog.Projection], _ done: inout Set<Int>) {
         guard done.insert(view).inserted, let projection = projections[view],
             let base = tableIndexes[projection.base]

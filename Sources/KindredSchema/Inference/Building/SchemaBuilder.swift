@@ -24,6 +24,8 @@ final class SchemaBuilder {
     /// Every end of every relationship; the inverse of an end is its neighbour, `index ^ 1`.
     var ends: [RelationshipEnd] = []
     var diagnostics: [SchemaDiagnostic] = []
+    /// The origins of views' columns by view, once asked for.
+    var viewOrigins: [UInt32: Catalog.ViewOrigins]?
     /// What each view shows of tables, once found.
     var shownTables: [Int: [ShownTable]] = [:]
 
@@ -117,6 +119,7 @@ final class SchemaBuilder {
                     group: annotations.tables[table.relation.oid]?.options.group,
                     privileges: table.relation.privileges,
                     hasInsertTrigger: table.relation.hasInsertTrigger,
+                    obstacles: obstacles(of: index),
                     uniqueKeys: table.uniqueAttributes,
                     uniqueChecks: table.uniqueChecks,
                     serverChecks: table.serverChecks,

@@ -1,0 +1,125 @@
+import KindredPostgres
+import KindredSchema
+
+/// A write that checks itself: the statement fails, so that none of its effects stay, where a trigger or policy kept a row
+/// that it found, or stored another row than was asked for.
+///
+/// The write is the CTE `written` of a query whose condition holds no column, so that it is evaluated once, also where
+/// nothing was written. It holds counts, so that the planner cannot evaluate it early. If they differ, it casts a text to
+/// boolean: an error that needs no function in the database. `KeptRows` recognises that text.
+enum CheckedWrite {
+    static let marker = "kindred: kept rows, wrote "
+    /// The column of `written` that tells whether a row is as it was asked for.
+    static let isRight = "\"kindred: right\""
+    static let found = "(SELECT count(*) FROM found)"
+
+    /// The condition that fails unless as many rows are right as expected.
+    static func condition(expecting expected: String = found, unless exception: String = "") -> String {
+        let written = "(SELECT count(*) FROM written WHERE \(isRight))"
+        return """
+            CASE WHEN \(written) = \(expected) THEN true \(exception)\
+            ELSE ('\(marker)' || \(written) || ' of ' || \(expected))::boolean END
+            """
+    }
+}
+
+/// The rows that a trigger, rule or policy kept, from the error of a write that checks itself.
+struct KeptRows {
+    let written: Int
+    let expected: Int
+
+    init?(_ error: PostgresError?) {
+        guard let error, error.sqlState == .invalidTextRepresentation, let message = error.server?.message,
+            let start = message.firstRange(of: CheckedWrite.marker)
+        else { return nil }
+        let numbers = message[start.upperBound...].split { !("0"..."9").contains($0) }.compactMap { Int($0) }
+        guard numbers.count == 2 else { return nil }
+        (written, expected) = (numbers[0], numbers[1])
+    }
+}
+
+extension EntityRuntime {
+    /// Whether a write of rows checks itself, because the table has triggers of such writes, or policies.
+    ///
+    /// Tables with rules take no writes in a WITH: they are written in a transaction.
+    func isChecked(_ triggers: RowObstacles) -> Bool {
+        let obstacles = entity.obstacles
+        if obstacles.contains(.rules) { return false }
+        // An UPDATE of a partitioned table may delete a row and insert it into another partition.
+        let isMoving = entity.kind == .partitionedTable && triggers.contains(.updateTriggers)
+        return !obstacles.isDisjoint(with: [isMoving ? .triggers : triggers, .policies])
+    }
+
+    /// Whether rules may put a write's rows elsewhere, so that it needs a transaction.
+    var hasRules: Bool { entity.obstacles.contains(.rules) }
+
+    /// Whether triggers, rules or policies may keep the rows of a write.
+    func mayKeepRows(_ triggers: RowObstacles) -> Bool { hasRules || isChecked(triggers) }
+
+    /// The rows that a write finds, with their keys, as the CTE `found`.
+    ///
+    /// Locked, so that another transaction cannot change them before the write does, unless the lock would hide rows by
+    /// policies of UPDATE, needs a privilege that the role lacks, or is impossible for the view's query.
+    ///
+    /// - Parameter isOwn: whether rows of inheriting tables are left out.
+    func found(where condition: String, isDeletion: Bool = false, isOwn: Bool = false) throws -> String {
+        let keys = try key.enumerated().map { "t.\(try quoted($1)) AS k\($0)" }.joined(separator: ", ")
+        let lock = locksFound ? isDeletion ? " FOR UPDATE" : " FOR NO KEY UPDATE" : ""
+        let table = try isOwn ? ownTableName : quotedName
+        return "found AS MATERIALIZED (SELECT \(keys) FROM \(table) AS t WHERE \(condition)\(lock))"
+    }
+
+    /// Whether the rows that a checked write finds are locked.
+    var locksFound: Bool {
+        !entity.isView && !entity.obstacles.contains(.policies) && entity.privileges.contains(.update)
+    }
+
+    /// The condition with which a write finds its rows after `found` has locked them.
+    static let afterFound = " AND \(CheckedWrite.found) IS NOT NULL"
+
+    /// The attributes of the rows of the CTE `written`.
+    var writtenColumns: String {
+        get throws { try attributeColumns.map { "written.\(try quoted($0))" }.joined(separator: ", ") }
+    }
+
+    /// The query that returns the rows of a checked write.
+    func checkedRows(_ sources: String, expecting expected: String = CheckedWrite.found) throws -> String {
+        "WITH \(sources) SELECT \(try writtenColumns) FROM written WHERE \(CheckedWrite.condition(expecting: expected))"
+    }
+
+    /// A query that fails if there are rows `t` of a condition.
+    func absence(of condition: String) throws -> String {
+        """
+        WITH written AS MATERIALIZED (\
+        SELECT true AS \(CheckedWrite.isRight) FROM \(try quotedName) AS t WHERE \(condition)) \
+        SELECT WHERE \(CheckedWrite.condition(expecting: "0"))
+        """
+    }
+
+    /// `"id" IS NOT NULL`: whether a returned row has a key, which one of a view's trigger may lack.
+    func hasKey(alias: String) throws -> String {
+        try key.map { "\(alias).\(try quoted($0)) IS NOT NULL" }.joined(separator: " AND ")
+    }
+
+    /// An INSERT or UPDATE with its RETURNING clause as the CTE `written`.
+    func written(_ write: String, alias: String, isRight: String) throws -> String {
+        let right = "(\(isRight)) IS TRUE AS \(CheckedWrite.isRight)"
+        return "written AS (\(write) RETURNING \(try selectList(alias: alias)), \(right))"
+    }
+
+    /// The CTEs `found` and `written` of an UPDATE of rows `t` that checks itself.
+    ///
+    /// - Parameters:
+    ///   - isRight: the condition for the changed rows.
+    ///   - keepsKeys: whether the rows must keep their keys, by which their objects are found.
+    func checkedUpdate(
+        set: [String], where condition: String, isRight: String, keepsKeys: Bool
+    ) throws -> String {
+        var right = "(\(isRight))"
+        if keepsKeys {
+            right += " AND EXISTS (SELECT FROM found WHERE \(try same("t", as: "found")))"
+        }
+        let update = try update(alias: "t", set: set, where: "(\(condition))\(Self.afterFound)", returning: nil)
+        return "\(try found(where: condition)), \(try written(update, alias: "t", isRight: right))"
+    }
+}
