@@ -19,8 +19,9 @@ import Testing
             let owners = try await context.fetch("owner").sorted("id").all()
             let items = try await context.fetch("item").sorted("id").all()
             let tags = try await context.fetch("tag").sorted("id").all()
-            let (set, others) = (try owners[0].set(forKey: "itemSet"), try owners[1].set(forKey: "itemSet"))
-            let pairs = try owners[1].set(forKey: "tagSet")
+            let set = try await owners[0].set(forKey: "itemSet")
+            let others = try await owners[1].set(forKey: "itemSet")
+            let pairs = try await owners[1].set(forKey: "tagSet")
             func one(_ body: () async throws -> Void) async throws { try await expectStatements(["WITH"], body) }
             try await one { try await context.create("item", ["name": "f"]) }
             #expect(try await other.value("SELECT mark FROM item WHERE name = 'f'") == "touched")
