@@ -98,9 +98,9 @@ struct ObstacleWorld {
 
     static let sets = [
         (name: "itemSet", sql: "SELECT id FROM item WHERE owner_id = $1 ORDER BY id"),
-        (name: "places", sql: "SELECT id FROM place WHERE owner_id = $1 ORDER BY position"),
+        (name: "places", sql: "SELECT id FROM place WHERE owner_id = $1 ORDER BY position, id"),
         (name: "tagSet", sql: "SELECT tag_id FROM owner_tag WHERE owner_id = $1 ORDER BY tag_id"),
-        (name: "steps", sql: "SELECT step_id FROM owner_step WHERE owner_id = $1 ORDER BY position"),
+        (name: "steps", sql: "SELECT step_id FROM owner_step WHERE owner_id = $1 ORDER BY position, step_id"),
     ]
 
     /// The stored rows, as another connection sees them.
@@ -135,9 +135,12 @@ struct ObstacleWorld {
         for owner in objects["owner"] ?? [] {
             for set in Self.sets {
                 let sql = set.sql.replacing("$1", with: "\(owner["id"] ?? 0)")
-                let stored = try await other.values(SQL(unsafeRaw: sql))
+                var stored = try await other.values(SQL(unsafeRaw: sql))
                 var shown = try await owner.set(forKey: set.name).objects.map { $0["id"] }
-                if set.name.hasSuffix("Set") { shown.sort { "\($0 ?? 0)" < "\($1 ?? 0)" } }
+                if set.name.hasSuffix("Set") {
+                    shown.sort { "\($0 ?? 0)" < "\($1 ?? 0)" }
+                    stored.sort { "\($0 ?? 0)" < "\($1 ?? 0)" }
+                }
                 if shown != stored { found.append("\(owner).\(set.name) is \(shown), stored are \(stored)") }
             }
             let stored = try await other.value("SELECT id FROM profile WHERE owner_id = \(owner["id"])")

@@ -145,7 +145,7 @@ struct WriteCall: Sendable {
         on("append", "UPDATE", "EXISTS (SELECT FROM place WHERE name = 'b' AND owner_id = 2)") {
             try await $0["owner", 2].set(forKey: "places").append(try $0["place", 2])
         },
-        on("move", "UPDATE", "(SELECT array_agg(name ORDER BY position) = '{b,a,c}' FROM place)") {
+        on("move", "", "(SELECT array_agg(name ORDER BY position) = '{b,a,c}' FROM place)") {
             try await $0["owner", 1].set(forKey: "places").move(from: 1, to: 0)
         },
         on("remove(at:)", "UPDATE", "EXISTS (SELECT FROM place WHERE name = 'b' AND owner_id IS NULL)") {
@@ -153,9 +153,9 @@ struct WriteCall: Sendable {
         },
         on(
             "set of an order", "UPDATE",
-            "(SELECT array_agg(name ORDER BY position) = '{c,b}' FROM place WHERE owner_id = 1)"
+            "(SELECT array_agg(name ORDER BY position) = '{c,a}' FROM place WHERE owner_id = 1)"
         ) {
-            try await $0["owner", 1].set(forKey: "places").set([try $0["place", 3], try $0["place", 2]])
+            try await $0["owner", 1].set(forKey: "places").set([try $0["place", 3], try $0["place", 1]])
         },
         on("removeAll of an order", "UPDATE", "NOT EXISTS (SELECT FROM place WHERE owner_id = 1)") {
             try await $0["owner", 1].set(forKey: "places").removeAll()
@@ -164,7 +164,7 @@ struct WriteCall: Sendable {
             try await $0["owner", 2].set(forKey: "steps").append(try $0["step", 2])
         },
         on(
-            "move of a pair", "UPDATE",
+            "move of a pair", "",
             "(SELECT array_agg(step_id ORDER BY position) = '{2,1,3}' FROM owner_step WHERE owner_id = 1)"
         ) {
             try await $0["owner", 1].set(forKey: "steps").move(from: 1, to: 0)
