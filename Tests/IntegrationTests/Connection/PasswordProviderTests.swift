@@ -119,7 +119,7 @@ import Testing
                 _ = try await PostgresClient.connect(configuration)
             }
             #expect(sessions() == 0 && error.map { !"\($0)".contains("sEcr3t") } == true)
-            // The provider's own text is nobody's to log, in whatever form the error is shown.
+            // The provider's own text may hold secrets: no form of the error shows it.
             #expect(error.map { !$0.debugDescription.contains("sEcr3t") && $0.underlying.isEmpty } == true)
             vault.change(to: "good")
             let client = try await PostgresClient.connect(configuration)

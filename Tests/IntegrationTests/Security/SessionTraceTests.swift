@@ -1,6 +1,7 @@
 import Kindred
 import KindredPostgres
 import KindredTesting
+import Logging
 import Synchronization
 import Testing
 
@@ -248,7 +249,7 @@ import Testing
         try await context.transaction { try await note.setValue("newest", forKey: "title") }
         for try await _ in try context.fetch("note").stream() {}
         try await database.client.notify("gossip")
-        try await note.delete()
+        try await context.delete(note)
         await database.close()
         let sent = lines.take(.trace).map(\.message)
         #expect(sent.contains { $0.contains("INSERT") })
@@ -259,7 +260,7 @@ import Testing
         try await withClient(maximumConnections: 1) { client in
             try await client.query("SELECT leave('lock')")
             try await withClient { other in
-                // Nobody uses the session; the lock goes all the same.
+                // The session is idle; the lock goes all the same.
                 try await other.query("SELECT pg_advisory_lock(4711)")
             }
             #expect(client.metrics.opened == 1)
