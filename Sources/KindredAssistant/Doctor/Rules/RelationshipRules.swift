@@ -49,8 +49,9 @@ extension DoctorRule {
             "A name that several relationships of an entity claim by the same rule, which gives it to none of them.",
             explanation: """
                 Two foreign keys between the same tables both suggest the other table's name; neither gets it, and both go by \
-                longer names. No third relationship gets it either; one of the two may, by its column. Code that used the short name while there was one key no longer finds it. The repair writes the \
-                names of today into annotations, so that they are chosen and not left over; write better ones.
+                longer names. No third relationship gets it either; one of the two may, by its column. Code that used the \
+                short name while there was one key no longer finds it. The repair writes the names of today into \
+                annotations, so that they are chosen and not left over; write better ones.
                 """,
             check: NameRules.checkContested),
         DoctorRule(
