@@ -32,7 +32,7 @@ import Testing
                 #expect(ann === people[0] && ann["firstname"] == "Read")
                 try await ann.setValue("Undone", forKey: "surname")
             }
-            try await expectStatements([]) {
+            try await expectStatements([]) { () async throws in
                 #expect(ann["firstname"] == "Read" && ann["surname"] == "Smith")
                 #expect(try await people[2].value(forKey: "surname") != nil)
                 #expect(try await people[1].set(forKey: "emailSet").objects == emails)
@@ -73,27 +73,27 @@ import Testing
     func rowsReadAfterAWriteAreReadAgainBeforeTheyAreUsed() async throws {
         try await withDatabase { database, _, other in
             var undone = try await self.undone(database)
-            try await expectStatements(["SELECT"]) {
+            try await expectStatements(["SELECT"]) { () async throws in
                 #expect(try await undone.people[1].value(forKey: "surname")?.attribute == "Jones")
                 #expect(undone.people[2]["surname"] == "Marx" && undone.never.isDeleted)
             }
             undone = try await self.undone(database)
-            try await expectStatements(["SELECT", "SELECT"]) {
+            try await expectStatements(["SELECT", "SELECT"]) { () async throws in
                 #expect(try await undone.people[1].set(forKey: "emailSet").objects.map { $0["id"] } == [3])
                 #expect(undone.people[1]["surname"] == "Jones")
             }
             undone = try await self.undone(database)
-            try await expectStatements(["SELECT", "SELECT"]) {
+            try await expectStatements(["SELECT", "SELECT"]) { () async throws in
                 #expect(try await undone.people[2].set(forKey: "emailSet").isEmpty)
             }
             undone = try await self.undone(database)
-            try await expectStatements(["SELECT", "SELECT"]) {
+            try await expectStatements(["SELECT", "SELECT"]) { () async throws in
                 #expect(try await undone.context.find("person", 77) == nil)
                 #expect(undone.never.isDeleted)
                 #expect(try await undone.context.find("person", [2, 3]).map { $0["surname"] } == ["Jones", "Marx"])
             }
             undone = try await self.undone(database)
-            try await expectStatements(["SELECT", "UPDATE"]) {
+            try await expectStatements(["SELECT", "UPDATE"]) { () async throws in
                 try await undone.people[1].setValue("Set", forKey: "surname")
                 #expect(undone.people[1]["firstname"] == "Bob")
             }
@@ -201,15 +201,15 @@ import Testing
                 }
                 #expect(recorder.all.last?.sql.hasPrefix("RELEASE SAVEPOINT") == true, "\(recorder.all.map(\.sql))")
                 #expect(early?["surname"] == "Outer" && late?["surname"] == "Inner")
-                try await expectStatements([]) {
+                try await expectStatements([]) { () async throws in
                     #expect(try await early?.value(forKey: "surname")?.attribute == "Outer")
                 }
-                try await expectStatements(["SELECT"]) {
+                try await expectStatements(["SELECT"]) { () async throws in
                     #expect(try await late?.value(forKey: "surname")?.attribute == "Outer")
                 }
             }
             #expect(early?["surname"] == "Outer")
-            try await expectStatements(["SELECT"]) {
+            try await expectStatements(["SELECT"]) { () async throws in
                 #expect(try await early?.value(forKey: "surname")?.attribute == "Smith")
             }
             #expect(try await late?["surname"] == other.value("SELECT surname FROM person WHERE id = 2"))
