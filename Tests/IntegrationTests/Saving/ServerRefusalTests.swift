@@ -150,7 +150,7 @@ import Testing
             for write in writes {
                 let error = await expectError(.serverFailed) { try await write() }
                 #expect(error?.entity == "public.fragile" && error?.message.contains("refreshSchema()") == true)
-                #expect(error?.underlying?.statement?.hasPrefix("INSERT INTO") == true && error?.category == .failure)
+                #expect(error?.underlying?.statement?.contains("INSERT INTO") == true && error?.category == .failure)
                 #expect(error.map { String(reflecting: $0).contains("cache lookup failed") } == true)
             }
             do {
