@@ -106,6 +106,12 @@ struct ModelNames {
             guard let known = schemas[given.name.lowercased()], !known.contains(where: key.hasPrefix) else { continue }
             schemas[given.name.lowercased()]?.insert(key)
         }
+        // In a script without capitals a class may have the name of a property, which would hide it.
+        var hidden: Set<String> = []
+        for known in lock.entities.values {
+            hidden.formUnion(known.attributes.values)
+            hidden.formUnion(known.relationships.values)
+        }
         // A table with a singular name takes precedence over one with the plural.
         let sorted = named.filter { $0.base == $0.singular } + named.filter { $0.base != $0.singular }
         for (entity, base, singular) in sorted where lock.entities[NameLock.key(entity)] == nil {
@@ -118,7 +124,8 @@ struct ModelNames {
             } else {
                 candidates = [singular, ReservedNames.types.contains(singular) ? "\(singular)Object" : base]
             }
-            let name = taken.take(candidates + ["\(singular)Object", qualified], else: singular)
+            let free = (candidates + ["\(singular)Object", qualified]).filter { !hidden.contains($0) }
+            let name = taken.take(free, else: hidden.contains(singular) ? "\(singular)Object" : singular)
             lock.entities[NameLock.key(entity)] = NameLock.Class(name: name)
         }
     }
@@ -143,6 +150,8 @@ struct ModelNames {
         let key = NameLock.key(entity.name)
         guard var names = lock.entities[key] else { return }
         var taken = NameSet(ReservedNames.members)
+        // In a script without capitals a property may have the name of a class, which it would hide.
+        taken.formUnion(lock.entities.values.map(\.name))
         taken.formUnion(names.attributes.values)
         taken.formUnion(names.relationships.values)
         for attribute in entity.attributes
