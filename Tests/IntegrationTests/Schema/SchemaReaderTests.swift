@@ -54,7 +54,7 @@ import Testing
         #expect(statements.first == "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         #expect(statements.last == "COMMIT")
         #expect(statements.count { $0.hasPrefix("BEGIN") } == 1)
-        #expect(statements.dropFirst().dropLast().allSatisfy { $0.hasPrefix("SELECT") })
+        #expect(statements.dropFirst().dropLast().allSatisfy { $0.hasPrefix("SELECT") || $0.hasPrefix("WITH") })
         await client.close()
     }
 
