@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(.database(.sql(referenceSchema))) func objectsFirstSeenInsideShowTheirRowsAfterwards() async throws {
-        try await withDatabase { database, context, other in
+        try await withDatabase { (database, context, other) async throws in
             var ann: DatabaseObject?
             var created: DatabaseObject?
             await #expect(throws: Failure.self) {
@@ -237,7 +237,7 @@ import Testing
     }
 
     @Test(.database(.sql(referenceSchema))) func rowsReadInAnInnerScopeFollowTheOuterOneToo() async throws {
-        try await withDatabase { database, context, other in
+        try await withDatabase { (database, context, other) async throws in
             var ann: DatabaseObject?
             await #expect(throws: Failure.self) { () async throws in
                 try await context.transaction { () async throws in

@@ -176,7 +176,7 @@ import Testing
                 ann = try await context.find("person", 1)
             }
             let isRead = text.hasPrefix("SELECT")
-            try await expectStatements(isRead ? ["SELECT"] : []) {
+            try await expectStatements(isRead ? ["SELECT"] : []) { () async throws in
                 #expect(try await ann?.value(forKey: "surname")?.attribute == "Smith")
             }
         }
