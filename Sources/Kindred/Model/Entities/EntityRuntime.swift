@@ -173,14 +173,17 @@ package final class EntityRuntime: Sendable {
     /// A row with NULL for every attribute, for new objects.
     func emptyRow(_ types: TypeRegistry) -> Row {
         if let known = empty.withLock({ $0 }) { return known }
-        // Outside of the lock: the columns ask the registry, which has one of the same rank.
+        // Outside the lock: the registry has one of its own.
         let columns = RowColumns(
             zip(entity.attributes, resultTypes).map { RowColumns.Column(name: $0.name, dataType: $1) }, types: types)
-        let row = Row(columns: columns, count: columns.count) { _, _ in }
+        var row = Row(columns: columns, count: columns.count) { _, _ in }
+        // New rows are stored in the entity's own table.
+        if let rowTable { row = row.replacing(rowTable.cells) }
+        let made = row
         return empty.withLock { empty in
-            if let empty { return empty }
-            empty = row
-            return row
+            let first = empty ?? made
+            empty = first
+            return first
         }
     }
 
