@@ -33,7 +33,8 @@ import Testing
         return result
     }
 
-    @Test("H11: settings without end end their connection, before they delay other statements", .timeLimit(.minutes(15)))
+    @Test(
+        "H11: settings without end end their connection, before they delay other statements", .timeLimit(.minutes(15)))
     func floodOfSettings() async throws {
         let server = try ScriptedServer { session in
             session.welcome()
