@@ -27,7 +27,6 @@ let package = Package(
         .library(name: "KindredAssistant", targets: ["KindredAssistant"]),
         .library(name: "EmbeddedPostgres", targets: ["EmbeddedPostgres"]),
         .executable(name: "kindred", targets: ["KindredTool"]),
-        .plugin(name: "KindredGenerate", targets: ["KindredGenerate"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
@@ -121,19 +120,6 @@ let package = Package(
             ]
         ),
         .executableTarget(name: "KindredTool", dependencies: ["KindredCommand"]),
-        // `swift package kindred-generate`, for packages that depend on this one.
-        .plugin(
-            name: "KindredGenerate",
-            capability: .command(
-                intent: .custom(
-                    verb: "kindred-generate", description: "Writes the classes of a database into a target."),
-                permissions: [
-                    .writeToPackageDirectory(reason: "To write the classes."),
-                    .allowNetworkConnections(scope: .all(), reason: "To read the database's catalog."),
-                ]
-            ),
-            dependencies: ["KindredTool"]
-        ),
         // Random numbers that come again, and random values, for the tests of several targets.
         .target(name: "TestSupport", dependencies: ["KindredPostgres"], path: "Tests/TestSupport"),
         .testTarget(name: "KindredPostgresTests", dependencies: ["HarmlessText", "KindredPostgres", "TestSupport"]),
@@ -216,6 +202,25 @@ for target in package.targets where target.type != .system && target.type != .pl
     // Each unsafe expression of the sources is marked; `SourceRulesTests` lists the files that have any.
     let isMemorySafe = target.type != .test && target.name != "TestSupport"
     target.swiftSettings = features + strict + (isMemorySafe ? [.strictMemorySafety()] : [])
+}
+
+// `bin/build` sets KINDRED_WITHOUT_PLUGIN: the plugin's tool is built a second time, with all that it needs.
+if Context.environment["KINDRED_WITHOUT_PLUGIN"] == nil {
+    package.products.append(.plugin(name: "KindredGenerate", targets: ["KindredGenerate"]))
+    package.targets.append(
+        // `swift package kindred-generate`, for packages that depend on this one.
+        .plugin(
+            name: "KindredGenerate",
+            capability: .command(
+                intent: .custom(
+                    verb: "kindred-generate", description: "Writes the classes of a database into a target."),
+                permissions: [
+                    .writeToPackageDirectory(reason: "To write the classes."),
+                    .allowNetworkConnections(scope: .all(), reason: "To read the database's catalog."),
+                ]
+            ),
+            dependencies: ["KindredTool"]
+        ))
 }
 
 // `bin/docs` sets KINDRED_DOCS; users of the package never resolve the plugin.
