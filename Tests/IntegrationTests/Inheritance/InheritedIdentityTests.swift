@@ -60,7 +60,7 @@ import Testing
                 """
                 ALTER TABLE city RENAME TO former;
                 CREATE TABLE city (PRIMARY KEY (id), mayor text) INHERITS (place);
-                INSERT INTO city SELECT * FROM former;
+                INSERT INTO city SELECT * FROM ONLY former;
                 DROP TABLE former CASCADE
                 """)
             try await database.refreshSchema()

@@ -95,7 +95,8 @@ import Testing
             try await change.body(object, context)
             let expected =
                 change.isDeletion
-                ? before.filter { !$0.contains(name) } : before.map { $0.replacing(name, with: "changed") }
+                ? before.filter { !$0.contains(name) }
+                : before.map { $0.replacing("\(name) \(name) ", with: "\(name) changed ") }
             #expect(try await placeRows(other) == expected)
             #expect(object.isDeleted == change.isDeletion)
             if !change.isDeletion { #expect(object["name"] == "changed") }

@@ -41,7 +41,8 @@ extension DatabaseContext {
         // `awakeFromInsert` sees the object without its values.
         let isCalled = mayAwake(entity)
         let staging = Staging(stored: empty, columns: isCalled ? [] : cells.columns, temporaryKey: number)
-        let row = isCalled ? empty : cells.row(empty.columns)
+        // An empty row has values only where it names the table of a new row.
+        let row = isCalled ? empty : entity.rowTable == nil ? cells.row(empty.columns) : empty.replacing(cells)
         let object = make(
             ObjectSeed(core: core, runtime: entity, row: row, staging: StagingBox(staging)))
         let isLinked = withMap { map in
