@@ -5,6 +5,8 @@ import Testing
 @testable import KindredTesting
 
 /// Sees whether a test has its slot when Swift Testing starts to count `.timeLimit`, which is before scopes of cases.
+///
+/// It stands before the test's own trait for its database, and so around that one's scope.
 private struct SlotProbe: TestTrait, TestScoping {
     @TaskLocal static var hadSlot: Bool?
 
@@ -17,12 +19,12 @@ private struct SlotProbe: TestTrait, TestScoping {
 
 /// Limits of tests with databases count the test's own time.
 @Suite(.database) struct TestLimitTests {
-    @Test(SlotProbe(), .timeLimit(.minutes(15))) func aTestHasItsSlotBeforeItsTimeIsCounted() {
+    @Test(SlotProbe(), .database, .timeLimit(.minutes(15))) func aTestHasItsSlotBeforeItsTimeIsCounted() {
         #expect(SlotProbe.hadSlot == true)
         #expect(TestSlots.isHeld)
     }
 
-    @Test(SlotProbe(), arguments: [1]) func aCaseGetsItsSlotOnceItHasBegun(_: Int) {
+    @Test(SlotProbe(), .database, arguments: [1]) func aCaseGetsItsSlotOnceItHasBegun(_: Int) {
         #expect(SlotProbe.hadSlot == false)
         #expect(TestSlots.isHeld)
     }
