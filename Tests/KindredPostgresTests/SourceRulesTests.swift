@@ -36,6 +36,7 @@ import Testing
         #expect(
             places(of: ["truncatingIfNeeded", "numericCast"]) == [
                 "Kindred/Conditions/Parsing/FormatLexer.swift": 1, "Kindred/Graph/Map/ObjectTable.swift": 4,
+                "Kindred/Model/Keys/RowTable.swift": 1,
                 "KindredPostgres/Values/Types/Network/PostgresInet.swift": 1,
                 "KindredPostgres/Values/Types/Network/PostgresMACAddress.swift": 1,
             ])
