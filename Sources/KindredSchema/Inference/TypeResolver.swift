@@ -44,7 +44,7 @@ struct TypeResolver {
             }
             resolved.element = element
         }
-        if !labels.isEmpty { resolved.labels = labels[element ?? resolved.base] }
+        if !labels.isEmpty { resolved.labels = labels[resolved.element ?? resolved.base] }
         return resolved
     }
 

@@ -189,7 +189,7 @@ import TypeModels
             CREATE TABLE person (id integer PRIMARY KEY, email text, "a, b" text, part text, age smallint, price numeric(4, 2),
                 fee numeric(4, 2), code varchar(3), code2 varchar(3));
             CREATE UNIQUE INDEX email ON person (lower(email));
-            CREATE UNIQUE INDEX both ON person (lower(part), (age + 1));
+            CREATE UNIQUE INDEX pair ON person (lower(part), (age + 1));
             CREATE UNIQUE INDEX odd ON person ("a, b");
             CREATE TABLE log (email text, stamp text UNIQUE, code integer);
             CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
