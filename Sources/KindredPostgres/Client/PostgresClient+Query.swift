@@ -106,7 +106,7 @@ extension PostgresClient {
     private func run(_ statements: [Statement], by deadline: MonotonicTime) async throws -> [QueryResult] {
         let results = try await send(statements, by: deadline)
         for result in results where !result.columns.unknownTypes.isEmpty {
-            await learnTypes(of: result) { try await send($0, by: deadline) }
+            await learn(result.columns.unknownTypes) { try await send($0, by: deadline) }
         }
         return results
     }
@@ -130,6 +130,9 @@ extension PostgresClient {
         if let known = formats.format(of: statement.text) { return known }
         let description = try await send([statement], by: deadline, isDescription: true)
         guard let columns = description.first?.columns else { return .text }
+        // A client that has not read the catalog reads the values of the database's own types as text.
+        let unknown = types.isRead ? columns.dataTypes.filter { $0.isUserDefined && !types.isKnown($0) } : []
+        if !unknown.isEmpty { await learn(unknown) { try await send($0, by: deadline) } }
         return formats.choose(for: statement.text, columns, types)
     }
 

@@ -7,11 +7,10 @@ extension PostgresClient {
         try register(try await execute(Self.typeCatalog))
     }
 
-    /// Learns the types of a result that were made after the catalog was read; `send` runs statements.
+    /// Learns types of results that were made after the catalog was read; `send` runs statements.
     ///
-    /// The result's statement has succeeded, and so no error is thrown: values of types that stay unknown are raw.
-    func learnTypes(of result: QueryResult, _ send: ([Statement]) async throws -> [QueryResult]) async {
-        let unknown = result.columns.unknownTypes
+    /// The results' statements have succeeded, and so no error is thrown: values of types that stay unknown are raw.
+    func learn(_ unknown: [PostgresDataType], _ send: ([Statement]) async throws -> [QueryResult]) async {
         guard types.seeks(unknown) else { return }
         do {
             for catalog in try await send([Self.typeCatalog]) { try register(catalog) }
@@ -91,6 +90,7 @@ extension PostgresClient {
     /// Registers the types in a result of `typeCatalog`.
     package func register(_ catalog: QueryResult) throws {
         try Self.register(catalog, in: types)
+        types.wasRead()
         formats.forget()
     }
 

@@ -68,7 +68,7 @@ package final class ServerCursor {
             try await place.run([declare, fetch], by: deadline)
         }
         for result in results where !result.columns.unknownTypes.isEmpty {
-            await client.learnTypes(of: result) { try await place.run($0, by: deadline) }
+            await client.learn(result.columns.unknownTypes) { try await place.run($0, by: deadline) }
         }
         return try last(of: results)
     }

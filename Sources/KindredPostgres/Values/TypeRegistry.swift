@@ -43,6 +43,8 @@ package final class TypeRegistry: Sendable {
         var formerFields: [PostgresDataType: [[Field]]] = [:]
         /// The types that the catalog was asked for.
         var sought: Set<PostgresDataType> = []
+        /// Whether the catalog was read.
+        var isRead = false
     }
 
     private let state = RankedMutex(State(), .leaf)
@@ -84,6 +86,14 @@ package final class TypeRegistry: Sendable {
         let unknown = types.filter { !isKnown($0) }
         return !unknown.isEmpty
             && state.withLock { state in unknown.reduce(false) { state.sought.insert($1).inserted || $0 } }
+    }
+
+    /// Whether the types of the catalog were registered.
+    var isRead: Bool { state.withLock { $0.isRead } }
+
+    /// Called when the types of the catalog were registered.
+    func wasRead() {
+        state.withLock { $0.isRead = true }
     }
 
     /// Counts types as not asked for, after the catalog could not be read.

@@ -166,25 +166,27 @@ import Testing
     {
         let text = try await stored(other, 1)
         var objects: [(String, () async throws -> DatabaseObject?)] = [
-            ("all", { try await context.fetch("thing").all().first }),
+            ("all", { try await context.fetch("thing").sorted("id").all().first }),
             ("find", { try await context.find("thing", 1) }),
             ("page", { try await context.fetch("thing").sorted("id").page(size: 1).objects.first }),
             (
                 "stream",
                 {
-                    for try await object in try context.fetch("thing").stream() { return object }
+                    for try await object in try context.fetch("thing").sorted("id").stream() { return object }
                     return nil
                 }
             ),
         ]
         objects.append(
             (
-                "transaction", { try await context.transaction { try await context.fetch("thing").all().first } }
+                "transaction",
+                { try await context.transaction { try await context.fetch("thing").sorted("id").all().first } }
             ))
         for (what, read) in objects {
             _ = await isDone(what, mayRefuse: mayRefuse) {
                 let object = try await read()
-                #expect(object?["v"]?.description == text, "\(what)")
+                // `find` gives an object that is in memory as it is there.
+                if what != "find" { #expect(object?["v"]?.description == text, "\(what)") }
                 try await object?.refresh()
                 #expect(object?["v"]?.description == text, "\(what), refreshed")
             }
@@ -236,7 +238,7 @@ import Testing
                     group.addTask {
                         let context = database.makeContext()
                         try await context.transaction {
-                            _ = try await context.fetch("thing").all()
+                            _ = try await context.fetch("thing").sorted("id").all()
                             _ = try await context.find("thing", 1)?.refresh()
                         }
                         _ = try await database.query("SELECT v FROM thing")
@@ -255,7 +257,7 @@ import Testing
                             _ = await isDone("stale", mayRefuse: true) {
                                 try await context.transaction {
                                     try await database.query("SELECT pg_sleep(0.05)")
-                                    _ = try await context.fetch("thing").all()
+                                    _ = try await context.fetch("thing").sorted("id").all()
                                 }
                             }
                         }

@@ -140,6 +140,16 @@ extension EntityRuntime {
     func nulls(_ attributes: [Int]) throws -> [String] { try attributes.map { "\(try quoted($0)) = NULL" } }
 }
 
+extension EntityRuntime {
+    /// `SELECT enum_range(…)`: the labels of a column's enum, or of the enum of its elements.
+    func labels(of column: Int) -> Statement {
+        let attribute = entity.attributes[column]
+        var type = attribute.comparedType ?? attribute.typeName
+        while type.hasSuffix("[]") { type.removeLast(2) }
+        return Statement(text: StatementText("SELECT pg_catalog.enum_range(NULL::\(type))::pg_catalog.text[]"))
+    }
+}
+
 extension Bindings {
     /// Appends a value as a column's type.
     ///

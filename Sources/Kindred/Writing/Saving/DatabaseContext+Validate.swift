@@ -41,11 +41,7 @@ extension DatabaseContext {
     /// read.
     private func readLabels(of attributes: [String], _ entity: EntityRuntime) async throws -> Bool {
         for column in attributes.compactMap({ entity.attributeIndex(of: $0) }) {
-            let attribute = entity.entity.attributes[column]
-            var type = attribute.comparedType ?? attribute.typeName
-            while type.hasSuffix("[]") { type.removeLast(2) }
-            let text = StatementText("SELECT pg_catalog.enum_range(NULL::\(type))::pg_catalog.text[]")
-            let result = try await client.execute(Statement(text: text), for: entity.name)
+            let result = try await client.execute(entity.labels(of: column), for: entity.name)
             let labels = try result.first?.decode(0, as: [String].self) ?? []
             entity.readLabels.withLock { $0[column] = labels }
         }
