@@ -96,8 +96,9 @@ extension DatabaseContext {
                 if !isUndone { map.noteDeleted(entity.index, key, at: time, in: scope) }
             }
         }
-        noteRow(row, of: entity, key, isDeletion: true)
+        // What was noted of an undone row counts no longer, and another row may have its key.
         guard !isUndone else { return }
+        noteRow(row, of: entity, key, isDeletion: true)
         for case .helper(let link) in entity.relationships.map(\.link) {
             // The row does not have the other ends: any loaded inverse may hold it.
             noteLostRows(of: link.entity)
