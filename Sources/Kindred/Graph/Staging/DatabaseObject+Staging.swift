@@ -71,7 +71,7 @@ extension DatabaseObject {
     func stage(property value: (any PropertyValue)?, forKey key: String) {
         guard let position = runtime.attributeIndex(of: key) else { return stage(nil, forKey: key) }
         do {
-            try stageOrThrow(try Assignments.attributeValue(value, runtime, position), at: position)
+            try stageOrThrow(try runtime.attributeValue(value, at: position), at: position)
         } catch {
             keep(error, forKey: entity.attributes[position].name)
         }

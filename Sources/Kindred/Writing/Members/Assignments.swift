@@ -17,7 +17,7 @@ struct Assignments {
     /// Adds the value for a key: an attribute, or a to-one relationship whose foreign key the entity holds.
     mutating func assign(_ value: (any PropertyValue)?, forKey key: String, in context: DatabaseContext) throws {
         if let attribute = entity.attributeIndex(of: key) {
-            try assign(try Self.attributeValue(value, entity, attribute), toColumn: attribute, key: key)
+            try assign(try entity.attributeValue(value, at: attribute), toColumn: attribute, key: key)
             return
         }
         guard let relationship = entity.relationship(named: key) else { throw entity.unknownKey(key) }
@@ -124,38 +124,5 @@ struct Assignments {
         guard let version = entity.version, let value = version.initialValue, written[version.position] == nil
         else { return }
         try assign(value, toColumn: version.position, key: entity.entity.attributes[version.position].name)
-    }
-
-    /// The value assigned to an attribute.
-    static func attributeValue(
-        _ value: (any PropertyValue)?,
-        _ entity: EntityRuntime,
-        _ attribute: Int
-    ) throws -> PostgresValue? {
-        guard let content = try value?.propertyContent else { return nil }
-        if case .value(let value) = content { return value }
-        let attribute = entity.entity.attributes[attribute]
-        func wrongType(_ given: String) -> KindredError {
-            KindredError(
-                .wrongType,
-                "\(entity.name).\(attribute.name) is of type \(attribute.typeName) and cannot be \(given)",
-                entity: entity.name.description,
-                key: attribute.name
-            )
-        }
-        func plain(_ content: PropertyContent, isElement: Bool = false) throws -> PostgresValue? {
-            switch content {
-            case .value(let value): return value
-            case .object, .objectID: throw wrongType("an object")
-            case .set: throw wrongType("a set of objects")
-            case .collection(let contents):
-                let isBytes = (attribute.elementType ?? attribute.baseType) == .bytea
-                if isBytes, isElement == attribute.isArray, let bytes = content.bytes { return .bytes(bytes) }
-                guard let element = attribute.elementType else { throw wrongType("a collection") }
-                let elements = try contents.map { try plain($0, isElement: true) }
-                return .array(PostgresArray(elementType: element, elements: elements))
-            }
-        }
-        return try plain(content)
     }
 }

@@ -177,7 +177,7 @@ private struct NewRow {
             if let position = entity.attributeIndex(of: key) {
                 try entity.requireWritable(entity.entity.attributes[position], key: key)
                 try cells.set(
-                    try Assignments.attributeValue(value, entity, position), at: position, of: entity, types)
+                    try entity.attributeValue(value, at: position), at: position, of: entity, types)
             } else if let relationship = entity.relationship(named: key) {
                 if let id = value as? ObjectID, case .foreignKey(let columns, _) = relationship.link,
                     case .values(let values) = try context.identified(id, for: relationship)
