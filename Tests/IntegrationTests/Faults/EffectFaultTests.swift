@@ -94,7 +94,7 @@ struct EffectFaultTests {
         try await withClient { client in
             for text in [
                 "INSERT INTO note (title) SELECT 'mark' FROM pg_sleep(60)", "SELECT pg_sleep(60)",
-                "CREATE TABLE other AS SELECT pg_sleep(60)",
+                "CREATE TABLE other AS SELECT 1 AS one FROM pg_sleep(60)",
             ] {
                 let error = await expectPostgresError(.timeout) {
                     try await client.query(SQL(unsafeRaw: text), timeout: .milliseconds(300))
