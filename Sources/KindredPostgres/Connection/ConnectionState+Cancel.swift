@@ -36,10 +36,13 @@ extension ConnectionState {
         pending.stop = stop
         pending.deadline = .never
         // Cancelled when its turn comes; it keeps its share of the connection until then.
-        if index > 0, pending.request.traits.mayLeave { return leave(pending, &effects) }
+        let isBehindReset = index == 1 && inFlight[0].isReset
+        if index > 0, !isBehindReset, pending.request.traits.mayLeave { return leave(pending, &effects) }
         pending.leaveAt = .now + grace(for: pending.request, stop)
         effects.deadline = min(effects.deadline, pending.leaveAt)
-        guard index == 0, !pending.request.traits.isUndoing else { return }
+        guard index == 0 || isBehindReset, !pending.request.traits.isUndoing else { return }
+        // What puts the session back for the request is stopped with it.
+        if isBehindReset { inFlight[0].stop = stop }
         effects.sendsCancel = cancellation == nil
         stopCopy(&effects)
     }

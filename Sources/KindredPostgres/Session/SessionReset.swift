@@ -25,9 +25,6 @@ extension ConnectionState {
         "CLOSE ALL", "UNLISTEN *", "SELECT pg_catalog.pg_advisory_unlock_all()", "DISCARD SEQUENCES", "DISCARD TEMP",
     ]
 
-    /// Nobody waits for its answer.
-    private static let resetRequest = Request(id: 0, statements: [])
-
     /// Notes that a statement of the program is sent.
     mutating func noteTraces(of text: StatementText) {
         guard text.mayChangeSession else { return }
@@ -42,7 +39,7 @@ extension ConnectionState {
         effects.deadline = min(effects.deadline, resetIsDue)
     }
 
-    /// When the session is put back though nobody uses it.
+    /// When an idle session is put back by itself.
     var resetIsDue: MonotonicTime { traces.areOfOthers && isQuiet ? heardAt + Self.pause : .never }
 
     /// Puts an idle session back.
@@ -57,7 +54,7 @@ extension ConnectionState {
         let includesPrepared = traces.includePrepared
         traces = Traces()
         if includesPrepared { cache.removeAll() }
-        let reset = PendingRequest(Self.resetRequest)
+        let reset = PendingRequest(Request(statements: []))
         reset.isReset = true
         var isSent = true
         func send(_ text: String, _ values: [String] = []) {
@@ -82,7 +79,8 @@ extension ConnectionState {
     mutating func resetFailed(_ error: PostgresError, isBegun: Bool, _ effects: inout Effects) {
         let reason = PostgresError(
             .connectionLost, "The session could not be put back for its next user; the connection was closed",
-            sqlState: error.sqlState, server: error.server)
+            // A cancellation of the statements behind is confirmed only where those were refused.
+            sqlState: isBegun ? error.sqlState : nil, server: isBegun ? error.server : nil)
         end(reason, isUntouched: isBegun, &effects)
     }
 }
