@@ -41,8 +41,8 @@ private struct ScriptSplitter {
     private var parentheses: [Int] = []
     /// The lines of BEGIN ATOMIC and CASE that are open in the body of a function.
     private var blocks: [Int] = []
-    /// The line at which the present quotes or comment begin.
-    private var quoteLine = 1
+    /// Where the present quotes or comment begin.
+    private var quote = (position: 0, line: 1)
     private var word: [UInt8] = []
     /// The first four words, in capitals.
     private var words: [[UInt8]] = []
@@ -60,7 +60,7 @@ private struct ScriptSplitter {
         while position < bytes.count {
             let (byte, wasPlain) = (bytes[position], scanner.state == .plain)
             let end = min(position + scanner.step(bytes[position...], &hasNumbered), bytes.count)
-            if wasPlain, scanner.state != .plain { quoteLine = line }
+            if wasPlain, scanner.state != .plain { quote = (position, line) }
             if wasPlain, !scanner.isInComment { take(byte, at: position) } else if wasPlain { endWord() }
             line += bytes[position..<end].reduce(0) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
             position = end
@@ -124,14 +124,14 @@ private struct ScriptSplitter {
             case .blockComment: "the comment"
             case .dollarQuoted(let tag): "the text behind \(String(decoding: tag, as: UTF8.self))"
             }
-        if let name { return SQLScanner.Unfinished(name: name, line: quoteLine) }
+        if let name { return SQLScanner.Unfinished(name: name, line: quote.line) }
         if let line = parentheses.last { return SQLScanner.Unfinished(name: "the parenthesis", line: line) }
         return blocks.last.map { SQLScanner.Unfinished(name: "BEGIN ATOMIC or CASE", line: $0) }
     }
 
     private mutating func endStatement(at end: Int, unfinished: SQLScanner.Unfinished?) {
         // A comment that does not end may be all that is left.
-        if start == nil, unfinished != nil { start = (max(end - 1, 0), quoteLine) }
+        if start == nil, unfinished != nil { start = quote }
         if let start {
             var last = end
             while last > start.position, bytes[last - 1] <= 0x20 { last -= 1 }
