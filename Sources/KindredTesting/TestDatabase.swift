@@ -2,7 +2,7 @@ import HarmlessText
 public import Kindred
 import Synchronization
 
-/// The database of one test, created by the trait ``Testing/Trait/database(_:)``.
+/// The database of one test, created by the trait ``Testing/Trait/database(_:timeLimit:)``.
 public final class TestDatabase: Sendable {
     /// The database's name on its server.
     public let name: String

@@ -83,14 +83,20 @@ final class TestServer: Sendable {
 
     /// Describes the transactions that are still open in a database, or returns nil.
     func openTransactions(in name: String) async throws -> String? {
-        let rows = try await client.query(
-            """
-            SELECT state || ': ' || query FROM pg_stat_activity
-            WHERE datname = \(name) AND state LIKE 'idle in transaction%'
-            """
-        )
-        let queries = try rows.map { try $0.decode(0, as: String.self) ?? "" }
-        return queries.isEmpty ? nil : "The test left a transaction open (\(queries.joined(separator: "; ")))."
+        var queries: [String] = []
+        // The session of a connection that was just closed ends a moment later.
+        for attempt in 0..<20 {
+            if attempt > 0 { try await Task.sleep(for: .milliseconds(100)) }
+            let rows = try await client.query(
+                """
+                SELECT state || ': ' || query FROM pg_stat_activity
+                WHERE datname = \(name) AND state LIKE 'idle in transaction%'
+                """
+            )
+            if rows.isEmpty { return nil }
+            queries = try rows.map { try $0.decode(0, as: String.self) ?? "" }
+        }
+        return "The test left a transaction open (\(queries.joined(separator: "; ")))."
     }
 
     /// Returns the template of a fixture, created for the first test that needs it.

@@ -118,8 +118,10 @@ private let fixture = """
                     #expect(try await things.where("nick \(operation) %@", hostile).all().isEmpty)
                 }
                 #expect(try await things.where("nick IN %@", [hostile]).all().isEmpty)
-                await expectError(.wrongType) { _ = try things.where("level == %@", hostile) }
-                await expectError(.wrongType) { _ = try things.where("level IN %@", [hostile, "low"]) }
+                await expectError(.invalidCondition) { _ = try await things.where("level == %@", hostile).all() }
+                await expectError(.invalidCondition) {
+                    _ = try await things.where("level IN %@", [hostile, "low"]).all()
+                }
                 await expectError(.unknownKey) { _ = try things.where("%K == 1", [hostile]) }
                 await expectError(.unknownKey) { _ = try things.sorted(hostile) }
                 let splice = "nick == '\(hostile)'"

@@ -37,7 +37,8 @@ import TypeModels
         }
         proxy.set { direction, bytes in direction == .toClient ? .replace(forger.forge(bytes)) : .forward }
         var (refused, read) = (0, 0)
-        for _ in 0..<TestAmount.of(60, full: 300, long: 20_000) {
+        let rounds = TestAmount.of(60, full: 300, long: 20_000)
+        for _ in 0..<rounds {
             do {
                 for keeper in try await database.makeContext().fetch(Keeper.self).all() {
                     for property in Self.keeperProperties { _ = keeper[keyPath: property] }
@@ -57,7 +58,9 @@ import TypeModels
         }
         proxy.set { _, _ in .forward }
         await database.close()
-        #expect(refused > 5 && read > 5 && forger.count > 40, "\(refused) \(read) \(forger.count)")
+        #expect(
+            refused > rounds / 6 && read > rounds / 6 && forger.count > rounds * 2 / 3,
+            "\(refused) \(read) \(forger.count)")
     }
 
     private static var keeperProperties: [PartialKeyPath<Keeper>] {
