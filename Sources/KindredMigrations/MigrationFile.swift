@@ -50,8 +50,10 @@ public struct MigrationFile: Sendable, Hashable {
             if StatementText(statement.text).effect == .transactionControl {
                 throw MigrationError(
                     .invalidFile,
-                    "Each file is a transaction by itself: leave BEGIN, COMMIT and their like out, or mark the file with "
-                        + "-- kindred: no transaction.", file: name, line: statement.line)
+                    "Leave BEGIN, COMMIT and their like out: "
+                        + (isTransaction
+                            ? "a file is one transaction, unless a line of it is -- kindred: no transaction."
+                            : "each statement of this file runs by itself."), file: name, line: statement.line)
             }
             if Self.copiesFromClient(statement.text) {
                 throw MigrationError(

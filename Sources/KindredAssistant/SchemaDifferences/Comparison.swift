@@ -86,7 +86,7 @@ struct Comparison {
             }
             let before = try await SnapshotReader.read(from: client)
             var present = before
-            let renames = try await rename(&present, wanted, on: client)
+            let (renames, renamed) = try await rename(&present, wanted, on: client)
             // What is granted on a table that is made again is granted again.
             var result = try differences(present.withUnmanaged(of: old), wanted)
             // The copies hold what is changed, and not all of what is only named.
@@ -96,9 +96,9 @@ struct Comparison {
                 result.proof = .skipped("--no-proof was given")
             } else if !result.steps.isEmpty {
                 let steps = result.steps.dropFirst(renames.isEmpty ? 0 : 1)
-                result.proof = try await prove(steps, from: before, to: wanted, on: client)
+                result.proof = try await prove(steps, from: before, renamed, to: wanted, on: client)
                 if result.proof == .proven, let obstacle = result.untried.first {
-                    result.proof = .failed("The copy has no rules, so it cannot be tried out: \(obstacle)")
+                    result.proof = .failed("The copy lacks it, so it cannot be tried out: \(obstacle)")
                 }
             }
             return result
@@ -108,12 +108,12 @@ struct Comparison {
     /// Renames what was asked for in the old side's copy, so that what follows is read with the new names.
     private func rename(
         _ present: inout SchemaSnapshot, _ wanted: SchemaSnapshot, on client: PostgresClient
-    ) async throws -> [SchemaStatement] {
+    ) async throws -> (statements: [SchemaStatement], renamed: [ItemName: ItemName]) {
         var all: [SchemaStatement] = []
         var renames = Renames(options.renames)
         while let statement = try renames.next(present, wanted) { try await run([statement]) }
         if !all.isEmpty { try await run(try Renames.following(present, wanted)) }
-        return all
+        return (all, renames.renamed)
 
         func run(_ statements: [SchemaStatement]) async throws {
             guard !statements.isEmpty else { return }
@@ -191,8 +191,8 @@ struct Comparison {
 
     /// Runs the statements on the old side's copy, which has nothing that they do not make.
     private func prove(
-        _ steps: ArraySlice<SchemaStep>, from before: SchemaSnapshot, to wanted: SchemaSnapshot,
-        on client: PostgresClient
+        _ steps: ArraySlice<SchemaStep>, from before: SchemaSnapshot, _ renamed: [ItemName: ItemName],
+        to wanted: SchemaSnapshot, on client: PostgresClient
     ) async throws -> SchemaDifferences.Proof {
         for step in steps {
             do {
@@ -213,7 +213,7 @@ struct Comparison {
         if let first = rest.first {
             return .failed("Afterwards \(rest.count) statements are still to do, such as: \(first.sql)")
         }
-        let broken = Leftovers(from: before, to: after, wanted: wanted).lines
+        let broken = Leftovers(from: before, renamed, to: after, wanted: wanted).lines
         return broken.isEmpty ? .proven : .failed(broken.joined(separator: " "))
     }
 

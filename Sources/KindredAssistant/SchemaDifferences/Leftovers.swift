@@ -5,13 +5,19 @@ struct Leftovers {
     private let before: SchemaSnapshot
     private let after: SchemaSnapshot
     private let wanted: SchemaSnapshot
+    /// The old names of tables that were renamed, by their new ones.
+    private let oldNames: [ItemName: ItemName]
 
     /// - Parameters:
     ///   - before: The old side.
+    ///   - renamed: The new names of its relations, by their old ones.
     ///   - after: What the statements made of it.
     ///   - wanted: The new side.
-    init(from before: SchemaSnapshot, to after: SchemaSnapshot, wanted: SchemaSnapshot) {
+    init(
+        from before: SchemaSnapshot, _ renamed: [ItemName: ItemName], to after: SchemaSnapshot, wanted: SchemaSnapshot
+    ) {
         (self.before, self.after, self.wanted) = (before, after, wanted)
+        oldNames = Dictionary(renamed.map { ($0.value, $0.key) }) { first, _ in first }
     }
 
     /// A sentence for each of them.
@@ -45,14 +51,7 @@ struct Leftovers {
     /// The columns that a trigger's table had and has no more.
     private func lostColumns(of trigger: ItemName) -> Set<String> {
         let table = trigger.owner()
-        var earlier: ItemName? = table
-        if before[table] == nil {
-            // The table was renamed: it is the one that is gone and had such a trigger.
-            earlier = before.items.keys.first {
-                $0.kind == .trigger && $0.part == trigger.part && after[$0.owner()] == nil
-            }?.owner()
-        }
-        guard let earlier else { return [] }
+        let earlier = (oldNames[table] ?? oldNames[trigger.owner(.view)])?.owner() ?? table
         return columns(of: earlier, in: before).subtracting(columns(of: table, in: after))
     }
 

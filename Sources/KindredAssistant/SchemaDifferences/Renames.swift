@@ -4,7 +4,7 @@
 struct Renames {
     private var waiting: [String]
     /// The relations that have new names, by their old ones.
-    private var renamed: [ItemName: ItemName] = [:]
+    private(set) var renamed: [ItemName: ItemName] = [:]
 
     init(_ renames: [String]) { waiting = renames }
 

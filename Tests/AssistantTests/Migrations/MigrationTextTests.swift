@@ -35,6 +35,13 @@ import Testing
                     + "END", "1:b",
             ]
         ),
+        (
+            "CREATE FUNCTION f() BEGIN ATOMIC SELECT CASE a WHEN 1. THEN 0.5 ELSE .5 END; SELECT CASE a WHEN b THEN 1. END; END; b",
+            [
+                "1:CREATE FUNCTION f() BEGIN ATOMIC SELECT CASE a WHEN 1. THEN 0.5 ELSE .5 END; "
+                    + "SELECT CASE a WHEN b THEN 1. END; END", "1:b",
+            ]
+        ),
         ("SELECT E'it''s \\'; 1', E'a'\n  'b\\'; c'; b", ["1:SELECT E'it''s \\'; 1', E'a'\n  'b\\'; c'", "2:b"]),
         ("\u{FEFF}SELECT 1; b", ["1:SELECT 1", "1:b"]), ("'never ended; a", ["1:'never ended; a"]),
     ]) func scriptsAreSplitAsByTheServersScanner(_ script: String, _ expected: [String]) {

@@ -18,9 +18,19 @@ import Testing
 
     private static let isOk =
         "CREATE FUNCTION is_ok(text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 > ''''';"
+    private static let mood = "CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE TABLE t (m mood);"
     private static let audit = """
         CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.b := upper(NEW.a); RETURN NEW; END $$;
         """
+
+    /// A table whose trigger of the name v has the name of a column as its argument.
+    private static func vector(_ table: String, _ column: String) -> String {
+        """
+        CREATE TABLE \(table) (\(column) text, v tsvector);
+        CREATE TRIGGER v BEFORE INSERT ON \(table) FOR EACH ROW
+            EXECUTE FUNCTION tsvector_update_trigger(v, 'pg_catalog.english', \(column));
+        """
+    }
 
     static let cases = [
         Case(
@@ -73,6 +83,15 @@ import Testing
                 """, names: "trigger public.s.v stays and names a",
             renames: ["t=s", "t.a=c"]),
         Case(
+            testDescription: "one of two renamed tables has a trigger that names a column with a new name",
+            from: vector("t", "a") + vector("u", "b"), to: vector("s", "c") + vector("w", "b"),
+            use: """
+                DO $$ BEGIN
+                    IF to_regclass('t') IS NULL THEN INSERT INTO s DEFAULT VALUES; ELSE INSERT INTO t DEFAULT VALUES; END IF;
+                END $$
+                """, names: "trigger public.s.v stays and names a",
+            renames: ["t=s", "t.a=c", "u=w"]),
+        Case(
             testDescription: "a trigger's function sets a column that goes",
             from: "CREATE TABLE t (a text, b text);" + audit
                 + "CREATE TRIGGER n BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION note();",
@@ -106,6 +125,15 @@ import Testing
                 CREATE RULE r AS ON INSERT TO t DO ALSO INSERT INTO log VALUES (NEW.b);
                 """,
             to: "CREATE TABLE t (a text); CREATE TABLE log (b text);", names: "rule"),
+        Case(
+            testDescription: "an aggregate is of a type that is made again",
+            from: mood + "CREATE AGGREGATE best(mood) (sfunc = enum_larger, stype = mood);",
+            to: mood.replacing("'sad', ", with: ""), names: "aggregate"),
+        Case(
+            testDescription: "a foreign table has a column of a type that is made again",
+            from: mood + "CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w;"
+                + "CREATE FOREIGN TABLE f (m mood) SERVER s;",
+            to: mood.replacing("'sad', ", with: ""), names: "foreign table"),
     ]
 
     @Test(arguments: cases) func theProofIsRight(_ item: Case) async throws {

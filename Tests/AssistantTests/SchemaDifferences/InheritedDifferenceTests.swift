@@ -38,8 +38,13 @@ import Testing
         ALTER TABLE p ALTER m SET DEFAULT 'ok';
         """
 
+    private static let numbered =
+        plain + "CREATE SEQUENCE numbers;"
+        + "ALTER TABLE p ALTER c SET DEFAULT nextval('numbers'), ALTER b SET DEFAULT 'own';"
+
     @Test(
         arguments: [
+            (numbered, plain), (numbered, own), (plain, numbered),
             (plain, own), (own, plain), (own, otherParent), (otherParent, plain), ("", own), (own, ""),
             (heirs, "" as String),
             ("", heirs), (heirs, heirs.replacing("'own'", with: "'mine'")), (mood, mood.replacing("'sad', ", with: "")),

@@ -322,7 +322,7 @@ final class TransactionJournal: Sendable {
         for (object, undone, _) in restored { object.context.leave(object, undone) }
         var contexts: [ObjectIdentifier: DatabaseContext] = [:]
         for (object, undone, state) in restored {
-            object.context.enter(object, from: undone, to: state)
+            object.context.enter(object, from: undone, to: state, in: scope.outer)
             if state.status == .inserted { contexts[ObjectIdentifier(object.context)] = object.context }
         }
         for context in contexts.values { context.core.staged.withLock { $0.sortNew() } }
@@ -357,12 +357,16 @@ extension DatabaseContext {
     }
 
     /// Puts a restored object at its key in the identity map.
-    fileprivate func enter(_ object: DatabaseObject, from undone: ObjectState, to state: ObjectState) {
+    ///
+    /// - Parameter outer: the scope around the undone one, which may have stored the row and may be rolled back too.
+    fileprivate func enter(
+        _ object: DatabaseObject, from undone: ObjectState, to state: ObjectState, in outer: TransactionScope?
+    ) {
         let entity = object.runtime
         if let key = state.key(entity), state.status != .deleted {
             withMap { map in
                 map.insert(object, entity.index, key)
-                map.noteStored(entity.index, key)
+                map.noteStored(entity.index, key, in: outer)
             }
         }
         if undone.stagingBox != nil || state.stagingBox != nil { releaseIfUnstaged(object) }

@@ -5,7 +5,7 @@ import Synchronization
 /// Rows and notes from inside refer to their scope, so that a rollback need not find and invalidate them.
 final class TransactionScope: Sendable {
     /// The enclosing scope of the same database.
-    private let outer: TransactionScope?
+    let outer: TransactionScope?
     private let wasUndone = Atomic(false)
     private let hasEnded = Atomic(false)
 

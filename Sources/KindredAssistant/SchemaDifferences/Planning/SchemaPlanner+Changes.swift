@@ -187,6 +187,6 @@ extension SchemaPlanner {
         let line =
             "The \(dependent.described) depends on \(name.map { "the \($0.described)" } ?? "a column"), which changes; "
             + "it is not changed with it, so a statement may fail."
-        if dependent.isRule { untried.insert(line) } else { obstacles.insert(line) }
+        if dependent.isMissingFromCopies { untried.insert(line) } else { obstacles.insert(line) }
     }
 }

@@ -38,12 +38,17 @@ extension SchemaPlanner {
         }
     }
 
-    /// Takes away an heir's own defaults of columns whose type changes, before it does.
+    /// Takes away an heir's own defaults before what they depend on changes: the type of their column, or a sequence.
     mutating func dropOverriddenDefaults() throws {
         for name in heirs where isKept(name) {
+            // The catalog's rows tell that the table depends on it, and not which column.
+            let needs = from[name]?.dependencies ?? []
+            let losesSequence = needs.contains { $0.kind == .sequence && dropped.contains($0) }
             for (column, own) in (from.table(name)?.overrides ?? [:]).sorted(by: { $0.key < $1.key })
             where own.defaultText != nil {
-                guard let root = root(of: column, above: name), isReset(root) else { continue }
+                let isLeaving = losesSequence && own.defaultText != to.state(of: column, in: name)?.defaultText
+                let hasNewType = root(of: column, above: name).map { isReset($0) } ?? false
+                guard isLeaving || hasNewType else { continue }
                 main.append(try statement(name, column, "DROP DEFAULT"))
             }
         }

@@ -24,7 +24,8 @@ struct SchemaPlanner {
     var replacedForeignTables: [ItemName] = []
     /// What stands in the way and is not changed, such as a function.
     var obstacles: Set<String> = []
-    /// The same of what a copy of a schema does not have, so that a trial says nothing about it: rules.
+    /// The same of what a copy of a schema does not have, so that a trial says nothing about it: rules, aggregates and
+    /// their like.
     var untried: Set<String> = []
     let dependents: [ItemName: Set<ItemName>]
 

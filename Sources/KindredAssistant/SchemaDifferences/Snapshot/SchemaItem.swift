@@ -32,7 +32,12 @@ struct ItemName: Hashable, Comparable {
 
     var isForeignTable: Bool { kind == .other && name == "foreign table" }
 
-    var isRule: Bool { kind == .other && name == "rule" }
+    /// Whether it keeps what it depends on from changing, and copies of a schema lack it, or its columns.
+    ///
+    /// Statistics go with their columns; a schema with range types has no copy.
+    var isMissingFromCopies: Bool {
+        kind == .other && ["rule", "aggregate", "operator", "foreign table"].contains(name)
+    }
 
     /// What row security of a table is called.
     var rowSecurity: ItemName {
