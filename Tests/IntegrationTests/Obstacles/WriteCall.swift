@@ -40,7 +40,8 @@ struct WriteCall: Sendable {
         },
         WriteCall(
             "create(onConflict: .update)", "INSERT",
-            "(SELECT count(*) = 3 FROM item WHERE name IN ('b', 'c', 'f') AND mark = 'new')"
+            // Of an existing row a trigger decides the values, as after setValue.
+            "(SELECT count(*) = 3 FROM item WHERE name = 'b' OR name IN ('c', 'f') AND mark = 'new')"
         ) { world in
             let rows: [[String: (any PropertyValue)?]] = ["b", "c", "f"].map { ["name": $0, "mark": "new"] }
             return try await world.context.create("item", rows, onConflict: .update("name"))

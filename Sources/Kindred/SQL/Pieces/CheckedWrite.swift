@@ -12,6 +12,7 @@ enum CheckedWrite {
     /// The column of `written` that tells whether a row is as it was asked for.
     static let isRight = "\"kindred: right\""
     static let found = "(SELECT count(*) FROM found)"
+    static let allWritten = "(SELECT count(*) FROM written)"
 
     /// The condition that fails unless as many rows are right as expected.
     static func condition(expecting expected: String = found, unless exception: String = "") -> String {
@@ -45,8 +46,8 @@ extension EntityRuntime {
     func isChecked(_ triggers: RowObstacles) -> Bool {
         let obstacles = entity.obstacles
         if obstacles.contains(.rules) { return false }
-        // An UPDATE of a partitioned table may delete a row and insert it into another partition.
-        let isMoving = entity.kind == .partitionedTable && triggers.contains(.updateTriggers)
+        // An UPDATE of a partitioned table, also below a view, may delete a row and insert it into another partition.
+        let isMoving = (entity.kind == .partitionedTable || entity.isView) && triggers.contains(.updateTriggers)
         return !obstacles.isDisjoint(with: [isMoving ? .triggers : triggers, .policies])
     }
 

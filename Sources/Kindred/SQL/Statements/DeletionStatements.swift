@@ -101,10 +101,11 @@ struct DeletionStatements {
                     alias: "t", set: try entity.nulls(cleared), where: found,
                     returning: try entity.selectList(alias: "t"))
             }
-            let isNull = try cleared.map { "t.\(try entity.quoted($0)) IS NULL" }.joined(separator: " AND ")
+            // A trigger may give the rows another owner.
+            let hasLeft = "(\(try condition(step, first: 1))) IS NOT TRUE"
             return try entity.checkedRows(
                 try entity.checkedUpdate(
-                    set: try entity.nulls(cleared), where: found, isRight: isNull, keepsKeys: !entity.key.isEmpty))
+                    set: try entity.nulls(cleared), where: found, isRight: hasLeft, keepsKeys: !entity.key.isEmpty))
         }
         let keys = isPartial ? deleted : []
         return Statement(text: text, bindings: try bindings(step, sources, entity, keys), resultFormat: .binary)

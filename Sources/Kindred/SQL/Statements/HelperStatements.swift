@@ -24,10 +24,10 @@ struct HelperStatements {
     /// `INSERT INTO helper … ON CONFLICT DO NOTHING`, or, with payload, DO UPDATE of the payload columns, which returns
     /// the rows.
     ///
-    /// - Parameter isChecked: whether the statement checks itself.
-    func insert(_ keys: [ObjectKey], payload: ColumnValues?, isChecked: Bool = false) throws -> Statement {
+    /// - Parameter checks: what the statement checks of itself.
+    func insert(_ keys: [ObjectKey], payload: ColumnValues?, checks: Checks = .nothing) throws -> Statement {
         let columns = payload?.columns ?? []
-        let text = try helper.text("insert \(relationship.source).\(relationship.slot) \(columns) \(isChecked)") {
+        let text = try helper.text("insert \(relationship.source).\(relationship.slot) \(columns) \(checks)") {
             // The other end's order, if it has one, gets the pair at its end.
             let ends = link.positions.filter { !columns.contains($0.column) }
             let names = try (link.sourceColumns + memberColumns + columns + ends.map(\.column)).map {
@@ -56,17 +56,23 @@ struct HelperStatements {
                 FROM \(source) \
                 ON CONFLICT (\(pair)) DO \(conflict)
                 """
-            guard isChecked else {
+            if checks == .nothing {
                 return placing + insert + (update.isEmpty ? "" : " RETURNING \(try helper.selectList(alias: "h"))")
+            }
+            let before = placing.isEmpty ? "" : "\(placing.dropFirst("WITH ".count).dropLast()), "
+            let written = try helper.written(insert, alias: "h", isRight: try isPair())
+            if checks == .storedPairs {
+                return try helper.checkedRows("\(before)\(written)", expecting: CheckedWrite.allWritten)
             }
             // With payload all rows are returned, without it those that were missing.
             let existing =
                 "existing AS MATERIALIZED (SELECT FROM \(try helper.ownTableName) AS h WHERE \(try isPair()))"
-            let written = try helper.written(insert, alias: "h", isRight: try isPair())
             let given = "cardinality($\(firstKey))"
+            // A trigger may have made another pair of one that exists.
+            let others = "(SELECT count(*) FROM written WHERE NOT \(CheckedWrite.isRight))"
             return try helper.checkedRows(
-                "\(placing.isEmpty ? "" : placing.dropFirst("WITH ".count).dropLast() + ", ")\(existing), \(written)",
-                expecting: update.isEmpty ? "(\(given) - (SELECT count(*) FROM existing))" : given)
+                "\(before)\(existing), \(written)",
+                expecting: update.isEmpty ? "(\(given) - (SELECT count(*) FROM existing) + \(others))" : given)
         }
         var bindings = Bindings()
         try helper.append(ownerValues, for: link.sourceColumns, to: &bindings)
@@ -75,9 +81,24 @@ struct HelperStatements {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
+    /// What an INSERT of pairs checks of itself.
+    enum Checks {
+        case nothing
+        /// That it stores no other pairs than the given ones.
+        case storedPairs
+        /// That, and that each of them is stored now.
+        case allPairs
+    }
+
     /// Whether an INSERT of pairs checks itself.
-    func isChecked(_ payload: ColumnValues?) -> Bool {
-        helper.isChecked(payload == nil ? .insertTriggers : [.insertTriggers, .updateTriggers])
+    func isChecked(_ payload: ColumnValues?) -> Bool { helper.isChecked(Self.triggers(payload != nil)) }
+
+    /// Whether triggers, rules or policies may keep pairs from being stored.
+    func mayKeepRows(_ payload: ColumnValues?) -> Bool { helper.mayKeepRows(Self.triggers(payload != nil)) }
+
+    /// The triggers of an INSERT of pairs.
+    static func triggers(_ hasPayload: Bool) -> RowObstacles {
+        hasPayload ? [.insertTriggers, .updateTriggers] : .insertTriggers
     }
 
     /// The condition for the pairs `h` of the owner and the given members.
@@ -217,12 +238,22 @@ extension HelperStatements {
                 unnest(\(values.parameters(first: 1))) WITH ORDINALITY \
                 AS new(\((values.names("c") + ["place"]).joined(separator: ", ")))
                 """
-            return """
-                \(try helper.placing(ends, link, from: source, value))\
+            let placing = try helper.placing(ends, link, from: source, value)
+            let insert = """
                 INSERT INTO \(try helper.quotedName) AS h (\(names.joined(separator: ", "))) \
                 SELECT \((given + places).joined(separator: ", ")) \
                 FROM \(source) \
                 ON CONFLICT (\(pair)) DO \(conflict)
+                """
+            guard helper.isChecked(HelperStatements.triggers(!payloadColumns.isEmpty)) else { return placing + insert }
+            // Fails where it stores another pair than one of the given.
+            let stored = try link.pairColumns.map { try helper.compared($0, alias: "h") }.joined(separator: ", ")
+            let wanted = zip(link.pairColumns, given).map { helper.compared($0, with: $1) }.joined(separator: ", ")
+            let isRight = "((\(stored)) IN (SELECT \(wanted) FROM \(source))) IS TRUE"
+            return """
+                \(placing.isEmpty ? "WITH " : "\(placing.dropLast()), ")\
+                written AS (\(insert) RETURNING \(isRight) AS \(CheckedWrite.isRight)) \
+                SELECT 1 FROM written WHERE \(CheckedWrite.condition(expecting: CheckedWrite.allWritten))
                 """
         }
         var bindings = Bindings()

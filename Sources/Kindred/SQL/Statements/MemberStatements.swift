@@ -111,6 +111,32 @@ struct MemberStatements {
         return [statement, Statement(text: check, bindings: bindings, resultFormat: .binary)]
     }
 
+    /// With rules, a query that fails unless the given members have joined the owner, or have left it.
+    func check(_ keys: [ObjectKey], haveJoined: Bool) throws -> [Statement] {
+        try check("check \(haveJoined ? "joined" : "left")", keys) { isOwned in
+            "\(try keyCondition()) AND (\(isOwned)) IS \(haveJoined ? "NOT " : "")TRUE"
+        }
+    }
+
+    /// With rules, a query that fails unless all other members have left the owner.
+    func checkOthers(_ keys: [ObjectKey]) throws -> [Statement] {
+        try check("check others", keys) { "\($0) AND NOT \(try keyCondition())" }
+    }
+
+    private func check(
+        _ shape: String, _ keys: [ObjectKey], absent: (String) throws -> String
+    ) throws -> [Statement] {
+        guard members.hasRules else { return [] }
+        let text = try members.text("\(shape) \(columns)") {
+            let isOwned = try members.equality(columns, alias: "t", firstParameter: members.key.count + 1)
+            return try members.absence(of: try absent(isOwned))
+        }
+        var bindings = Bindings()
+        try KeySet.append(keys, members.attributes(members.key), to: &bindings)
+        try members.append(ownerValues, for: columns, to: &bindings)
+        return [Statement(text: text, bindings: bindings, resultFormat: .binary)]
+    }
+
     /// The assignments and the condition of an UPDATE of members.
     private struct Change {
         let set: [String]

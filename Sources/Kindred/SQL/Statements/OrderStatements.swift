@@ -79,7 +79,7 @@ struct OrderStatements {
     /// `UPDATE … FROM unnest(…)`: sets the members' positions, and the owner of joining members.
     ///
     /// Rows that left the owner meanwhile stay unchanged. The result's last column is the row's index among all given
-    /// rows, staying rows first.
+    /// rows, staying rows first; where it is checked, whether the row is the owner's follows.
     func place(_ staying: [Place], joining: [Place] = [], columns joiningColumns: [Int] = []) throws -> Statement {
         let joined = joining.isEmpty ? [] : joiningColumns
         let keyCount = memberColumns.count
@@ -99,14 +99,16 @@ struct OrderStatements {
                 guard let place = ownerColumns.firstIndex(of: column) else { continue }
                 set.append("\(try rows.quoted(column)) = $\(firstOwner + place)")
             }
-            var isOwned = try rows.equality(ownerColumns, alias: "t", firstParameter: firstOwner)
+            let isOwners = try rows.equality(ownerColumns, alias: "t", firstParameter: firstOwner)
+            var isOwned = isOwners
             if !joined.isEmpty { isOwned = "(\(isOwned) OR new.place > $\(firstOwner + ownerColumns.count))" }
             let given = """
                 unnest(\(parameters.joined(separator: ", "))) WITH ORDINALITY AS new(\(names.joined(separator: ", ")))
                 """
             return try rows.update(
                 alias: "t", set: set, from: given, where: "\(keys.joined(separator: " AND ")) AND \(isOwned)",
-                returning: "\(try rows.selectList(alias: "t")), new.place", isOwn: isHelper)
+                returning: "\(try rows.selectList(alias: "t")), new.place\(isChecked ? ", (\(isOwners)) IS TRUE" : "")",
+                isOwn: isHelper)
         }
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
@@ -151,6 +153,9 @@ struct OrderStatements {
         }
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
+
+    /// Whether triggers, rules or policies may keep rows from getting their places.
+    var isChecked: Bool { rows.mayKeepRows([.updateTriggers, .insertTriggers]) }
 
     private var isHelper: Bool { relationship.model.helper != nil }
 

@@ -36,15 +36,15 @@ extension DatabaseContext {
     ) async throws -> QueryResult {
         let isChecked = statements.isChecked(payload)
         if isChecked, payload != nil || journal == nil {
-            let statement = try statements.insert(keys, payload: payload, isChecked: true)
+            let statement = try statements.insert(keys, payload: payload, checks: .allPairs)
             do {
                 return try await sendToHelper([statement], owner, statements)[0]
             } catch let error as KindredError where payload == nil && KeptRows(error.underlying) != nil {
                 // The statement does not see pairs that another transaction has stored at the same time.
             }
         }
-        var batch = [try statements.insert(keys, payload: payload)]
-        if isChecked { batch.append(try statements.check(keys)) }
+        var batch = [try statements.insert(keys, payload: payload, checks: isChecked ? .storedPairs : .nothing)]
+        if statements.mayKeepRows(payload) { batch.append(try statements.check(keys)) }
         return try await sendToHelper(batch, owner, statements)[0]
     }
 
@@ -54,7 +54,17 @@ extension DatabaseContext {
         let keys = try memberKeys(members, statements)
         let results = try await sendToHelper(try statements.deletion(.members(keys)), owner, statements)
         try applyDeletedPairs(results[0], of: owner, statements)
-        for member in members { part(member, owner, statements) }
+        guard statements.helper.entity.obstacles.contains(.policies), results[0].count < members.count else {
+            for member in members { part(member, owner, statements) }
+            return
+        }
+        // Pairs that a policy hides may still be stored: both ends are read again.
+        let relationship = statements.relationship
+        noteStale(relationship, of: owner)
+        for member in members {
+            noteStale(inverse(of: relationship), of: member)
+            unloadHelperRows(member, owner, statements)
+        }
     }
 
     /// One DELETE of all pairs of the owner.
@@ -68,9 +78,10 @@ extension DatabaseContext {
         guard !members.isEmpty else { return try await removeAll(from: owner, statements) }
         let keys = try memberKeys(members, statements)
         let insert = try statements.insert(
-            keys, payload: try payload([:], of: statements.relationship, statements.link))
+            keys, payload: try payload([:], of: statements.relationship, statements.link),
+            checks: statements.isChecked(nil) ? .storedPairs : .nothing)
         var batch = try statements.deletion(.others(keys)) + [insert]
-        if statements.isChecked(nil) { batch.append(try statements.check(keys)) }
+        if statements.mayKeepRows(nil) { batch.append(try statements.check(keys)) }
         let results = try await sendToHelper(batch, owner, statements)
         try applyDeletedPairs(results[0], of: owner, statements)
         for member in members { join(member, owner, statements) }

@@ -29,11 +29,13 @@ extension DatabaseContext {
             try await countFormer(members, statements.members, writing: statements.columns)
         }
         if members.count == 1 {
-            let result = try await send([try statements.attach(rows[0])], statements.members, key: key)[0]
+            let batch = try [statements.attach(rows[0])] + statements.check([rows[0].key], haveJoined: true)
+            let result = try await send(batch, statements.members, key: key)[0]
             if result.count == 1 { unstage(statements.columns, of: members[0]) }
             try await applyUpdated(result, members)
         } else {
-            let result = try await send([try statements.attach(rows)], statements.members, key: key)[0]
+            let batch = try [statements.attach(rows)] + statements.check(rows.map(\.key), haveJoined: true)
+            let result = try await send(batch, statements.members, key: key)[0]
             for member in members { unstage(statements.columns, of: member) }
             try await applyGuarded(result, members, owner, statements, areJoining: true)
         }
@@ -42,9 +44,12 @@ extension DatabaseContext {
     /// Removes those of the objects that are members from the owner.
     func detach(_ members: [DatabaseObject], from owner: DatabaseObject, _ statements: MemberStatements) async throws {
         guard !members.isEmpty else { return }
-        let statement = try statements.detach(try members.map { try $0.versionedKey }, leaving: try leaving(statements))
+        let rows = try members.map { try $0.versionedKey }
+        let batch =
+            try [statements.detach(rows, leaving: try leaving(statements))]
+            + statements.check(rows.map(\.key), haveJoined: false)
         count(statements.relationship, of: owner)
-        let result = try await send([statement], statements.members, key: statements.relationship.model.name)[0]
+        let result = try await send(batch, statements.members, key: statements.relationship.model.name)[0]
         try await applyGuarded(result, members, owner, statements)
     }
 
@@ -74,7 +79,9 @@ extension DatabaseContext {
         do {
             var batch = [try statements.detachOthers(rows, leaving: leaving)]
             if !members.isEmpty { batch.append(try statements.attach(rows)) }
-            let results = try await send(batch, entity, key: key)
+            let keys = rows.map(\.key)
+            let checks = try statements.checkOthers(keys) + statements.check(keys, haveJoined: true)
+            let results = try await send(batch + checks, entity, key: key).prefix(batch.count)
             for member in members { unstage(statements.columns, of: member) }
             for (place, result) in results.enumerated() {
                 try await applyGuarded(result, members, owner, statements, areJoining: place > 0)
@@ -94,13 +101,13 @@ extension DatabaseContext {
         try await countFormer([member], entity, writing: statements.columns)
         do {
             let results = try await send(
-                [
+                try [
                     try statements.detachOthers(
                         [row],
                         leaving: entity.leavingColumns(of: statements.columns) ?? own
                     ),
                     try statements.attach(row),
-                ],
+                ] + statements.checkOthers([row.key]) + statements.check([row.key], haveJoined: true),
                 entity,
                 key: key
             )

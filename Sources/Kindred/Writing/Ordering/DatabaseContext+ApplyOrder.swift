@@ -42,7 +42,7 @@ extension DatabaseContext {
     /// Throws if a trigger, rule or policy kept a row from getting its position; the transaction is rolled back.
     private func requirePlaced(_ update: OrderUpdate, _ rows: OrderedRows) throws {
         let (entity, column) = (rows.statements.rows, rows.statements.position)
-        guard entity.mayKeepRows([.updateTriggers, .insertTriggers]) else { return }
+        guard rows.statements.isChecked else { return }
         if update.hasPlaces, let answer = update.answers.last {
             var places = update.moving
             if case .members = rows.link { places += update.joining.map(\.place) }
@@ -51,17 +51,19 @@ extension DatabaseContext {
                 guard let place = try answer.integer(row: row, column: width), places.indices.contains(Int(place) - 1)
                 else { return false }
                 let wanted = places[Int(place) - 1]
-                // The order of loaded members is made of their keys.
+                // The order of loaded members is made of their keys. A trigger may have put back the former owner.
                 return try answer.integer(row: row, column: column) == wanted.position
                     && ObjectKey(answer, row, rows.statements.memberColumns) == wanted.key
+                    && answer.value(row: row, column: width + 1) == .bool(true)
             }
             guard placed == places.count else { throw keptAway(entity) }
         }
         if let pairs = update.pairs {
             let wanted = Dictionary(update.inserted.map { ($0.key, $0.position) }, uniquingKeysWith: { $1 })
             let placed = try pairs.indices.count { row in
-                guard let key = try ObjectKey(pairs, row, rows.statements.memberColumns) else { return false }
-                return try wanted[key] == pairs.integer(row: row, column: column)
+                guard let key = try ObjectKey(pairs, row, rows.statements.memberColumns), let position = wanted[key]
+                else { return false }
+                return try pairs.integer(row: row, column: column) == position
             }
             guard placed == wanted.count else { throw keptAway(entity) }
         }

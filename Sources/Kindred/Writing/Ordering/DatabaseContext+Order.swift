@@ -97,6 +97,7 @@ extension DatabaseContext {
             var batch: [Statement] = []
             if !update.leaving.isEmpty {
                 batch.append(try statements.detach(keys: update.leaving, leaving: try leaving(statements)))
+                batch += try statements.check(update.leaving, haveJoined: false)
             }
             let (park, placed) = try update.writes(rows)
             batch += park + placed

@@ -114,8 +114,7 @@ extension SavedPairs {
     /// A query that fails unless the pairs are stored; nil where nothing keeps them.
     var check: Statement? {
         get throws {
-            let triggers: RowObstacles = payloadColumns.isEmpty ? .insertTriggers : [.insertTriggers, .updateTriggers]
-            guard helper.mayKeepRows(triggers) else { return nil }
+            guard helper.mayKeepRows(HelperStatements.triggers(!payloadColumns.isEmpty)) else { return nil }
             return try HelperStatements.check(rows, of: helper, link)
         }
     }

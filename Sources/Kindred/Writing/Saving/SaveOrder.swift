@@ -23,6 +23,8 @@ struct SaveOrder {
         var isKnown = false
         /// Whether the foreign key can be checked at the end of the transaction.
         var isDeferrable = false
+        /// Whether only the server can tell if there is a reference at all.
+        var isGuess = false
     }
 
     /// The objects in groups that can be stored one after the other; those of one group do not reference each other.
@@ -171,7 +173,7 @@ struct SaveOrder {
     }
 
     private func mayBeCheckedLate(_ position: Int) -> Bool {
-        edges[position].isKnown && edges[position].isDeferrable
+        edges[position].isKnown && (edges[position].isDeferrable || edges[position].isGuess)
     }
 
     /// Whether the referencing object of an edge has waited for the other one, which is stored now.

@@ -111,7 +111,9 @@ struct SaveReferences {
                 // Of values that only the server can compare, each may be the right one.
                 let mayEqual = relationship.isComparedByServer && known.count <= 100 ? Array(known.values) : []
                 for target in known[key].map({ [$0] }) ?? mayEqual where target != position {
-                    add(from: position, to: target, relationship.slot, object, isLink: false, isKnown: true)
+                    add(
+                        from: position, to: target, relationship.slot, object, isLink: false, isKnown: true,
+                        isGuess: known[key] == nil)
                 }
             }
         }
@@ -119,7 +121,7 @@ struct SaveReferences {
 
     /// A reference by value was given in full, and rows may rely on it: it is deferred only as a last resort.
     private mutating func add(
-        from: Int, to: Int, _ slot: Int, _ object: DatabaseObject, isLink: Bool, isKnown: Bool
+        from: Int, to: Int, _ slot: Int, _ object: DatabaseObject, isLink: Bool, isKnown: Bool, isGuess: Bool = false
     ) {
         let entity = object.runtime
         edges.append(
@@ -130,7 +132,8 @@ struct SaveReferences {
                 isOptional: mayWait(slot, of: object),
                 isLastResort: !isLink,
                 isKnown: isKnown,
-                isDeferrable: entity.relationships[slot].model.checkTime != .statement
+                isDeferrable: entity.relationships[slot].model.checkTime != .statement,
+                isGuess: isGuess
             )
         )
         relationships.append(entity.relationships[slot])

@@ -16,11 +16,14 @@ extension SchemaBuilder {
         guard tables[index].kind == .view else { return tables[index].relation.obstacles }
         if viewOrigins == nil {
             viewOrigins = Dictionary(catalog.viewOrigins.map { ($0.view, $0) }, uniquingKeysWith: { first, _ in first })
+            relationObstacles = Dictionary(
+                catalog.relations.map { ($0.oid, $0.obstacles) }, uniquingKeysWith: { first, _ in first })
         }
         var (found, seen, pending) = (RowObstacles(), Set<UInt32>(), [tables[index].relation.oid])
         while let next = pending.popLast() {
-            guard seen.insert(next).inserted, let place = tableIndexes[next] else { continue }
-            found.formUnion(tables[place].relation.obstacles)
+            // A view may show a partition, which is no table of its own here.
+            guard seen.insert(next).inserted, let obstacles = relationObstacles[next] else { continue }
+            found.formUnion(obstacles)
             pending += viewOrigins?[next]?.columns.values.map(\.relation) ?? []
         }
         return found

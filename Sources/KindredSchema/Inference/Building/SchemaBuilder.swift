@@ -26,6 +26,8 @@ final class SchemaBuilder {
     var diagnostics: [SchemaDiagnostic] = []
     /// The origins of views' columns by view, once asked for.
     var viewOrigins: [UInt32: Catalog.ViewOrigins]?
+    /// The obstacles of all relations, partitions too, once asked for.
+    var relationObstacles: [UInt32: RowObstacles] = [:]
     /// What each view shows of tables, once found.
     var shownTables: [Int: [ShownTable]] = [:]
 
