@@ -30,11 +30,13 @@ extension DatabaseContext {
             let statement = try RowStatements(entity: entity, columns: values.columns).insert(values)
             return try await write(of: entity) {
                 let result = try await send([statement], entity)[0]
-                guard result.count == 1, try ObjectKey(result, 0, entity.key) != nil else {
+                guard result.count == 1, let key = try ObjectKey(result, 0, entity.key) else {
                     throw keptAway(entity)
                 }
+                // A known object, whose row is gone by other ways, shows the new one; a rollback puts its state back.
+                let known = liveObject(entity, key)
                 let object = try object(from: result, row: 0, of: entity, askedAt: tick())
-                journal?.recordCreated(object)
+                if object !== known { journal?.recordCreated(object) }
                 noteRow(object.storedRow, of: entity, object.key)
                 countNew(object.storedRow, of: entity)
                 return object

@@ -73,12 +73,14 @@ extension DatabaseContext {
     /// - Parameter isUndone: whether the rollback of an INSERT removes the row.
     func applyDelete(_ object: DatabaseObject, isUndone: Bool = false) throws {
         if object.hasChanges || core.staged.withLock({ $0.hasPairs(of: object) }) { rollback([object]) }
+        let wasStale = object.isStale
         func markDeleted(_ state: inout ObjectState) -> Bool {
             guard state.status == .persistent || state.status == .deleting else { return false }
             state.status = .deleted
             state.seenAt = tick()
             if let staging = state.staging { state.row = staging.stored }
             state.stagingBox = nil
+            state.isStale = false
             return true
         }
         let wasLive = change(object, isRead: true) {
@@ -99,6 +101,7 @@ extension DatabaseContext {
         // What was noted of an undone row counts no longer, and another row may have its key.
         guard !isUndone else { return }
         noteRow(row, of: entity, key, isDeletion: true)
+        if wasStale { noteUnknownOwners(of: entity) }
         for case .helper(let link) in entity.relationships.map(\.link) {
             // The row does not have the other ends: any loaded inverse may hold it.
             noteLostRows(of: link.entity)

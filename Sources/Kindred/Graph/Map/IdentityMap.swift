@@ -292,7 +292,14 @@ struct IdentityMap {
     mutating func noteStored(_ entity: Int, _ key: ObjectKey, in scope: TransactionScope? = nil) {
         guard !read(entity, orNone: true, { $0.deleted.isEmpty }) else { return }
         let place = place(entity)
-        if scope == nil { tables[place].deleted[key] = nil } else { tables[place].deleted[key]?.storedIn = scope }
+        guard let scope else {
+            tables[place].deleted[key] = nil
+            return
+        }
+        guard var deletion = tables[place].deleted[key]?.valid else { return }
+        // A savepoint that only reads the row does not take the place of the scope that stored it.
+        if deletion.storedIn.map(\.isUndone) ?? true { deletion.storedIn = scope }
+        tables[place].deleted[key] = deletion
     }
 
     /// Whether notes on an entity's rows were evicted after a time: rows read before may be stale.

@@ -307,12 +307,22 @@ final class TransactionJournal: Sendable {
             new[0].context.rollback(Set(new))
         }
         if isUnknown {
-            for object in entries.before.values.map(\.object) + entries.created { object.markStale() }
+            for (object, _) in entries.before.values where !created.contains(object) { object.markStale() }
+            for object in entries.created { try settle(object) }
         } else {
             for object in created { try object.context.applyDelete(object, isUndone: true) }
         }
         // Includes recorded objects: their recorded state was read inside.
-        for object in fetched where !created.contains(object) { object.markStale() }
+        for object in fetched where !created.contains(object) { try settle(object) }
+    }
+
+    /// Marks an object that was first seen inside as stale; as deleted if its key is another object's again.
+    private func settle(_ object: DatabaseObject) throws {
+        let context = object.context
+        guard let key = object.key, let other = context.liveObject(object.runtime, key), other !== object else {
+            return object.markStale()
+        }
+        try context.applyDelete(object, isUndone: true)
     }
 
     /// Restores objects' recorded states, and their places in the identity map.

@@ -19,7 +19,7 @@ extension DatabaseContext {
         if members.isEmpty {
             try owner.requireLive()
         } else {
-            try await change(relationship, of: owner) { change in
+            try await change(relationship, of: owner, with: members) { change in
                 switch change {
                 case .members(let statements): try await attach(members, to: owner, statements)
                 case .helper(let statements): try await insert(members, to: owner, statements, through: [:])
@@ -54,7 +54,7 @@ extension DatabaseContext {
             // A position in the payload is written like any other column.
             if payload?[position] == nil { return try await append(members, to: owner, relationship, through: payload) }
         }
-        try await change(relationship, of: owner) { change in
+        try await change(relationship, of: owner, with: members) { change in
             guard case .helper(let statements) = change else { return }
             try await insert(members, to: owner, statements, through: given)
         }
@@ -72,7 +72,7 @@ extension DatabaseContext {
         if members.isEmpty {
             try owner.requireLive()
         } else {
-            try await change(relationship, of: owner) { change in
+            try await change(relationship, of: owner, with: members) { change in
                 switch change {
                 case .members(let statements): try await detach(members, from: owner, statements)
                 case .helper(let statements): try await remove(members, from: owner, statements)
@@ -106,7 +106,7 @@ extension DatabaseContext {
         let (staged, members) = try split(all, owner, relationship)
         try requireReplace(staged, of: owner, relationship)
         if !owner.isInserted {
-            try await change(relationship, of: owner) { change in
+            try await change(relationship, of: owner, with: members) { change in
                 switch change {
                 case .members(let statements): try await replace(members, of: owner, statements)
                 case .helper(let statements): try await replace(members, of: owner, statements)
@@ -131,9 +131,10 @@ extension DatabaseContext {
 
     /// Runs a change of a live owner, when no other write of the context is running.
     private func change(
-        _ relationship: RelationshipRuntime, of owner: DatabaseObject, _ body: (SetStatements) async throws -> Void
+        _ relationship: RelationshipRuntime, of owner: DatabaseObject, with members: [DatabaseObject] = [],
+        _ body: (SetStatements) async throws -> Void
     ) async throws {
-        try await readStale(CollectionOfOne(owner))
+        if undoCount > 0 { try await readStale([owner] + members) }
         let written = runtime.writtenColumns(relationship)
         try await write(of: written.entity, written.columns) {
             try owner.requireLive()
