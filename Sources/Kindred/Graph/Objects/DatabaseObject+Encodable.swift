@@ -6,9 +6,9 @@ extension DatabaseObject: Encodable {
     ///
     /// Relationships are left out, loaded or not, so that what is written does not depend on what was read before and circles
     /// cannot arise; `view(_:keys:)` takes them in. The names are those of the columns, or of the properties where the
-    /// encoder's `userInfo` says so under ``Swift/CodingUserInfoKey/objectKeys``. Sends nothing.
+    /// encoder's `userInfo` says so under ``Swift/CodingUserInfoKey/jsonKeys``. Sends nothing.
     public func encode(to encoder: any Encoder) throws {
-        let keys = encoder.userInfo[.objectKeys] as? ObjectKeys ?? .columns
+        let keys = encoder.userInfo[.jsonKeys] as? JSONKeys ?? .columns
         let row = row
         var container = encoder.container(keyedBy: JSONKey.self)
         for (position, attribute) in entity.attributes.enumerated() where !attribute.isHidden {
