@@ -82,8 +82,8 @@ private struct MadeObjects {
         if mayBeUndone { undoable.append(object) }
         let entity = object.runtime.index
         guard map.hasNotes(entity) else { return }
-        if let latest = map.latestRow(entity, key) {
-            object.withState { $0.show(latest) }
+        if let newer = map.newerRow(entity, key) {
+            object.withState { $0.show(newer) }
         }
         if map.isDeleting(entity, key) { object.markDeleting() }
     }

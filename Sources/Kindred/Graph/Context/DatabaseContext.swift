@@ -223,7 +223,7 @@ extension DatabaseContext {
     private func tellNotes(to object: DatabaseObject, _ key: ObjectKey, askedAt: UInt64, _ map: inout IdentityMap) {
         let writing = writing
         guard let replaced = map.tellNotes(to: object, key, askedAt: askedAt, in: writing?.scope) else { return }
-        writing?.recordLatestRow(replaced, object.runtime.index, key, in: self)
+        writing?.recordNewerRow(replaced, object.runtime.index, key, in: self)
     }
 
     func make(_ seed: ObjectSeed) -> DatabaseObject {

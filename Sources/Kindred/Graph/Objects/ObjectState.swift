@@ -49,9 +49,9 @@ package struct ObjectState: Sendable {
     }
 
     /// Shows the row that a released object of the same row has left.
-    mutating func show(_ latest: LatestRow) {
-        row = latest.row
-        changed(at: latest.changedAt)
+    mutating func show(_ newer: NewerRow) {
+        row = newer.row
+        changed(at: newer.changedAt)
     }
 
     /// When the row was read or changed; an answer read earlier does not overwrite it.

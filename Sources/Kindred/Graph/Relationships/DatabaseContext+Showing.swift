@@ -168,11 +168,11 @@ extension DatabaseContext {
         let key = entry.member
         if case .helper = relationship.link { return pairing(of: entry, relationship, owner, keys) }
         guard case .referenced(_, let columns) = relationship.link else { return .unknown }
-        typealias Known = (object: DatabaseObject?, latest: Row?, entry: RelationshipLog.Entry?)
+        typealias Known = (object: DatabaseObject?, newer: Row?, entry: RelationshipLog.Entry?)
         let known = withMap { map -> Known in
             if let object = map.object(relationship.destination, key) { return (object, nil, nil) }
             let last = entry.counts ? entry : lastEntry(of: key, relationship, keys, &map) { $0.counts }
-            return (nil, map.latestRow(relationship.destination, key)?.row, last)
+            return (nil, map.newerRow(relationship.destination, key)?.row, last)
         }
         if let object = known.object {
             return object.withState { state in
@@ -186,7 +186,7 @@ extension DatabaseContext {
             }
         }
         if known.entry?.isDeletion == true { return .nonmember }
-        guard let row = known.latest ?? known.entry?.row else { return .unknown }
+        guard let row = known.newer ?? known.entry?.row else { return .unknown }
         return Self.refers(row, columns, to: keys) ? .member(Member(key: key, row: row)) : .nonmember
     }
 
@@ -275,7 +275,7 @@ extension DatabaseContext {
             current.map { member -> Row in
                 let object = map.object(relationship.destination, member.key)
                 if let row = object?.withState({ $0.isStale ? nil : $0.row }) { return row }
-                return map.latestRow(relationship.destination, member.key)?.row ?? member.row
+                return map.newerRow(relationship.destination, member.key)?.row ?? member.row
             }
         }
         var elements: [Element] = []

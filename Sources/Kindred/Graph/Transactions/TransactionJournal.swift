@@ -58,7 +58,7 @@ final class TransactionJournal: Sendable {
         var stored: [ArraySlice<SavedObject>] = []
         var created: [DatabaseObject] = []
         var fetched: [WeakObject] = []
-        var rows: [(context: DatabaseContext, entity: Int, key: ObjectKey, row: LatestRow?)] = []
+        var rows: [(context: DatabaseContext, entity: Int, key: ObjectKey, row: NewerRow?)] = []
         var losses: [(context: DatabaseContext, entity: Int, time: UInt64, before: LostRows)] = []
         var pairs: [StagedPair: (context: DatabaseContext, entry: StagedChanges.PairEntry?)] = [:]
         /// Owners whose members are counted at the end, as some came or went.
@@ -213,8 +213,8 @@ final class TransactionJournal: Sendable {
         entries.withLock { $0.fetched += objects.map { WeakObject(object: $0) } }
     }
 
-    /// Records the former note on the latest row of a key without an object.
-    func recordLatestRow(_ row: LatestRow?, _ entity: Int, _ key: ObjectKey, in context: DatabaseContext) {
+    /// Records the former note on the newer row of a key without an object.
+    func recordNewerRow(_ row: NewerRow?, _ entity: Int, _ key: ObjectKey, in context: DatabaseContext) {
         entries.withLock { entries in
             enter(context, &entries)
             entries.rows.append((context, entity, key, row))
@@ -292,7 +292,7 @@ final class TransactionJournal: Sendable {
             finish()
         }
         for (context, entity, key, row) in entries.rows.reversed() {
-            context.withMap { $0.setLatestRow(row, entity, key) }
+            context.withMap { $0.setNewerRow(row, entity, key) }
         }
         for (context, entity, time, before) in entries.losses.reversed() {
             context.withMap { $0.undoLostRows(entity, at: time, before) }

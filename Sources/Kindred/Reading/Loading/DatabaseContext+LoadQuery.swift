@@ -108,14 +108,14 @@ extension DatabaseContext {
 
     /// Replaces notes by the rows that were read, which may be newer.
     private func noteRead(_ batch: LoadedBatch, of entity: EntityRuntime) {
-        let replaced = withMap { map -> [(key: ObjectKey, latest: LatestRow)] in
+        let replaced = withMap { map -> [(key: ObjectKey, newer: NewerRow)] in
             guard map.hasNotes(entity.index) else { return [] }
             return batch.rows.compactMap { member in
                 map.noteRead(member.row, entity.index, member.key, askedAt: batch.askedAt).map { (member.key, $0) }
             }
         }
-        for (key, latest) in replaced {
-            writing?.recordLatestRow(latest, entity.index, key, in: self)
+        for (key, newer) in replaced {
+            writing?.recordNewerRow(newer, entity.index, key, in: self)
         }
     }
 

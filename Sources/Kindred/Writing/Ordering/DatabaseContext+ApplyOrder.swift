@@ -114,7 +114,7 @@ extension DatabaseContext {
         if let object {
             try apply(row, to: object)
         } else {
-            keepLatestRow(row, entity, key)
+            keepNewerRow(row, entity, key)
         }
         return object
     }
