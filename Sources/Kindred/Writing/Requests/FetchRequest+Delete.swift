@@ -38,9 +38,9 @@ extension DatabaseContext {
             let result = try await sendDeletion(statement, entity, among: [entity.index: []])
             let positions = entity.key.compactMap(columns.firstIndex(of:))
             try applyDeleted((0..<result.count).compactMap { try ObjectKey(result, $0, positions) }, of: entity)
-            var actions = DatabaseActions(self)
+            var actions = ForeignKeyActions(self)
             try actions.follow([
-                DatabaseActions.Gone(entity: entity) { wanted in
+                ForeignKeyActions.Gone(entity: entity) { wanted in
                     Set(try entity.referencedKeys(result, wanted, in: columns))
                 }
             ])
