@@ -134,7 +134,7 @@ extension DatabaseContext {
         // Columns after the attributes belong to the request.
         let rows = try EntityRows(result, of: entity)
         let keys = try entity.keys(of: result)
-        let group = result.count == 0 ? nil : keys.map { LoadGroup($0, askedAt: askedAt) }
+        let group = result.count == 0 ? nil : keys.map { FetchGroup($0, askedAt: askedAt) }
         func make(_ position: Int) throws -> DatabaseObject {
             self.make(entity, try rows[position], group, Int32(clamping: position))
         }
@@ -175,8 +175,8 @@ extension DatabaseContext {
             if let group { objects[position].join(group, at: Int32(clamping: position)) }
         }
         if keys == nil, objects.count > 1 {
-            let group = LoadGroup(
-                .objects(objects.map { LoadGroup.WeakObject(object: $0) }), askedAt: askedAt)
+            let group = FetchGroup(
+                .objects(objects.map { FetchGroup.WeakObject(object: $0) }), askedAt: askedAt)
             for (position, object) in objects.enumerated() { object.join(group, at: Int32(clamping: position)) }
         }
         guard let first = objects.first, known.count < objects.count else { return objects }
@@ -231,7 +231,7 @@ extension DatabaseContext {
         return DatabaseObject(seed)
     }
 
-    func make(_ entity: EntityRuntime, _ row: Row, _ group: LoadGroup?, _ position: Int32) -> DatabaseObject {
+    func make(_ entity: EntityRuntime, _ row: Row, _ group: FetchGroup?, _ position: Int32) -> DatabaseObject {
         if entity.layout == nil { return DatabaseObject(plain: core, entity, row, group, position) }
         return make(ObjectSeed(core: core, runtime: entity, row: row, group: group, position: position))
     }
@@ -239,7 +239,7 @@ extension DatabaseContext {
 
 extension EntityRuntime {
     /// The keys of a result's rows; nil if the entity has no key.
-    func keys(of result: QueryResult) throws -> LoadGroup.Elements? {
+    func keys(of result: QueryResult) throws -> FetchGroup.Elements? {
         if key.isEmpty { return nil }
         if hasIntegerKey, let integers = try integerKeys(of: result) { return .integers(integers) }
         return .keys(try (0..<result.count).map { try ObjectKey(result, $0, key) })
@@ -259,7 +259,7 @@ extension EntityRuntime {
 
 extension DatabaseObject {
     /// Links the object to the group it was read with; the largest group wins.
-    fileprivate func join(_ group: LoadGroup, at position: Int32) {
+    fileprivate func join(_ group: FetchGroup, at position: Int32) {
         withState { state in
             guard group.count >= state.group?.count ?? 0 else { return }
             state.group = group

@@ -32,7 +32,7 @@ open class DatabaseObject: @unchecked Sendable {
     }
 
     /// Creates an object without a class of its own; separate arguments, because a seed would be copied.
-    init(plain core: ContextCore, _ runtime: EntityRuntime, _ row: Row, _ group: LoadGroup?, _ position: Int32) {
+    init(plain core: ContextCore, _ runtime: EntityRuntime, _ row: Row, _ group: FetchGroup?, _ position: Int32) {
         self.core = core
         self.runtime = runtime
         state = RankedMutex(ObjectState(row: row, group: group, position: position), .objectState)
@@ -156,7 +156,7 @@ public struct ObjectSeed: Sendable {
     let runtime: EntityRuntime
     let row: Row
     /// The rows that this one was read with, and its position among them.
-    var group: LoadGroup?
+    var group: FetchGroup?
     var position: Int32 = 0
     /// The staged changes of a new object; nil for a stored row.
     var staging: StagingBox?

@@ -30,12 +30,12 @@ package struct ObjectState: Sendable {
     /// was changed (one word: another field would make object creation copy).
     private var ownTime: UInt64 = 0
     /// The rows that this one was read with.
-    package var group: LoadGroup?
+    package var group: FetchGroup?
     /// Loaded relationships by slot; empty until the first is loaded.
     package var relationships = LoadedRelationships()
 
     /// The state of a new object if something is staged, else of a stored row.
-    init(row: Row, group: LoadGroup? = nil, position: Int32 = 0, staging: StagingBox? = nil) {
+    init(row: Row, group: FetchGroup? = nil, position: Int32 = 0, staging: StagingBox? = nil) {
         self.row = row
         self.position = position
         status = staging == nil ? .persistent : .inserted

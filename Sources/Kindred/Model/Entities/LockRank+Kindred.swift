@@ -4,7 +4,7 @@ import KindredPostgres
 extension LockRank {
     /// Under it the next context takes over what is staged.
     static var contextLife: LockRank { LockRank(0, "ContextCore.life") }
-    static var loadGroup: LockRank { LockRank(1, "LoadGroup") }
+    static var fetchGroup: LockRank { LockRank(1, "FetchGroup") }
     static var stagedChanges: LockRank { LockRank(2, "ContextCore.staged") }
     static var identityMap: LockRank { LockRank(3, "ContextCore.map") }
     /// From a savepoint's journal to that of the scope around it.
