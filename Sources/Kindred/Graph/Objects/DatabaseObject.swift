@@ -38,12 +38,6 @@ open class DatabaseObject: @unchecked Sendable {
         state = RankedMutex(ObjectState(row: row, group: group, position: position), .objectState)
     }
 
-    /// No longer needed: an override of ``prepareForDeletion()`` is found automatically.
-    ///
-    /// Kept so that existing classes compile.
-    @available(*, deprecated, message: "remove it: an override of prepareForDeletion() is found automatically")
-    open class var preparesForDeletion: Bool { self != DatabaseObject.self }
-
     /// The result of the ``prepareForDeletion()`` that does nothing; overrides have no result, which distinguishes
     /// them.
     public typealias NotOverridden = Void?
