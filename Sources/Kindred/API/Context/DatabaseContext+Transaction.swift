@@ -86,11 +86,11 @@ extension Database {
         guard client.isInTransaction, let outer = TransactionJournal.current(of: self) else {
             let turns = ContextTurns()
             defer { turns.end() }
-            if let context { try await turns.take(context) }
+            if let context { try await turns.acquire(context) }
             return try await transaction(
                 within: nil, turns, at: place, isolation, readOnly, deferrable, tracksCommit, retry, body)
         }
-        if let context { try await outer.turns.take(context) }
+        if let context { try await outer.turns.acquire(context) }
         // Takes the write lock first: a sibling's write that held it while waiting for the savepoint's end would
         // deadlock with this one.
         return try await outer.writeLock.withLock {

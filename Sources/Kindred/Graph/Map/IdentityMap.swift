@@ -426,7 +426,7 @@ struct IdentityMap {
     }
 
     /// Keeps the row of a released object.
-    mutating func take(_ left: ReleasedRow) {
+    mutating func keepReleasedRow(_ left: ReleasedRow) {
         guard !left.entity.key.isEmpty, let key = try? ObjectKey(left.row, left.entity.key) else { return }
         setNewerRow(NewerRow(row: left.row, changedAt: left.changedAt), left.entity.index, key)
     }

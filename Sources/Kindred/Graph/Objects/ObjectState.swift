@@ -103,7 +103,7 @@ package struct LoadedRelationships: Sendable {
     }
 
     /// Adopts others, except answers of transactions that were rolled back.
-    mutating func take(_ others: LoadedRelationships) {
+    mutating func adopt(_ others: LoadedRelationships) {
         for entry in others.entries where !entry.loaded.batch.isUndone { self[Int(entry.slot)] = entry.loaded }
     }
 }

@@ -90,7 +90,7 @@ struct SavedObject: Sendable {
     }
 
     /// Restores the columns that were set to NULL for other rows, unless the object's own changes write them.
-    mutating func take(_ released: SavedObject) {
+    mutating func restore(_ released: SavedObject) {
         let missing = released.vacated.subtracting(columns)
         knownStored = stored
         row = row.replacing(missing, from: released.stored)

@@ -98,7 +98,7 @@ extension DatabaseContext {
         if members.shownAt == nil, relationship.position != nil, hasChanges { members.isUnsorted = true }
         // Pairs stand in the order in which they were staged, rows in the order in which they came.
         if case .helper = relationship.link { add(change, to: &members) }
-        for entry in entries { take(entry, relationship, owner, keys, &members) }
+        for entry in entries { applyEntry(entry, relationship, owner, keys, &members) }
         if !deleted.isEmpty { members.remove(deleted) }
         add(change, to: &members)
         members.shownAt = time
@@ -120,7 +120,7 @@ extension DatabaseContext {
     }
 
     /// Checks the row of a log entry again.
-    private func take(
+    private func applyEntry(
         _ entry: RelationshipLog.Entry, _ relationship: RelationshipRuntime, _ owner: DatabaseObject,
         _ keys: [ObjectKey], _ members: inout LoadedMembers
     ) {
@@ -131,13 +131,13 @@ extension DatabaseContext {
                 members.remove([former])
             }
         }
-        take(membership(of: entry, relationship, owner, keys), entry.member, &members)
+        applyMembership(membership(of: entry, relationship, owner, keys), entry.member, &members)
         // Another row may have the former key now.
         guard let departure = entry.departure, !departure.member.isTemporary else { return }
-        take(membership(of: departure, relationship, owner, keys), departure.member, &members)
+        applyMembership(membership(of: departure, relationship, owner, keys), departure.member, &members)
     }
 
-    private func take(_ membership: Membership, _ key: ObjectKey, _ members: inout LoadedMembers) {
+    private func applyMembership(_ membership: Membership, _ key: ObjectKey, _ members: inout LoadedMembers) {
         switch membership {
         case .member(let member):
             // A member keeps its place; its position in an order may have changed.

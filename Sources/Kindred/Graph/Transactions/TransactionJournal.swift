@@ -352,7 +352,7 @@ final class TransactionJournal: Sendable {
                 // Relationships loaded outside stay, unless they were loaded by other keys.
                 let finding = object.runtime.findingColumns
                 let isFoundAlike = finding.allSatisfy { undone.storedRow.hasSameBytes(as: state.storedRow, at: $0) }
-                if isFoundAlike { current.relationships.take(undone.relationships) }
+                if isFoundAlike { current.relationships.adopt(undone.relationships) }
                 return (undone, state)
             }
         }

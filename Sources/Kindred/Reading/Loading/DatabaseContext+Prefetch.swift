@@ -48,7 +48,7 @@ extension DatabaseContext {
         for group in groups.values {
             group.keep(batch, relationship.slot)
         }
-        for owner in owners { take(relationship, owner.key, for: owner.object) }
+        for owner in owners { keepAnswer(relationship, owner.key, for: owner.object) }
     }
 
     /// The key by which an object's relationship is loaded; nil if it is loaded already.
@@ -63,7 +63,7 @@ extension DatabaseContext {
     }
 
     /// Copies the group's answer to the object, so that it stays when the object joins another group.
-    private func take(_ relationship: RelationshipRuntime, _ key: ObjectKey, for object: DatabaseObject) {
+    private func keepAnswer(_ relationship: RelationshipRuntime, _ key: ObjectKey, for object: DatabaseObject) {
         let source = LinkSource(object, relationship.slot)
         if !relationship.holdsForeignKey {
             _ = loadedMembers(of: relationship, owner: object, source)

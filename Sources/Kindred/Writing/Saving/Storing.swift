@@ -112,7 +112,7 @@ final class Storing {
     private func update(_ objects: [DatabaseObject], _ plan: Plan) throws {
         var changed = try objects.map { object in
             var saved = try SavedObject(object)
-            if let released = released[object] { saved.take(released) }
+            if let released = released[object] { saved.restore(released) }
             return saved
         }
         let circle = plan.claims.keyCircle
