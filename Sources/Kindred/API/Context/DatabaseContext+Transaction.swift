@@ -11,8 +11,8 @@ extension DatabaseContext {
     /// A context runs one transaction at a time: another task's transaction, or its write outside of one, waits for the
     /// end. A wait that cannot end throws `KindredError` `.contextBusy` after the pool's acquire timeout.
     ///
-    /// Nothing is read before the error reaches the caller. What was read before the transaction had written anything
-    /// stays as it is; raw SQL counts as writing, but for `SET`. What was written, or read after that, shows its former
+    /// Nothing is read before the error reaches the caller. Objects read before the transaction had written anything
+    /// stay as they are; raw SQL counts as writing, but for `SET`. Objects written, or read after that, show their former
     /// row again. An object whose former row is not known, because it was first read then, is stale: its attributes show
     /// their last values, and the row is read again before a relationship is followed, before `value(forKey:)`
     /// returns, and before anything of it is written.

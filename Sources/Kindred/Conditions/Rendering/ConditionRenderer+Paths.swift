@@ -34,7 +34,7 @@ extension ConditionRenderer {
             }
             guard let relationship = schema.relationship(named: key, of: entity) else {
                 let error = entity.unknownKey(key)
-                // What resembles no key may be a text without its quotes.
+                // A word that resembles no key may be a text without its quotes.
                 let advice = error.suggestions.isEmpty ? "; a text is written in quotes, or given for %@" : ""
                 throw KindredError(
                     .unknownKey,

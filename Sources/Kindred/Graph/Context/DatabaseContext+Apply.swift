@@ -31,7 +31,7 @@ extension DatabaseContext {
             _ = replaceRow(&state, state.storedRow)
         } _: { committed -> Change? in
             object.withState { state -> Change? in
-                // What a transaction has written stays visible, whatever other tasks read.
+                // The values written by a transaction stay visible while other tasks read.
                 if let committed, !state.storedRow.hasSameBytes(as: committed) { return nil }
                 return replaceRow(&state, state.storedRow)
             }
@@ -98,7 +98,7 @@ extension DatabaseContext {
                 if !isUndone { map.noteDeleted(entity.index, key, at: time, in: scope) }
             }
         }
-        // What was noted of an undone row counts no longer, and another row may have its key.
+        // Notes on an undone row count no longer, and another row may have its key.
         guard !isUndone else { return }
         noteRow(row, of: entity, key, isDeletion: true)
         if wasStale { noteUnknownOwners(of: entity) }
@@ -141,7 +141,7 @@ extension DatabaseContext {
 
 // Follows a change of a row's key, or of other columns that foreign keys refer to.
 extension DatabaseContext {
-    /// Updates what refers to a changed row: its pairs, and the rows that the database changed by ON UPDATE.
+    /// Updates the rows that refer to a changed row: its pairs, and the rows that the database changed by ON UPDATE.
     ///
     /// - Parameter old: the row as it was stored.
     func followKeys(of object: DatabaseObject, from old: Row) throws {

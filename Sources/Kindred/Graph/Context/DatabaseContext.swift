@@ -26,7 +26,7 @@ public final class DatabaseContext: Sendable {
 
     package var runtime: SchemaRuntime { core.runtime }
 
-    /// What the first access to a relationship does.
+    /// The effect of the first access to a relationship.
     public var faulting: FaultingMode { core.faulting }
 
     /// The model that the context was made with.
@@ -38,7 +38,7 @@ public final class DatabaseContext: Sendable {
     /// The journal of the task's transaction, if it is in one.
     var journal: TransactionJournal? { TransactionJournal.current(of: database) }
 
-    /// The journal whose rollback takes back what the task reads and notes now; nil while it has written nothing.
+    /// The journal whose rollback takes back the task's reads and notes from now on; nil while it has written nothing.
     var writing: TransactionJournal? { journal?.writing }
 
     /// The time of a query, given to `apply` with its answer.
@@ -268,13 +268,13 @@ extension DatabaseObject {
     }
 }
 
-/// What the first access to a relationship of an object does in a context.
+/// The effect of the first access to an object's relationship, for a context.
 public enum FaultingMode: Sendable, Hashable {
     /// Loads it for all objects that were read together; the default.
     case batch
     /// Loads it for that object alone.
     case off
-    /// Is an error, `KindredError` `.faultingForbidden`, which names entity and relationship: prefetch what is needed.
+    /// Is an error, `KindredError` `.faultingForbidden`, which names entity and relationship: prefetch the relationship.
     /// The same holds for `count`, `isEmpty` and `contains` of a set that is not loaded.
     case forbidden
 }

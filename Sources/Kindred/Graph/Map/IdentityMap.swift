@@ -1,16 +1,16 @@
 import KindredPostgres
 
-/// A row newer than those that loaded relationships hold, and the time since when.
+/// A row newer than in loaded relationships, and the time of its change.
 struct NewerRow: Sendable {
     let row: Row
     let changedAt: UInt64
 }
 
-/// What a changed object leaves behind when it leaves memory.
+/// The newer row that a changed object leaves behind when it leaves memory.
 struct ReleasedRow: Sendable {
     let entity: EntityRuntime
     let row: Row
-    /// Since when the row may be newer than loaded relationships hold it.
+    /// The time since when the row may be newer than in loaded relationships.
     let changedAt: UInt64
 
     /// Nil if the row is not stored, unchanged since it was read, or stale.
@@ -22,10 +22,10 @@ struct ReleasedRow: Sendable {
     }
 }
 
-/// The time of an entity's last untracked loss, where rows went and it is not known which; 0 for never.
+/// The time of an entity's last untracked deletion; 0 for never.
 struct LostRows: Sendable {
     var at: UInt64 = 0
-    /// The time when rows may last have changed or gone, not known which.
+    /// The time of the last possible change or deletion of unknown rows.
     var doubtedAt: UInt64 = 0
 }
 
@@ -326,7 +326,7 @@ struct IdentityMap {
 
     private func lostRows(of entity: Int) -> UInt64 { tables.place(entity).map { tables[$0].lostRows.at } ?? 0 }
 
-    /// Notes an untracked loss; returns what was noted before.
+    /// Notes an untracked loss; returns the note before.
     mutating func noteLostRows(_ entity: Int, at time: UInt64, areInDoubt: Bool = false) -> LostRows {
         let place = placeToNote(entity)
         let before = tables[place].lostRows

@@ -199,7 +199,7 @@ extension DatabaseContext {
     }
 }
 
-/// What an object's row refers to: as stored, as shown, and by links to new objects.
+/// The references of an object's row: as stored, as shown, and by links to new objects.
 struct RowLinks: Sendable {
     let stored: Row
     let shown: Row

@@ -4,7 +4,7 @@ import KindredSchema
 extension DatabaseObject: Encodable {
     /// Writes the attributes as they are in memory, staged values included, NULL as `null`.
     ///
-    /// Relationships are left out, loaded or not, so that what is written does not depend on what was read before and circles
+    /// Relationships are left out, loaded or not, so that the text does not depend on earlier reads and circles
     /// cannot arise; `view(_:keys:)` takes them in. The names are those of the columns, or of the properties where the
     /// encoder's `userInfo` says so under ``Swift/CodingUserInfoKey/jsonKeys``. Sends nothing.
     public func encode(to encoder: any Encoder) throws {

@@ -55,7 +55,7 @@ open class DatabaseObject: @unchecked Sendable {
     @discardableResult
     open func prepareForDeletion() async throws -> NotOverridden { nil }
 
-    /// Called after the object was made from a row; override it to set up what the object keeps beside its attributes.
+    /// Called after the object was made from a row; override it to set up properties beside its attributes.
     ///
     /// Called once in an object's life, not when its row is read again. Runs without any lock of the library.
     open func awakeFromFetch() {}
@@ -70,7 +70,7 @@ open class DatabaseObject: @unchecked Sendable {
     /// Called once in each save, also if another object's `willSave` staged the change.
     open func willSave() {}
 
-    /// Called to check the object before it is saved; override it and throw what is wrong.
+    /// Called to check the object before it is saved; override it and throw a ``ValidationError``.
     ///
     /// Called only if the object has every value that its entity requires; missing values are reported without the
     /// call. Values that the database assigns on INSERT, such as an identity, still show their neutral value.

@@ -7,7 +7,7 @@ struct SavedObject: Sendable {
     private(set) var row: Row
     /// The row in the database, if it is not the one that `stagingBox` has.
     private var knownStored: Row?
-    /// What was staged; the same box as long as nothing more is staged.
+    /// The staged changes; the same box as long as nothing more is staged.
     let stagingBox: StagingBox?
     /// The columns to write.
     private(set) var columns: ColumnSet

@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-// Builds what an owner shows of a relationship: the server's answer, updated by the log entries since.
+// Builds the visible members of an owner's relationship: the server's answer, updated by the log entries since.
 extension DatabaseContext {
     /// The members in memory, from the owner or from its group; nil if they must be read.
     func loadedMembers(of relationship: RelationshipRuntime, owner: DatabaseObject) -> LoadedMembers? {
@@ -231,7 +231,7 @@ extension DatabaseContext {
 
     /// Stores a loaded relationship in its owner, unless the owner has a newer version of it.
     func keep(_ loaded: LoadedRelationship, _ slot: Int, of owner: DatabaseObject) {
-        // A rollback drops what the transaction read, and restores what was loaded before.
+        // A rollback drops the answers read in the transaction, and restores the earlier ones.
         if loaded.batch.scope != nil { journal?.record(owner) }
         owner.withState { state in
             guard state.status != .deleted else { return }

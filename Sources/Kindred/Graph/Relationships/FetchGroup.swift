@@ -8,7 +8,7 @@ import Synchronization
 /// beginning with the object that was accessed. Each slice is twice as large as the one before, so that an access to
 /// one of 100,000 objects costs a small slice, and a loop over all of them a handful of queries.
 package final class FetchGroup: Sendable {
-    /// What was read together.
+    /// The rows or objects that were read together.
     enum Elements: Sendable {
         /// Rows by integer keys; they may have objects.
         case integers([Int64])
@@ -133,7 +133,7 @@ package final class FetchGroup: Sendable {
         }
     }
 
-    /// What is loaded for the owner with the given key.
+    /// The members loaded for the owner with the given key; nil if none are.
     func found(_ slot: Int, _ key: ObjectKey) -> Found? {
         slots.withLock { slots in
             for place in slots.indices where slots[place].slot == slot { return slots[place].found(key) }

@@ -42,7 +42,7 @@ final class TransactionJournal: Sendable {
 
     /// The journal of the innermost scope around the task that may have written; nil if none has.
     ///
-    /// Its rollback takes back what is read and noted now. What is read without one stays.
+    /// Its rollback takes back reads and notes from now on. Rows read without one stay.
     var writing: TransactionJournal? { mayHaveWritten() ? self : enclosing?.writing }
 
     /// Whether this is a journal, or one of a scope inside it.
@@ -265,9 +265,9 @@ final class TransactionJournal: Sendable {
         finish()
     }
 
-    /// Restores every object, without a statement; those first read after a write become stale.
+    /// Restores every object, without a statement; objects first read after a write become stale.
     ///
-    /// - Parameter isUnknown: whether the transaction may have been committed: what it wrote becomes stale too.
+    /// - Parameter isUnknown: whether the transaction may have been committed: objects that it wrote become stale too.
     func undo(isUnknown: Bool = false) throws {
         // Not recorded in the enclosing journal, which would bring the undone values back.
         try Self.$innermost.withValue(nil) { try restore(isUnknown: isUnknown && mayHaveWritten()) }
@@ -302,7 +302,7 @@ final class TransactionJournal: Sendable {
             before.context.core.staged.withLock { $0.put(pair, before.entry) }
         }
         putBack(entries.before.values.map(\.object).filter { !created.contains($0) })
-        // After the others, which no longer refer to them: what was staged instead stays.
+        // After the others, which no longer refer to them: changes staged instead stay.
         for (_, new) in Dictionary(grouping: created.filter(\.isInserted), by: { ObjectIdentifier($0.context) }) {
             new[0].context.rollback(Set(new))
         }

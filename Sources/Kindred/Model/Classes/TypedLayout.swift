@@ -33,7 +33,7 @@ package final class TypedLayout: Sendable {
     let attributeNames: [Int: String]
     /// The names of properties by the slots of their relationships.
     let relationshipNames: [Int: String]
-    /// What stands behind the names of properties.
+    /// The attributes and relationships by the names of their properties.
     let fields: [String: EntityField]
 
     private init(

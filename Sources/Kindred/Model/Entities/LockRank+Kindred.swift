@@ -2,7 +2,7 @@ import KindredPostgres
 
 // In the order in which a thread takes them; those of the connection layer come behind.
 extension LockRank {
-    /// Under it the next context takes over what is staged.
+    /// Under it the next context takes over the staged changes.
     static var contextLife: LockRank { LockRank(0, "ContextCore.life") }
     static var fetchGroup: LockRank { LockRank(1, "FetchGroup") }
     static var stagedChanges: LockRank { LockRank(2, "ContextCore.staged") }

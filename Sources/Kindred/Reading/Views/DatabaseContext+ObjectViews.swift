@@ -91,7 +91,7 @@ extension DatabaseContext {
         }
     }
 
-    /// The views of what a relationship leads to, by its owners.
+    /// The views of a relationship's destinations, by its owners.
     private func views(
         of relationship: RelationshipRuntime, from owners: [DatabaseObject], _ tree: ViewTree
     ) async throws -> [ObjectIdentifier: [ObjectView]] {

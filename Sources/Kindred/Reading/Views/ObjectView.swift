@@ -42,12 +42,12 @@ extension ObjectView: Encodable {
     }
 }
 
-/// What a view shows of each object of an entity.
+/// The fields that a view shows of each object of an entity.
 struct ViewTree: Sendable {
     struct Field: Sendable {
         let name: String
         let field: EntityField
-        /// What is shown of the objects of a relationship.
+        /// The fields shown of a relationship's objects; nil for an attribute.
         var tree: ViewTree?
     }
 
@@ -120,7 +120,7 @@ struct ViewTree: Sendable {
         }
     }
 
-    /// The relationships, with what is shown of each.
+    /// The relationships, with the fields shown of each.
     var relationships: [(place: Int, relationship: RelationshipRuntime, tree: ViewTree)] {
         fields.enumerated().compactMap { place, field in
             guard case .relationship(let relationship) = field.field, let tree = field.tree else { return nil }

@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-/// A running deletion, bound to the task while hooks run, so that what they delete joins it.
+/// A running deletion, bound to the task while hooks run, so that their deletions join it.
 final class DeletionRun: Sendable {
     @TaskLocal static var current: DeletionRun?
 

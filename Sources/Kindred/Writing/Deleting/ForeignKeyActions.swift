@@ -72,7 +72,7 @@ struct ForeignKeyActions {
             if isAnyInDoubt { return map.objects(of: entity.index) }
             return try keys.flatMap { try map.objects(entity, where: columns, equal: $0) }
         }
-        // To what the row of a stale object refers is unknown: it is read before its next use.
+        // The references of a stale object's row are unknown: it is read before its next use.
         for object in candidates where !object.isGone && !object.isStale {
             let row = object.storedRow
             guard let key = try ObjectKey(row, columns) else { continue }

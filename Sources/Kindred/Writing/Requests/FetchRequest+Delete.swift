@@ -8,7 +8,7 @@ extension FetchRequest {
     /// otherwise as `DatabaseContext.delete(_:)`. Order, limit and offset are honoured.
     /// ``lock(_:_:)`` can skip rows locked by other transactions; a row changed meanwhile is checked again, and stays
     /// if it no longer matches. The objects in memory follow. Returns how many were deleted: rows that a trigger, rule or
-    /// policy keeps stay, and their objects too. Throws what that method throws, and then nothing is deleted.
+    /// policy keeps stay, and their objects too. Throws as that method does, and then nothing is deleted.
     @discardableResult
     public func delete(fileID: String = #fileID, line: Int = #line) async throws -> Int {
         return try await context.client.called(at: fileID, line) {

@@ -104,7 +104,7 @@ public struct Formula: PropertyValue, CalculatedValue {
     }
 }
 
-/// What an update by condition can assign besides values.
+/// A calculation that an update by condition can assign instead of a value.
 protocol CalculatedValue: PropertyValue {
     var calculation: ConditionExpression { get throws }
 }

@@ -101,7 +101,7 @@ extension ObjectState {
         rebase(on: stored, of: saved.entity)
     }
 
-    /// Unstages what was saved, unless it was changed again since.
+    /// Unstages the saved values, unless they were changed again since.
     mutating func settle(_ saved: SavedObject, in entity: EntityRuntime) {
         guard var staging else { return }
         for (slot, destination) in saved.links where staging.destinations[slot] === destination {
