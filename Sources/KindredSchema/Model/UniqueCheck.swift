@@ -119,7 +119,7 @@ package struct RowPredicate: Hashable, Sendable {
             guard rest.first.map({ $0.isPartOfName && !("0"..."9").contains($0) }) == true else { return nil }
             let name = rest.prefix(while: \.isPartOfName)
             rest = rest[name.endIndex...]
-            // Functions and keywords fail later: what follows them is not part of a term.
+            // Functions and keywords fail later: the text after them is not part of a term.
             return rest.first == "(" ? nil : String(name)
         }
 

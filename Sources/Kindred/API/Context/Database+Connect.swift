@@ -71,8 +71,8 @@ extension Database {
 
     /// Makes a unit of work; cheap, and sends nothing.
     ///
-    /// - Parameter faulting: the effect of the first access to a relationship; by default it loads the relationship for all
-    ///   objects fetched together.
+    /// - Parameter faulting: the effect of the first access to a relationship; by default it loads the relationship for
+    ///   all objects fetched together.
     public func makeContext(faulting: FaultingMode = .batch) -> DatabaseContext {
         ContextCore(database: self, runtime: runtime.withLock { $0 }, faulting: faulting).context
     }

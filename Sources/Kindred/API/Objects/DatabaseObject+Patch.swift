@@ -14,8 +14,8 @@ extension DatabaseObject {
     ///
     /// Throws `KindredError` with a problem for each key: `.unknownKey` with the nearest keys, also for one that is not
     /// allowed; `.readOnly` for generated columns, for the version, and for the key of a stored object unless it is
-    /// the same; `.wrongType` for a value that does not fit, and for a relationship, whose column is set instead. `save()`
-    /// checks the rest, such as values that are missing or too long.
+    /// the same; `.wrongType` for a value that does not fit, and for a relationship, whose column is set instead.
+    /// `save()` checks the rest, such as values that are missing or too long.
     public func apply(_ patch: ObjectPatch, allowing keys: [String]? = nil) throws {
         try requireStageable()
         let allowed = try keys.map { try Set($0.map(patchedPosition)) }

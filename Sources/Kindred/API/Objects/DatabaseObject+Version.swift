@@ -25,8 +25,9 @@ extension DatabaseObject {
     /// Sends nothing: the object's own version was read with its row, and every write of it makes sure that the database still
     /// has that one. So read the object in the same request. The version is a text as ``rowVersion`` gives it, or a value.
     ///
-    /// Throws `KindredError` `.staleObject` with the conflict, as the save would; `.wrongType` for a value that is no version of
-    /// the entity's; `.invalidRequest` where the entity has no optimistic locking, `.notStored` for a new object.
+    /// Throws `KindredError` `.staleObject` with the conflict, as the save would; `.wrongType` for a value that is no
+    /// version of the entity's; `.invalidRequest` where the entity has no optimistic locking, `.notStored` for a new
+    /// object.
     public func expect(version: some PostgresEncodable) throws {
         try requireLive()
         guard !isInserted else {

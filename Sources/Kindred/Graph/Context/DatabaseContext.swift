@@ -274,7 +274,7 @@ public enum FaultingMode: Sendable, Hashable {
     case batch
     /// Loads it for that object alone.
     case off
-    /// Is an error, `KindredError` `.faultingForbidden`, which names entity and relationship: prefetch the relationship.
-    /// The same holds for `count`, `isEmpty` and `contains` of a set that is not loaded.
+    /// Is an error, `KindredError` `.faultingForbidden`, which names entity and relationship: prefetch the
+    /// relationship. The same holds for `count`, `isEmpty` and `contains` of a set that is not loaded.
     case forbidden
 }

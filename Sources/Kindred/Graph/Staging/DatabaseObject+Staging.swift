@@ -136,12 +136,12 @@ extension DatabaseObject {
 }
 
 extension ObjectState {
-    /// Sets encoded values in the visible row, and records the staged ones: the values that differ from the database, or may
-    /// soon differ because of a running save.
+    /// Sets encoded values in the visible row, and records the staged ones: the values that differ from the database,
+    /// or may soon differ because of a running save.
     mutating func setCells(_ cells: RowCells, _ staging: inout Staging, _ inFlight: ColumnSet) {
         row = row.replacing(cells)
-        // A new object keeps every given value, also NULL: otherwise the default would apply. A stale row's values cannot
-        // be compared with.
+        // A new object keeps every given value, also NULL: otherwise the default would apply. A stale row's values
+        // cannot be compared with.
         let keepsAll = status == .inserted || isStale
         staging.columns.subtract(cells.columns)
         staging.columns.formUnion(

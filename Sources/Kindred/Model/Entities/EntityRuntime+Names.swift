@@ -8,7 +8,8 @@ enum EntityField: Sendable {
 }
 
 extension EntityRuntime {
-    /// The field that a key names: an attribute or a relationship of the database, else a property of the entity's class.
+    /// The field that a key names: an attribute or a relationship of the database, else a property of the entity's
+    /// class.
     ///
     /// Throws `.unknownKey` with the nearest keys.
     func field(named key: String) throws -> EntityField {

@@ -65,8 +65,8 @@ final class SaveRun {
         if isUnknown { try await flush() }
     }
 
-    /// Sends the pending statements in one round trip, and applies the results in order; results with many rows while the
-    /// server works on the next statements.
+    /// Sends the pending statements in one round trip, and applies the results in order; results with many rows while
+    /// the server works on the next statements.
     ///
     /// An error names the entity of its statement, and the object if there is only one.
     func flush() async throws {

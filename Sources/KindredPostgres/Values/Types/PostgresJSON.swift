@@ -49,7 +49,7 @@ extension PostgresJSON: Hashable, CustomStringConvertible {
         left.text.hasSameBytes(as: right.text)
     }
 
-    /// Hashes what `==` compares.
+    /// Hashes the parts that `==` compares.
     public func hash(into hasher: inout Hasher) {
         text.hashBytes(into: &hasher)
     }

@@ -8,7 +8,7 @@
 private let epochDistance: Int64 = 31_622_400
 
 extension PostgresTimestamp {
-    /// The moment of a date, to the nearest microsecond; nil beyond what PostgreSQL can hold.
+    /// The moment of a date, to the nearest microsecond; nil beyond PostgreSQL's range.
     public init?(_ date: Date) {
         // Converts whole seconds and the fraction separately: as microseconds they need more bits than a double has.
         let whole = date.timeIntervalSinceReferenceDate.rounded(.down)

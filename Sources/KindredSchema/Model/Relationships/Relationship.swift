@@ -31,7 +31,7 @@ public final class Relationship: Sendable {
     public let destination: QualifiedName
     /// The name of the same relationship on the destination.
     public let inverse: String
-    /// What deleting a source object does to its destinations.
+    /// The effect of deleting a source object on its destinations.
     public let deleteRule: DeleteRule
     /// The name of the foreign key constraint; nil for many-to-many.
     public let foreignKey: String?
@@ -207,7 +207,7 @@ public struct RelationshipHelper: Sendable, Hashable {
     public let requiredPayload: [String]
     /// Columns outside both keys and the helper's primary key that the database does not fill: no default, not generated.
     ///
-    /// A column that orders the relationship is not included. If there are any, the foreign key decides what a deletion
-    /// does to the helper's rows: deleting a product deletes no order lines unless the database cascades.
+    /// A column that orders the relationship is not included. If there are any, the foreign key decides the effect of
+    /// a deletion on the helper's rows: deleting a product deletes no order lines unless the database cascades.
     public let payload: [String]
 }
