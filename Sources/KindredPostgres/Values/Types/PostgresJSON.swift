@@ -29,7 +29,7 @@ public struct PostgresJSON: Sendable {
 
     /// Decodes the document.
     ///
-    ///Throws `PostgresError` `.decodingFailed` if the document does not fit the type.
+    /// Throws `PostgresError` `.decodingFailed` if the document does not fit the type.
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self,
         with decoder: JSONDecoder = JSONDecoder()

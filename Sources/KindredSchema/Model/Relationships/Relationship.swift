@@ -23,7 +23,7 @@ public final class Relationship: Sendable {
     public let kind: Kind
     /// Whether a source object may have no destination.
     ///
-    ///On the side that holds the foreign key this follows from its columns; otherwise it is true.
+    /// On the side that holds the foreign key this follows from its columns; otherwise it is true.
     public let isOptional: Bool
     /// The entity that the relationship belongs to.
     public let source: QualifiedName
@@ -64,7 +64,7 @@ public final class Relationship: Sendable {
     public let isEnforced: Bool
     /// The database's own action on the rows that hold the key when the referenced row is deleted.
     ///
-    ///`noAction` if it refuses, does nothing, or would fail for lack of a nullable column, and for many-to-many.
+    /// `noAction` if it refuses, does nothing, or would fail for lack of a nullable column, and for many-to-many.
     package let databaseAction: DatabaseAction
     /// The database's own action on the rows that hold the key when the referenced values change.
     ///
