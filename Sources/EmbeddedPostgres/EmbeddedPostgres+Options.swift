@@ -21,7 +21,7 @@ extension EmbeddedPostgres {
 
         /// The system user that runs the server if the process runs as root; nil takes `postgres`, else the unprivileged user.
         ///
-        ///Ignored if it does not.
+        /// Ignored if it does not.
         public var user: String?
 
         /// How long to wait for the server to be ready.

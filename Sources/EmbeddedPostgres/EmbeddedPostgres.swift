@@ -41,7 +41,7 @@ public final class EmbeddedPostgres: Sendable {
     ///
     /// - Parameter options: Settings, folders and the start's timeout.
     /// - Returns: The running server.
-    /// - Throws: ``EmbeddedPostgresError``, which tells what to install or change. Nothing is left behind.
+    /// - Throws: ``EmbeddedPostgresError``, which names the remedy. Nothing is left behind.
     ///   `CancellationError` if the task is cancelled; the half-started server is stopped.
     public static func start(options: Options = Options()) async throws -> EmbeddedPostgres {
         let installation = try await PostgresInstallation.find(binFolder: options.binFolder)
@@ -58,8 +58,8 @@ public final class EmbeddedPostgres: Sendable {
     /// - Parameters:
     ///   - options: As for ``start(options:)``.
     ///   - body: The work to do while the server runs.
-    /// - Returns: What the closure returns.
-    /// - Throws: What ``start(options:)`` throws, or the closure's own error, unchanged.
+    /// - Returns: The closure's result.
+    /// - Throws: As ``start(options:)``, or the closure's own error, unchanged.
     public static func withServer<Result>(
         options: Options = Options(),
         _ body: (EmbeddedPostgres) async throws -> Result

@@ -1,8 +1,8 @@
 import HarmlessText
 
-/// Why an embedded server could not start, and what to do about it.
+/// The reason why an embedded server could not start, and its remedy.
 public struct EmbeddedPostgresError: Error, Sendable, CustomStringConvertible {
-    /// What went wrong; stable, for `switch` and `==`.
+    /// The kind of failure; stable, for `switch` and `==`.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String {
             case serverNotFound, invalidBinFolder, invalidOption, userNotFound, folderFailed, socketPathTooLong
@@ -38,10 +38,10 @@ public struct EmbeddedPostgresError: Error, Sendable, CustomStringConvertible {
         public var description: String { value.rawValue }
     }
 
-    /// What went wrong.
+    /// The kind of failure.
     public let code: Code
 
-    /// A sentence that says what went wrong and what to do.
+    /// One sentence: the failure and its remedy.
     public let message: String
 
     /// The last lines that the server or `initdb` printed, if any.

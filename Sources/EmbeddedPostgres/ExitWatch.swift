@@ -10,8 +10,8 @@ import Synchronization
 
 /// Makes an exiting process wait until its servers' folders are removed.
 ///
-///The supervisors clean up by themselves after the process ended; with this they finish before the exit, instead
-///of some milliseconds after it.
+/// The supervisors clean up by themselves after the process ended; with this they finish before the exit, instead
+/// of some milliseconds after it.
 enum ExitWatch {
     private static let folders = Mutex<[Int32: String]>([:])
 

@@ -20,7 +20,7 @@ enum ReservedNames {
         "hasChanges", "isDeleted",
         "isDeletionStaged", "isFault", "isInserted", "isSaved", "join", "keep", "key", "keys", "layout", "lock",
         "mapping", "missing", "object",
-        "objectID", "prepareForDeletion", "preparesForDeletion", "propertyContent", "readArray", "readProperty",
+        "objectID", "prepareForDeletion", "propertyContent", "readArray", "readProperty",
         "refresh",
         "relationship", "requireRelationship", "rollback", "row", "rowVersion", "runtime", "save", "set", "setValue",
         "setValues",

@@ -2,7 +2,7 @@ import HarmlessText
 
 /// Why migrations were not applied.
 public struct MigrationError: Error, Sendable, CustomStringConvertible {
-    /// What went wrong; stable, for `switch` and `==`.
+    /// The kind of failure; stable, for `switch` and `==`.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The code's name.
         public let description: String
@@ -11,9 +11,9 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
 
         /// The folder or a file cannot be read, a file has no number, or two have the same.
         public static let invalidFolder = Code("invalidFolder")
-        /// A file holds what a migration cannot do, such as BEGIN or COPY from the client.
+        /// A file holds a statement that a migration cannot run, such as BEGIN or COPY from the client.
         public static let invalidFile = Code("invalidFile")
-        /// A file is not what it was when it ran.
+        /// A file has changed since it ran.
         public static let changed = Code("changed")
         /// A file that ran is not in the folder.
         public static let missing = Code("missing")
@@ -27,13 +27,13 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
         public static let failed = Code("failed")
     }
 
-    /// What went wrong.
+    /// The kind of failure.
     public let code: Code
     /// The name of the file concerned.
     public let file: String?
     /// The line at which the statement begins that failed, counted from 1.
     public let line: Int?
-    /// A sentence that says what went wrong and what to do; begins with file and line where they are known.
+    /// One sentence: the failure and its remedy; begins with file and line where they are known.
     public let message: String
 
     init(_ code: Code, _ message: String, file: String? = nil, line: Int? = nil) {

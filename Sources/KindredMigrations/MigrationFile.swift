@@ -21,7 +21,7 @@ public struct MigrationFile: Sendable, Hashable {
 
     /// Takes a file over.
     ///
-    /// Throws ``MigrationError`` `.invalidFile` for what a migration cannot do.
+    /// Throws ``MigrationError`` `.invalidFile` for a statement that a migration cannot run.
     init(number: Int64, name: String, text: String) throws {
         self.number = number
         self.name = name
@@ -71,8 +71,8 @@ public struct MigrationFile: Sendable, Hashable {
 
     /// Reads a folder's files, in the order of their numbers.
     ///
-    /// A name is a number of up to 18 digits, `_`, anything and `.sql`; numbers may have gaps, so that they can be dates. What
-    /// does not end with `.sql`, and what begins with a dot, is left alone.
+    /// A name is a number of up to 18 digits, `_`, anything and `.sql`; numbers may have gaps, so that they can be
+    /// dates. Files that do not end with `.sql`, and files that begin with a dot, are left alone.
     static func all(in folder: String) throws -> [MigrationFile] {
         let names: [String]
         do {

@@ -4,13 +4,13 @@ import KindredPostgres
 struct MigrationRecord: Sendable {
     let number: Int64
     let name: String
-    /// Whether the file is what it was when it ran; nil if there is none.
+    /// Whether the file is unchanged since it ran; nil if there is none.
     let isSame: Bool?
     let isFinished: Bool
     let appliedAt: String
 }
 
-/// The table of what has run, in the schema that belongs to Kindred and holds no entities.
+/// The table of the files that have run, in the schema that belongs to Kindred and holds no entities.
 struct MigrationRecords {
     private let client: PostgresClient
 
@@ -45,7 +45,7 @@ struct MigrationRecords {
         try await isThere() ? read(comparing: files) : []
     }
 
-    /// Reads the records, and whether files are what they were when they ran: the server makes the checksums of both.
+    /// Reads the records, and whether files are unchanged since they ran: the server makes the checksums of both.
     func read(comparing files: [MigrationFile]) async throws -> [MigrationRecord] {
         let rows = try await client.query(
             """

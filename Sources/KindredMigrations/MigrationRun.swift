@@ -44,7 +44,7 @@ struct MigrationRun {
                 }
             }
             let rest = file.isTransaction ? "The file was rolled back." : "What the file did before stays."
-            // The server's words for several statements at once would not tell the author what to do.
+            // The server's words for several statements at once would not tell the author the remedy.
             let isSeveral =
                 error.sqlState?.rawValue == "42601" && error.server?.position == nil
                 && SQLScanner.holdsSeveral(statement.text)

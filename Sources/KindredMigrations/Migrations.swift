@@ -7,9 +7,9 @@ public import KindredPostgres
 /// try await Migrations(folder: "Migrations").apply(to: client)
 /// ```
 ///
-/// What has run is recorded in the table `kindred.migration`, which is no entity. While files run, an advisory lock of the
-/// session keeps others from doing the same; it ends with the session. Behind a pooler in transaction mode there are no
-/// sessions: connect to the server itself.
+/// Files that have run are recorded in the table `kindred.migration`, which is no entity. While files run, an advisory
+/// lock of the session keeps others from doing the same; it ends with the session. Behind a pooler in transaction mode
+/// there are no sessions: connect to the server itself.
 public struct Migrations: Sendable {
     /// The folder's path.
     public let folder: String
@@ -28,7 +28,7 @@ public struct Migrations: Sendable {
     /// Throws ``MigrationError`` `.invalidFolder` and `.invalidFile`.
     public func files() throws -> [MigrationFile] { try MigrationFile.all(in: folder) }
 
-    /// What has run and what is to run.
+    /// The state of each file: run, or still to run.
     ///
     /// Two statements, or one if nothing has ever run, however many files there are; takes no lock and changes nothing. The
     /// second one sends the files' texts, since the server makes the checksums. Throws ``MigrationError`` `.invalidFolder` and
@@ -76,15 +76,15 @@ public struct Migrations: Sendable {
         }
     }
 
-    /// The files that `apply` would run; sends what ``status(of:)`` does, and changes nothing.
+    /// The files that `apply` would run; sends as ``status(of:)`` does, and changes nothing.
     ///
-    /// Throws what ``apply(to:)`` does before anything runs.
+    /// Throws as ``apply(to:)`` does before anything runs.
     public func pending(for client: PostgresClient) async throws -> [MigrationFile] {
         let files = try files()
         return try pending(files, try await MigrationRecords(client).readIfThere(comparing: files))
     }
 
-    /// Says what became of a file that ran without a transaction and failed, once its traces were looked at by hand.
+    /// Records the outcome of a file that ran without a transaction and failed, once its traces were looked at by hand.
     ///
     /// Four statements: two of its own, and one each to take and to give back the lock.
     ///
@@ -124,7 +124,7 @@ public struct Migrations: Sendable {
     }
 }
 
-/// What became of one file.
+/// The state of one file.
 public struct MigrationStatus: Sendable, Hashable {
     /// Where a file stands.
     public enum State: String, Sendable {

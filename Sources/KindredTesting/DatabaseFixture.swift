@@ -7,7 +7,7 @@ import KindredMigrations
     import Foundation
 #endif
 
-/// What a test's database holds before the test begins: a list of SQL scripts and folders of migrations.
+/// The content of a test's database before the test begins: a list of SQL scripts and folders of migrations.
 ///
 /// Equal fixtures run their scripts once; each test gets a copy of the result.
 ///

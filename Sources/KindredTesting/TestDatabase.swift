@@ -60,7 +60,7 @@ public final class TestDatabase: Sendable {
         return database
     }
 
-    /// Drops the database and returns a description of what the test left open, if anything.
+    /// Drops the database and returns a description of connections and transactions that the test left open, if any.
     func discard() async -> String? {
         do {
             let problem: String?
@@ -80,7 +80,7 @@ public final class TestDatabase: Sendable {
 
 /// Why a test got no database.
 public struct TestDatabaseError: Error, Sendable, CustomStringConvertible {
-    /// What went wrong; stable, for `switch` and `==`.
+    /// The kind of failure; stable, for `switch` and `==`.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The code's name.
         public let description: String
@@ -95,10 +95,10 @@ public struct TestDatabaseError: Error, Sendable, CustomStringConvertible {
         public static let creationFailed = Code("creationFailed")
     }
 
-    /// What went wrong.
+    /// The kind of failure.
     public let code: Code
 
-    /// A sentence that says what went wrong and what to do.
+    /// One sentence: the failure and its remedy.
     public let message: String
 
     init(_ code: Code, _ message: String) {

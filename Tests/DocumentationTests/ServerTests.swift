@@ -23,7 +23,7 @@ import Testing
             #expect(String(decoding: page, as: UTF8.self).contains("\"authors\":[{\"name\":"))
             // block: names
             let encoder = JSONEncoder()
-            encoder.userInfo[.objectKeys] = ObjectKeys.properties
+            encoder.userInfo[.jsonKeys] = JSONKeys.properties
             let named = try encoder.encode(book)
             let views = try await context.fetch(Book.self).views("categoryID", "category.name", keys: .properties)
             // end

@@ -5,6 +5,4 @@ public import Kindred
 /// This file is yours: `kindred generate` wrote it once and leaves it alone from now on. Stored properties of your
 /// own must be constant or behind a lock, since objects are used by any task.
 public final class Blank: DatabaseObject, @unchecked Sendable {
-    // Remove this when you override prepareForDeletion(); while it is false, a deletion can be a single DELETE.
-    override public class var preparesForDeletion: Bool { false }
 }

@@ -23,10 +23,8 @@ private final class Album: DatabaseObject, TypedObject, @unchecked Sendable {
     static let mapping = EntityMapping(schema: "public", name: "album", [])
 }
 
-/// As an older generator wrote it, with an override beside what it wrote.
 private final class Song: DatabaseObject, TypedObject, @unchecked Sendable {
     static let mapping = EntityMapping(schema: "public", name: "song", [])
-    override class var preparesForDeletion: Bool { false }
     override func prepareForDeletion() async throws {
         try await super.prepareForDeletion()
         calls.withLock { $0.append("song \(self["id"] ?? 0)") }
@@ -42,13 +40,13 @@ private final class Label: Record, @unchecked Sendable {
     override func prepareForDeletion() async { calls.withLock { $0.append("label \(self["id"] ?? 0)") } }
 }
 
-/// An override of `prepareForDeletion` is called whatever else the class says; without one a deletion is one DELETE.
+/// An override of `prepareForDeletion` is called; without one a deletion is one DELETE.
 @Suite(.serialized) struct DeletionOverrideTests {
     private func sent(_ body: () async throws -> Void) async throws -> [String] {
         try await recordingStatements(body).1.statements.map { String($0.prefix(6)) }
     }
 
-    @Test(.database(.sql(schema))) func anOverrideIsCalledThoughTheGeneratedLineIsThere() async throws {
+    @Test(.database(.sql(schema))) func anOverrideIsCalledAlsoByCascade() async throws {
         try await withDatabase(classes: [Band.self, Album.self, Song.self]) { _, context in
             calls.withLock { $0 = [] }
             let songs = try await context.fetch(Song.self).sorted("id").all()

@@ -5,7 +5,7 @@ public struct PostgresConnection: Sendable {
     let client: PostgresClient
     let owner: Owner
 
-    /// What the connection belongs to: the lease of the closure, or the transaction around it.
+    /// The owner of the connection: the lease of the closure, or the transaction around it.
     enum Owner {
         case lease(ConnectionLease)
         case transaction(PostgresTransaction)

@@ -29,7 +29,7 @@ extension PostgresConfiguration {
     }
 
     /// A configuration from the environment: `DATABASE_URL`, else the variables `PGHOST`, `PGPORT`, `PGUSER`,
-    /// `PGPASSWORD`, `PGDATABASE` and those of TLS, as libpq knows them; what they leave open is libpq's default.
+    /// `PGPASSWORD`, `PGDATABASE` and libpq's variables for TLS; where they are not set, libpq's defaults apply.
     ///
     /// One default differs: without `PGSSLMODE` a server on another machine is verified. Service files are not read:
     /// throws `PostgresError` `.invalidConfiguration` where `PGSERVICE` is set.

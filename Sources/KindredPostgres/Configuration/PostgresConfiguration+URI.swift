@@ -13,7 +13,7 @@ extension PostgresConfiguration {
     /// A unix socket is given as the parameter `host=/folder` or as a percent-encoded host. Kindred adds one parameter:
     /// `statementCacheCapacity=0` for transaction poolers. Takes nothing from the environment. Throws `PostgresError`
     /// `.invalidConfiguration` for an unknown or repeated parameter, a bad percent-encoding, a port out of range, and
-    /// what libpq would reject later; the message never repeats the URI, which may hold a password.
+    /// any value that libpq would reject later; the message never repeats the URI, which may hold a password.
     public init(uri: String) throws {
         func invalid(_ reason: String) -> PostgresError {
             PostgresError(.invalidConfiguration, "The connection URI is invalid: \(reason)")

@@ -41,7 +41,7 @@ extension ConnectionState {
         pending.leaveAt = .now + grace(for: pending.request, stop)
         effects.deadline = min(effects.deadline, pending.leaveAt)
         guard index == 0 || isBehindReset, !pending.request.traits.isUndoing else { return }
-        // What puts the session back for the request is stopped with it.
+        // The reset ahead of the request is stopped with it.
         if isBehindReset { inFlight[0].stop = stop }
         effects.sendsCancel = cancellation == nil
         stopCopy(&effects)

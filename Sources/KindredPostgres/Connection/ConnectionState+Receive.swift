@@ -3,7 +3,7 @@ import DequeModule
 import Logging
 
 extension ConnectionState {
-    /// Reads what the server sent and hands out complete answers.
+    /// Reads the server's bytes and hands out complete answers.
     mutating func socketIsReady(_ effects: inout Effects) {
         guard let handle else { return }
         let completeCount = arriving.completeCount

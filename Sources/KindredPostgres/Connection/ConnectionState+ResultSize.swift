@@ -70,13 +70,13 @@ extension ConnectionState {
     /// From how many bytes of an incomplete answer on its reading is timed.
     private static let small = 256 << 10
 
-    /// The processor's time before libpq looks at what it has read; nil for a small answer.
+    /// The thread's processor time before libpq parses the bytes read; nil for a small answer.
     var effortSoFar: Duration? { arriving.bytes > Self.small ? SystemCalls.threadTime : nil }
 
-    /// Ends a connection whose server sends what libpq takes too long to take in, with no answer among it.
+    /// Ends a connection whose server sends messages that libpq parses too slowly, with no answer among them.
     ///
-    /// Such as thousands of settings, each of which libpq compares with those before: meanwhile no deadline of the process is
-    /// looked at.
+    /// Such as thousands of settings, each of which libpq compares with all before: meanwhile no deadline of the
+    /// process is looked at.
     mutating func limitEffort(since start: Duration?, completeBefore: Int, _ effects: inout Effects) {
         guard let start, completeBefore == arriving.completeCount else { return }
         // The largest row takes a nanosecond for two bytes, at least.

@@ -8,7 +8,7 @@ struct ConnectionState: @unchecked Sendable {
     // Unchecked: the handle and the cache's entries never leave the mutex around the only copy of this value; the
     // handle comes out once, in `Effects.death`, when nothing else uses it any more.
 
-    /// What to do after the mutex is released.
+    /// The actions to take after the mutex is released.
     struct Effects {
         var completions = SmallArray<Completion>()
         /// The scope whose openings took effect, and how many, before their request is answered.

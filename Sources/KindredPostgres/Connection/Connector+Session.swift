@@ -17,8 +17,8 @@ extension Connector {
         ("DateStyle", "ISO"), ("IntervalStyle", "postgres"),
     ]
 
-    /// Returns what makes a new session unusable, if anything; a parameter that a pooler does not report passes, except
-    /// the search path: a wrong one could change which functions and tables statements use.
+    /// Returns the reason why a new session is unusable, if any; a parameter that a pooler does not report passes,
+    /// except the search path: a wrong one could change which functions and tables statements use.
     ///
     /// The session is in pipeline mode and does not block; this method does, until the attempt's deadline.
     static func objection(

@@ -26,7 +26,7 @@ enum Connector {
         var pins: [(name: String, value: String)] = []
     }
 
-    /// What a client has learnt about its server's startup.
+    /// A client's knowledge of its server's startup.
     final class Manner: Sendable {
         /// Whether the server refuses startup options, as PgBouncer does.
         fileprivate let refusesOptions = Atomic(false)

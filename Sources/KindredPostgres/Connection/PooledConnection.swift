@@ -163,7 +163,7 @@ final class PooledConnection: PolledSource {
         guard condition == .clean else { throw LibPQ.connectionLost("") }
     }
 
-    /// What the lease has changed in the session is put back before the next request.
+    /// Ends the lease: its changes to the session are put back before the next request.
     func endUse() {
         update { state, effects in state.endUse(&effects) }
     }

@@ -28,7 +28,7 @@ struct CopyAnswer {
     /// Called after libpq has read.
     mutating func didRead() { meter?.didRead() }
 
-    /// Counts what the server sent before the COPY began.
+    /// Counts the messages that the server sent before the COPY began.
     mutating func wasShown(_ result: ResultHandle) {
         switch result.status {
         case PGRES_COPY_IN: bytesShown += 8 + 2 * result.columnCount

@@ -8,7 +8,7 @@
 
 /// Counts the bytes that libpq reads from a connection, as protocol bytes or socket bytes.
 ///
-/// libpq does not tell how much it has read and not returned. The count never exceeds what was read; on Linux it is
+/// libpq does not tell how much it has read and not returned. The count never exceeds the bytes read; on Linux it is
 /// exact, except for protocol bytes under TLS.
 struct InputMeter {
     private enum Source {
@@ -96,7 +96,7 @@ struct InputMeter {
         return isFirst && setOffset(socket) ? -start : nil
     }
 
-    // MARK: What the kernel tells
+    // MARK: The kernel's counters
 
     private static let start = 1 << 30
 

@@ -27,7 +27,7 @@ extension PostgresClient {
     /// milliseconds at most. If it throws, or the task is cancelled, nothing is copied.
     /// Inside a transaction the COPY takes its connection, which runs no other statement until the end.
     ///
-    /// Throws what `data` throws, unchanged, and `PostgresError` as a query does.
+    /// Throws the errors of `data`, unchanged, and `PostgresError` as a query does.
     ///
     /// - Parameters:
     ///   - sql: a COPY statement; it may have interpolated identifiers, but no values.
@@ -67,7 +67,7 @@ extension PostgresClient {
 
     /// The smallest write, except for the last.
     private static let copyPortion = 64 << 10
-    /// The longest pause between writes while the source gives anything: a write also finds out what the server has said.
+    /// The longest pause between writes while the source gives anything: a write also reads the server's messages.
     private static let copyPause = Duration.milliseconds(20)
 
     /// Gets the answer that the server sent before the data's end: why it accepts no more.

@@ -1,4 +1,4 @@
-/// What an error means to whoever asked: the few classes that a server maps its answers from.
+/// The meaning of an error for the caller of a service: one of the few classes that a server maps its answers from.
 ///
 /// ```swift
 /// catch let error as any CategorizedError {
@@ -18,9 +18,9 @@ public struct ErrorCategory: Sendable, Hashable, CustomStringConvertible {
 
     /// The object is not there, or not any more: 404.
     public static let notFound = Self("notFound", 404)
-    /// Others have been there before, or what is there forbids it: a version, a unique value, rows that refer to it: 409.
+    /// The stored rows forbid it: another version, a unique value, rows that refer to it: 409.
     public static let conflict = Self("conflict", 409)
-    /// What was given is wrong, and will be so the next time: 422.
+    /// The given values are wrong; trying again with them cannot help: 422.
     public static let invalid = Self("invalid", 422)
     /// The role or a policy does not allow it: 403.
     public static let forbidden = Self("forbidden", 403)
@@ -34,7 +34,7 @@ public struct ErrorCategory: Sendable, Hashable, CustomStringConvertible {
 public protocol CategorizedError: Error {
     /// The class of the error.
     var category: ErrorCategory { get }
-    /// Whether what failed may have taken effect all the same, wholly or in part; `false` is certain.
+    /// Whether the failed action may have taken effect all the same, wholly or in part; `false` is certain.
     var mayHaveTakenEffect: Bool { get }
 }
 

@@ -59,7 +59,7 @@ public struct PostgresError: Error, Sendable {
 
     /// The kind of failure.
     public var code: Code { facts.code }
-    /// One sentence: what happened and what to do about it, without values.
+    /// One sentence: the failure and its remedy, without values.
     public var message: String { facts.message }
     /// The server's error code, if the server reported the error.
     public var sqlState: SQLState? { facts.sqlState }
@@ -72,7 +72,8 @@ public struct PostgresError: Error, Sendable {
     /// The transaction whose outcome is unknown, if it was tracked; pass it to `PostgresClient.resolveCommit`.
     public var transactionID: PostgresTransactionID? { facts.transactionID }
 
-    /// Whether what failed may have taken effect all the same, wholly or in part: trying it again could do it twice.
+    /// Whether the failed action may have taken effect all the same, wholly or in part: trying it again could do it
+    /// twice.
     ///
     /// `false` is certain, for every code: the statement was not sent, the server has refused or stopped it, it only reads, or
     /// its transaction is rolled back. Where the answer or the server's confirmation of a cancellation is missing, a statement

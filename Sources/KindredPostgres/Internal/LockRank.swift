@@ -25,7 +25,7 @@ extension LockRank {
     static var connectionState: LockRank { LockRank(14, "PooledConnection.state") }
     static var connectionInbox: LockRank { LockRank(15, "PooledConnection.inbox") }
     static var poller: LockRank { LockRank(16, "Poller") }
-    /// Under it a listener's queues get what was kept, so that later notifications cannot overtake it.
+    /// Under it a listener's queues get the kept notifications, so that later notifications cannot overtake it.
     static var notificationGate: LockRank { LockRank(17, "NotificationGate") }
     /// Of locks under which no other is taken.
     @inlinable package static var leaf: LockRank { LockRank(24, "a leaf") }

@@ -42,7 +42,7 @@ final class Poller: Sendable {
     private let nextDeadline = Atomic<UInt64>(.max)
     /// The duration of a yield, in nanoseconds, from which another thread seems to need the processor.
     ///
-    ///Sleeping is then better than polling: the scheduler prefers a thread that was woken to one that yielded.
+    /// Sleeping is then better than polling: the scheduler prefers a thread that was woken to one that yielded.
     private let longYield: UInt64
 
     init(longYield: UInt64 = 100_000) {

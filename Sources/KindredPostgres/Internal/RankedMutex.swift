@@ -46,7 +46,7 @@
         /// nil if the process has no key left; the order is not checked then.
         private static let threads = ThreadBits()
 
-        /// Those of the calling thread.
+        /// The ranks of the locks that the calling thread holds.
         fileprivate static var ofThread: HeldRanks { HeldRanks(bits: threads?.bits ?? 0) }
 
         fileprivate static func setOfThread(_ ranks: HeldRanks) { threads?.bits = ranks.bits }

@@ -12,7 +12,7 @@
 /// The system's calls that take pointers.
 ///
 /// Safe: the pointers lead to variables of these functions, with their sizes, and the system does not keep them; a new
-/// thread gets its own reference to what it runs. A descriptor that is not open is an error, not a misuse of memory.
+/// thread gets its own reference to its closure. A descriptor that is not open is an error, not a misuse of memory.
 enum SystemCalls {
     /// The nanoseconds of a clock that never goes back.
     static var nanoseconds: UInt64 {
@@ -35,7 +35,7 @@ enum SystemCalls {
 
     static func canRead(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
 
-    /// What the system tells about a file; nil if there is none.
+    /// The system's facts about a file; nil if there is none.
     static func status(of path: String) -> stat? {
         var status = stat()
         return unsafe stat(path, &status) == 0 ? status : nil
@@ -131,7 +131,7 @@ enum SystemCalls {
             _ = unsafe write(descriptor, &byte, 1)
         }
 
-        /// Reads what is there, and drops it.
+        /// Reads and drops all waiting bytes.
         static func drain(_ descriptor: Int32) {
             var bytes = [UInt8](repeating: 0, count: 64)
             while unsafe read(descriptor, &bytes, bytes.count) > 0 {}
@@ -190,7 +190,7 @@ struct ThreadBits: Sendable {
         self.key = key
     }
 
-    /// Those of the calling thread, kept as a pointer that nothing follows; 0 at first.
+    /// The bits of the calling thread, kept as a pointer that nothing follows; 0 at first.
     var bits: UInt {
         get { unsafe UInt(bitPattern: pthread_getspecific(key)) }
         nonmutating set { _ = unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: newValue)) }

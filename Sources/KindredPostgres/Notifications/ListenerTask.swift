@@ -148,7 +148,7 @@ final class ListenerTask {
 
 /// Buffers a new connection's notifications until all subscribers have been told of the gap.
 ///
-/// None is dropped: a subscriber that was told of the gap may already rely on what follows it.
+/// None is dropped: a subscriber that was told of the gap may already rely on the notifications after it.
 private final class NotificationGate: Sendable {
     private struct State {
         var isOpen = false

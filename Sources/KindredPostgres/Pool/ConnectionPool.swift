@@ -318,7 +318,7 @@ final class ConnectionPool: PolledSource {
 
     // MARK: Actions
 
-    /// What to do once the mutex is free.
+    /// The actions to take once the mutex is free.
     private struct Consequences {
         var resumed: [(CheckedContinuation<Lease, any Error>, Result<Lease, any Error>)] = []
         var closing: [PooledConnection] = []
@@ -424,7 +424,7 @@ final class ConnectionPool: PolledSource {
 }
 
 extension PostgresError {
-    /// What the reason for a connection's end implies for the others.
+    /// The effect on other connections of a connection's end for this reason.
     fileprivate var endOfConnection: PoolStateMachine.End {
         guard code == .connectionLost else { return .own }
         return switch sqlState {

@@ -36,7 +36,7 @@ package struct Bindings: Sendable {
     ///
     /// Without a type the value's natural one is used; a string is then untyped, and the server infers its type.
     ///
-    /// - Parameter isInferred: whether the server infers the type of what is sent as text.
+    /// - Parameter isInferred: whether the server infers the type of a value sent as text.
     package mutating func append(
         _ value: PostgresValue?,
         as type: PostgresDataType? = nil,

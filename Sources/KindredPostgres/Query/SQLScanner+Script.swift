@@ -5,7 +5,8 @@ extension SQLScanner {
         package let text: String
         /// The line at which it begins, counted from 1.
         package let line: Int
-        /// What in it does not end with the script, so that more may have been meant to be statements of their own.
+        /// A part that is still open at the script's end, so that it may have swallowed later statements; nil if none
+        /// is.
         package var unfinished: Unfinished?
         /// The line of a backslash outside of quotes and comments, with which only psql's own commands begin.
         package var backslashLine: Int?
@@ -13,7 +14,7 @@ extension SQLScanner {
 
     /// Something that is open at the end of a script.
     package struct Unfinished: Sendable, Hashable {
-        /// What it is, for people: `the parenthesis`.
+        /// Its name in messages: `the parenthesis`.
         package let name: String
         /// The line at which it begins.
         package let line: Int
@@ -75,7 +76,7 @@ private struct ScriptSplitter {
         if scanner.state == .plain, SQLScanner.isPartOfName(byte) {
             word.append(byte)
         } else {
-            // The point of 0.5 or 1. is part of a number; what follows is no qualified name.
+            // The point of 0.5 or 1. is part of a number; the next word is no part of a qualified name.
             let isNumber = word.first.map(Self.isDigit) ?? false
             endWord()
             if byte > 0x20, !isNumber || byte != UInt8(ascii: ".") { separator = byte }

@@ -14,7 +14,7 @@ extension StatementText {
     /// Whether the first word is a query's, so that a cursor can return its rows.
     package var isQuery: Bool { begins(with: ["SELECT", "WITH", "VALUES", "TABLE"]) }
 
-    /// Whether it may change what is stored; SQL of the program may call functions that do.
+    /// Whether it may change stored rows; SQL of the program may call functions that do.
     var mayWrite: Bool {
         mayChangeSession
             || !begins(with: ["SELECT", "FETCH", "DECLARE", "CLOSE", "BEGIN", "SAVEPOIN", "SET", "SHOW", "EXPLAIN"])

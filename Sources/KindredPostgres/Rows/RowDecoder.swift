@@ -169,7 +169,7 @@ extension CodingKey {
 }
 
 extension DecodingError {
-    /// What is wrong, without the value.
+    /// A description of the error, without the value.
     fileprivate var summary: String {
         switch self {
         case .keyNotFound(let key, _): "nothing is there for \"\(key.stringValue)\""

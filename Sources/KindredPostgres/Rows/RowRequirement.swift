@@ -1,4 +1,4 @@
-/// What a column's value must be.
+/// The required form of a column's value.
 package struct RowRequirement: Sendable {
     /// A check of a value's bytes that proves that the value can be decoded.
     package enum Form: Sendable {

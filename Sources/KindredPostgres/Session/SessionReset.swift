@@ -1,7 +1,8 @@
 /// Puts a session back after a program's own SQL, before another task uses it.
 ///
-/// A statement's text does not tell what the functions that it calls change. So every session that has run SQL of the program is
-/// put back, in one write with the first request of its next user, under a Sync of its own. Prepared statements stay.
+/// A statement's text does not show the effects of the functions that it calls. So every session that has run SQL of
+/// the program is put back, in one write with the first request of its next user, under a Sync of its own. Prepared
+/// statements stay.
 ///
 /// The statements are a transaction of their own: where one fails, the session is in a failed transaction, and the server
 /// refuses the requests behind.
@@ -20,7 +21,7 @@ extension ConnectionState {
     private static let pause = Duration.milliseconds(50)
 
     static let statements = [
-        // The isolation of the session's transactions may be among what was changed.
+        // The isolation of the session's transactions may be among the changed settings.
         "BEGIN ISOLATION LEVEL READ COMMITTED NOT DEFERRABLE", "SET SESSION AUTHORIZATION DEFAULT",
         // Servers before 17.1, 16.5, 15.9 … set the role to none with it, and RESET ALL leaves it out: that of ALTER ROLE … SET
         // role, or of the configuration, would be gone.

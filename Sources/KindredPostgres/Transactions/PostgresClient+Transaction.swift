@@ -1,8 +1,8 @@
 /// How far a transaction is isolated from concurrent ones.
 public enum IsolationLevel: String, Sendable, Hashable, CaseIterable {
-    /// Each statement sees what was committed before it began.
+    /// Each statement sees the rows committed before it began.
     case readCommitted = "READ COMMITTED"
-    /// All statements see what was committed before the first.
+    /// All statements see the rows committed before the first.
     case repeatableRead = "REPEATABLE READ"
     /// Transactions behave as if they ran one after another; some fail and have to be retried.
     case serializable = "SERIALIZABLE"

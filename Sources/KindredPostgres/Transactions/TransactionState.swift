@@ -57,7 +57,7 @@ struct TransactionState {
     /// Whether requests wait, for the opening or for a savepoint's end.
     var isHeldUp: Bool { hasSavepoint || opening == .sent }
 
-    /// What to do with a new request.
+    /// The answer to a new request: refuse it, let it wait, or send it.
     var admission: Admission { isOver || brokenBy != nil ? .refuse : isHeldUp ? .wait : .send }
 
     mutating func admitSavepoint(_ id: Request.ID, _ turn: CheckedContinuation<Void, any Error>) -> Admission {

@@ -4,7 +4,7 @@
 public protocol PostgresEncodable: Sendable {
     /// The PostgreSQL value; nil for NULL.
     ///
-    ///Throws `PostgresError` `.invalidParameter` if none is exact, as for integers beyond 64 bits.
+    /// Throws `PostgresError` `.invalidParameter` if none is exact, as for integers beyond 64 bits.
     var postgresValue: PostgresValue? { get throws }
 
     /// The default type of values of this Swift type; empty arrays get their element type from it.

@@ -43,7 +43,7 @@ extension PostgresValue: Hashable {
         }
     }
 
-    /// Hashes what `==` compares.
+    /// Hashes the parts that `==` compares.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .string(let text): text.hashBytes(into: &hasher)

@@ -59,7 +59,7 @@ package final class TypeRegistry: Sendable {
         return copy
     }
 
-    /// Registers a type, replacing what was known of it except a codec of the user's.
+    /// Registers a type, replacing all knowledge of it except a codec of the user's.
     package func register(_ type: PostgresDataType, as kind: Kind) {
         state.withLock { state in
             if case .custom = state.kinds[type] {

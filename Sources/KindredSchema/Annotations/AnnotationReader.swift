@@ -130,7 +130,8 @@ struct AnnotationReader {
             && bytes.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
     }
 
-    /// The options of any other object's annotation, which can only say what the assistant ignores; false if it says more.
+    /// The options of any other object's annotation, which can only name rules for the assistant to ignore; false if it
+    /// says more.
     mutating func saysOnlyWhatToIgnore() -> Bool {
         members["ignore"] != nil && ignoreFlag() == nil && members.isEmpty && problems.isEmpty
     }

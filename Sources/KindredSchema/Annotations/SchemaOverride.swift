@@ -34,9 +34,9 @@ public struct SchemaOverride: Sendable, Hashable {
     ///     many-to-many relationship of the referenced table, unless `manyToMany` says otherwise.
     ///   - inverse: The name of the relationship on the referenced table.
     ///   - manyToMany: For a key of a helper table, the name of the referenced table's many-to-many relationship.
-    ///   - deleteRule: What deleting an object of the referenced table does to the objects that refer to it.
-    ///   - toOneDeleteRule: What deleting an object that holds the key does to the one that it refers to.
-    ///   - manyToManyDeleteRule: What deleting an object of the referenced table does to its many-to-many partners.
+    ///   - deleteRule: The effect of deleting an object of the referenced table on the objects that refer to it.
+    ///   - toOneDeleteRule: The effect of deleting an object that holds the key on the one that it refers to.
+    ///   - manyToManyDeleteRule: The effect of deleting an object of the referenced table on its many-to-many partners.
     ///   - orderedBy: A column of the table that holds the key, which orders the referenced table's sets.
     ///   - minimumCount: The smallest number of objects in the referenced table's set at the end of a transaction that
     ///     changed it; a write outside of one is a transaction by itself. Raw SQL is not checked. Two statements in one
@@ -73,7 +73,7 @@ public struct SchemaOverride: Sendable, Hashable {
         return SchemaOverride(table: table, target: .foreignKey(constraint, options))
     }
 
-    /// Sets what identifies a table's or view's objects, and whether it is an entity or a helper.
+    /// Sets the key of a table's or view's objects, and whether it is an entity or a helper.
     ///
     /// - Parameters:
     ///   - table: The table or view: `person` by the search path, or `public.person`.
@@ -83,7 +83,7 @@ public struct SchemaOverride: Sendable, Hashable {
     ///   - optimisticLocking: How a write detects that the row has changed since it was read.
     ///   - relationships: Whether a view joins in the relationships of the tables that it shows: always, or never.
     ///     Without it a view does unless a foreign key would give more than 100 relationships by views.
-    ///   - group: What the table or view is shown together with in diagrams, such as `sales`.
+    ///   - group: The name of the group of the table or view in diagrams, such as `sales`.
     public static func table(
         _ table: String,
         key: [String]? = nil,

@@ -18,7 +18,7 @@ extension Catalog {
         package var hasInsertTrigger = false
         /// The tables that inherit from this one, directly or not: its keys do not cover their rows.
         package var children: [UInt32] = []
-        /// What may keep rows from being written.
+        /// The obstacles that may keep rows from being written.
         package var obstacles: RowObstacles = []
 
         package var hasChildren: Bool { !children.isEmpty }

@@ -1,4 +1,4 @@
-/// What may keep the rows of a statement from being written, put them elsewhere, or hide them.
+/// Obstacles that may keep the rows of a statement from being written, put them elsewhere, or hide them.
 package struct RowObstacles: OptionSet, Sendable, Hashable {
     package let rawValue: Int16
 
@@ -10,11 +10,11 @@ package struct RowObstacles: OptionSet, Sendable, Hashable {
     package static let policies = RowObstacles(rawValue: 1)
     /// Rules other than that of a view's query.
     package static let rules = RowObstacles(rawValue: 2)
-    /// BEFORE or INSTEAD OF row triggers of INSERT; the numbers of these three are those of `pg_trigger.tgtype`.
+    /// BEFORE or INSTEAD OF row triggers of INSERT; the numbers of these three are as in `pg_trigger.tgtype`.
     package static let insertTriggers = RowObstacles(rawValue: 4)
-    /// Those of DELETE.
+    /// BEFORE or INSTEAD OF row triggers of DELETE.
     package static let deleteTriggers = RowObstacles(rawValue: 8)
-    /// Those of UPDATE.
+    /// BEFORE or INSTEAD OF row triggers of UPDATE.
     package static let updateTriggers = RowObstacles(rawValue: 16)
 
     /// All row triggers.

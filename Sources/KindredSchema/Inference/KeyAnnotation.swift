@@ -28,19 +28,19 @@ extension SchemaBuilder {
             if let name = options.inverse { inverses.append(Name(name: name, location: location)) }
             if let name = options.manyToMany { manyToMany.append(Name(name: name, location: location)) }
             var contradictions: [String] = []
-            func take<Value: Equatable>(_ value: Value?, _ setting: inout Setting<Value>?, _ member: String) {
+            func merge<Value: Equatable>(_ value: Value?, _ setting: inout Setting<Value>?, _ member: String) {
                 guard let value else { return }
                 if let known = setting, known.value != value {
                     contradictions.append("\"\(member)\" contradicts \(known.location), whose key is the same")
                 }
                 setting = Setting(value: value, location: location)
             }
-            take(options.deleteRule, &deleteRule, "deleteRule")
-            take(options.toOneDeleteRule, &toOneDeleteRule, "toOneDeleteRule")
-            take(options.manyToManyDeleteRule, &manyToManyDeleteRule, "manyToManyDeleteRule")
-            take(options.orderedBy, &orderedBy, "orderedBy")
-            take(options.minimumCount, &minimumCount, "minimumCount")
-            take(options.maximumCount, &maximumCount, "maximumCount")
+            merge(options.deleteRule, &deleteRule, "deleteRule")
+            merge(options.toOneDeleteRule, &toOneDeleteRule, "toOneDeleteRule")
+            merge(options.manyToManyDeleteRule, &manyToManyDeleteRule, "manyToManyDeleteRule")
+            merge(options.orderedBy, &orderedBy, "orderedBy")
+            merge(options.minimumCount, &minimumCount, "minimumCount")
+            merge(options.maximumCount, &maximumCount, "maximumCount")
             return contradictions
         }
     }

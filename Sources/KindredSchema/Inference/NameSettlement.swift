@@ -60,8 +60,8 @@ struct NameSettlement {
     /// - Parameters:
     ///   - candidates: Each relationship's candidates, in any order of rules. Of two relationships with the same
     ///     generated name, the one that comes first keeps it.
-    ///   - phases: A number for each relationship: those with lower ones get all their names first, and what they claim
-    ///     in vain is not given to those with higher ones; 0 for all if it is empty.
+    ///   - phases: A number for each relationship, 0 for all if it is empty: relationships with lower numbers get all
+    ///     their names first, and the names that they claim in vain are not given to relationships with higher numbers.
     ///   - attributes: Names that are never assigned, as keys.
     init(candidates: [[Candidate]], phases: [Int] = [], attributes: [String: Int]) {
         self.candidates = candidates

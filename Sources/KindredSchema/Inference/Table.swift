@@ -1,7 +1,7 @@
 import KindredPostgres
 
 extension SchemaBuilder {
-    /// A relation during inference: its catalog rows, and what was inferred so far.
+    /// A relation during inference: its catalog rows, and the facts inferred so far.
     final class Table {
         let relation: Catalog.Relation
         let name: QualifiedName

@@ -10,7 +10,7 @@ public struct DatabaseSchema: Sendable {
     public let searchPath: [String]
     /// Enums, domains and composite types, sorted by schema and name.
     public let types: [UserType]
-    /// What was not inferred, and why, sorted by entity.
+    /// The parts that were not inferred, with the reasons, sorted by entity.
     public let diagnostics: [SchemaDiagnostic]
 
     /// Relations that the role may not read or that an annotation ignores.

@@ -67,7 +67,7 @@ public final class Entity: Sendable {
 
     /// Whether a BEFORE INSERT row trigger exists, which may fill omitted columns.
     package let hasInsertTrigger: Bool
-    /// What may keep rows from being written; for a view, in the tables below it too.
+    /// The obstacles that may keep rows from being written; for a view, in the tables below it too.
     package let obstacles: RowObstacles
     /// The sets of attributes that are unique together at every moment, the primary key first.
     package let uniqueKeys: [[String]]

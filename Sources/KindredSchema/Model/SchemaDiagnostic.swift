@@ -1,6 +1,6 @@
 import HarmlessText
 
-/// A finding about the schema: what was not inferred, and why.
+/// A finding about the schema: a part that was not inferred, and the reason.
 public struct SchemaDiagnostic: Sendable, Hashable, CustomStringConvertible {
     /// The kind of finding, stable across releases.
     public struct Code: Sendable, Hashable, CustomStringConvertible {

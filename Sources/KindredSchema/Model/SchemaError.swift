@@ -4,7 +4,7 @@ import HarmlessText
 ///
 /// Has names of the schema only, never values of rows, so both of its texts are safe to log.
 public struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What went wrong, stable across releases; match it with `==`.
+    /// The kind of failure, stable across releases; match it with `==`.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The code's stable name, such as `unknownEntity`.
         public let description: String
@@ -23,9 +23,9 @@ public struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let unreadableCatalog = Code("unreadableCatalog")
     }
 
-    /// What went wrong.
+    /// The kind of failure.
     public let code: Code
-    /// One sentence that says what happened and what to do.
+    /// One sentence: the failure and its remedy.
     public let message: String
     /// The entity concerned, such as `public.person`.
     public let entity: String?

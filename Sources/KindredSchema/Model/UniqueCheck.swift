@@ -54,25 +54,25 @@ package struct RowPredicate: Hashable, Sendable {
             repeat {
                 guard let term = term() else { return nil }
                 terms.append(term)
-            } while takeWord("AND")
+            } while acceptWord("AND")
             skip()
             return rest.isEmpty ? terms : nil
         }
 
         private mutating func term() -> Term? {
-            if takeWord("NOT") {
+            if acceptWord("NOT") {
                 guard rest.drop(while: { $0 == " " }).first != "(" else { return nil }
                 return name().map { Term(column: $0, test: .isFalse) }
             }
             guard let column = name() else { return nil }
-            if takeWord("IS") {
-                let isNot = takeWord("NOT")
-                return takeWord("NULL") ? Term(column: column, test: isNot ? .isNotNull : .isNull) : nil
+            if acceptWord("IS") {
+                let isNot = acceptWord("NOT")
+                return acceptWord("NULL") ? Term(column: column, test: isNot ? .isNotNull : .isNull) : nil
             }
-            takeCast()
-            guard take("=") else { return Term(column: column, test: .isTrue) }
+            skipCast()
+            guard accept("=") else { return Term(column: column, test: .isTrue) }
             guard let constant = constant() else { return nil }
-            takeCast()
+            skipCast()
             return Term(column: column, test: .equals(constant))
         }
 
@@ -81,14 +81,14 @@ package struct RowPredicate: Hashable, Sendable {
             rest = rest.drop { $0 == " " || $0 == "(" || $0 == ")" }
         }
 
-        private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+        private mutating func accept(_ scalar: Unicode.Scalar) -> Bool {
             skip()
             guard rest.first == scalar else { return false }
             rest.removeFirst()
             return true
         }
 
-        private mutating func takeWord(_ word: String) -> Bool {
+        private mutating func acceptWord(_ word: String) -> Bool {
             skip()
             guard rest.starts(with: word.unicodeScalars) else { return false }
             let behind = rest.dropFirst(word.unicodeScalars.count)
@@ -98,7 +98,7 @@ package struct RowPredicate: Hashable, Sendable {
         }
 
         /// `::text`, `::"Order State"`, `::character varying`, `::pg_catalog.bpchar`.
-        private mutating func takeCast() {
+        private mutating func skipCast() {
             skip()
             while rest.starts(with: "::".unicodeScalars) {
                 rest = rest.dropFirst(2)
@@ -119,7 +119,7 @@ package struct RowPredicate: Hashable, Sendable {
             guard rest.first.map({ $0.isPartOfName && !("0"..."9").contains($0) }) == true else { return nil }
             let name = rest.prefix(while: \.isPartOfName)
             rest = rest[name.endIndex...]
-            // Functions and keywords fail later: what follows them is not part of a term.
+            // Functions and keywords fail later: the text after them is not part of a term.
             return rest.first == "(" ? nil : String(name)
         }
 

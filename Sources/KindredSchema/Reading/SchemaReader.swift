@@ -6,7 +6,7 @@ public enum SchemaReader {
     ///
     /// Takes one round trip: a read-only REPEATABLE READ transaction whose statements are sent together, so that all see
     /// one snapshot of the catalog. Inside the task's transaction it sees that one's snapshot. Any role may call it, and
-    /// sees what it may read. The client also learns the database's enums, domains and arrays.
+    /// sees the relations that it may read. The client also learns the database's enums, domains and arrays.
     ///
     /// - Throws: `PostgresError` for errors of the server; ``SchemaError`` with the code `invalidAnnotation` for an invalid
     ///   annotation or override.
@@ -32,8 +32,8 @@ public enum SchemaReader {
         return result
     }
 
-    /// Reads the model without the annotations that are invalid, for those who look at a database and use none of its rows;
-    /// returns what is wrong with each.
+    /// Reads the model without the annotations that are invalid, for tools that look at a database and use none of its
+    /// rows; returns the problem of each.
     package static func readDiagnosed(
         from client: PostgresClient
     ) async throws -> (schema: DatabaseSchema, problems: [AnnotationProblem]) {

@@ -5,10 +5,10 @@ import Testing
 
 /// Objects, sets and views of them as JSON.
 @Suite struct JSONTests {
-    private static func text(_ value: some Encodable, _ keys: ObjectKeys = .columns) throws -> String {
+    private static func text(_ value: some Encodable, _ keys: JSONKeys = .columns) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.userInfo[.objectKeys] = keys
+        encoder.userInfo[.jsonKeys] = keys
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 

@@ -152,7 +152,7 @@ import Testing
                 try await context.transaction {
                     try await ann.setValue("Inside", forKey: "surname")
                     try await Task.detached {
-                        _ = try await context.core.turn.take(for: context, within: .milliseconds(50))
+                        _ = try await context.core.turn.acquire(for: context, within: .milliseconds(50))
                     }.value
                 }
             }

@@ -32,11 +32,11 @@ import Testing
     }
 
     @Test func remembersARowThatAnObjectLeft() {
-        var map = Self.map { $0.setLatestRow(LatestRow(row: Self.row, changedAt: 7), 3, .integer(1)) }
+        var map = Self.map { $0.setNewerRow(NewerRow(row: Self.row, changedAt: 7), 3, .integer(1)) }
         #expect(
-            map.hasNotes(3) && map.latestRow(3, .integer(1))?.changedAt == 7 && map.latestRow(3, .integer(2)) == nil)
-        map.setLatestRow(nil, 3, .integer(1))
-        #expect(map.latestRow(3, .integer(1)) == nil && !map.hasNotes(3))
+            map.hasNotes(3) && map.newerRow(3, .integer(1))?.changedAt == 7 && map.newerRow(3, .integer(2)) == nil)
+        map.setNewerRow(nil, 3, .integer(1))
+        #expect(map.newerRow(3, .integer(1)) == nil && !map.hasNotes(3))
     }
 
     @Test(arguments: ["rows", "deleted", "refreshed", "links"]) func keepsNoMoreNotesOfAKindThanItMay(kind: String) {
@@ -45,7 +45,7 @@ import Testing
         for key in 1...11 {
             #expect(map.overfullEntity == nil)
             switch kind {
-            case "rows": map.setLatestRow(LatestRow(row: Self.row, changedAt: 7), 3, .integer(Int64(key)))
+            case "rows": map.setNewerRow(NewerRow(row: Self.row, changedAt: 7), 3, .integer(Int64(key)))
             case "deleted": map.noteDeleted(3, .integer(Int64(key)), at: 7)
             case "refreshed": map.noteRefreshed(3, .integer(Int64(key)), at: 7)
             default: map.note(3, slot: 2) { $0.append(Self.entry(1), of: .integer(Int64(key)), at: 7) }

@@ -6,103 +6,68 @@ public import KindredPostgres
     public import Foundation
 #endif
 
-// Timestamps and the time between them; NULL makes the result NULL.
-extension ColumnExpression where Value == PostgresTimestamp {
-    /// The timestamp plus an interval.
-    public static func + (left: ColumnExpression, right: PostgresInterval) -> ColumnExpression {
-        calculate(.plus, left, bound(right))
-    }
-
-    /// The timestamp minus an interval.
-    public static func - (left: ColumnExpression, right: PostgresInterval) -> ColumnExpression {
-        calculate(.minus, left, bound(right))
-    }
-
-    /// The timestamp plus a column's interval.
-    public static func + (left: ColumnExpression, right: ColumnExpression<PostgresInterval>) -> ColumnExpression {
-        calculate(.plus, left, right.expression)
-    }
-
-    /// The timestamp minus a column's interval.
-    public static func - (left: ColumnExpression, right: ColumnExpression<PostgresInterval>) -> ColumnExpression {
-        calculate(.minus, left, right.expression)
-    }
-
-    /// The time since another timestamp.
-    public static func - (left: ColumnExpression, right: PostgresTimestamp) -> ColumnExpression<PostgresInterval> {
-        calculate(.minus, left, bound(right))
-    }
-
-    /// The time since another column's timestamp.
-    public static func - (left: ColumnExpression, right: ColumnExpression) -> ColumnExpression<PostgresInterval> {
-        calculate(.minus, left, right.expression)
-    }
+/// A type of moments, for the arithmetic of columns: a timestamp, a date, or Foundation's `Date`.
+public protocol PostgresMoment: PostgresEncodable {
+    /// The type of a moment plus an interval.
+    associatedtype MovedMoment
+    /// The type of the difference of two moments.
+    associatedtype MomentDistance
 }
 
-extension ColumnExpression where Value == Date {
-    /// The timestamp plus an interval.
-    public static func + (left: ColumnExpression, right: PostgresInterval) -> ColumnExpression {
-        calculate(.plus, left, bound(right))
-    }
-
-    /// The timestamp minus an interval.
-    public static func - (left: ColumnExpression, right: PostgresInterval) -> ColumnExpression {
-        calculate(.minus, left, bound(right))
-    }
-
-    /// The timestamp plus a column's interval.
-    public static func + (left: ColumnExpression, right: ColumnExpression<PostgresInterval>) -> ColumnExpression {
-        calculate(.plus, left, right.expression)
-    }
-
-    /// The timestamp minus a column's interval.
-    public static func - (left: ColumnExpression, right: ColumnExpression<PostgresInterval>) -> ColumnExpression {
-        calculate(.minus, left, right.expression)
-    }
-
-    /// The time since another timestamp.
-    public static func - (left: ColumnExpression, right: Date) -> ColumnExpression<PostgresInterval> {
-        calculate(.minus, left, bound(right))
-    }
-
-    /// The time since another column's timestamp.
-    public static func - (left: ColumnExpression, right: ColumnExpression) -> ColumnExpression<PostgresInterval> {
-        calculate(.minus, left, right.expression)
-    }
+extension PostgresTimestamp: PostgresMoment {
+    /// A timestamp plus an interval is a timestamp.
+    public typealias MovedMoment = PostgresTimestamp
+    /// The time between two timestamps.
+    public typealias MomentDistance = PostgresInterval
 }
 
-extension ColumnExpression where Value == PostgresDate {
+extension Date: PostgresMoment {
+    /// A moment plus an interval is a moment.
+    public typealias MovedMoment = Date
+    /// The time between two moments.
+    public typealias MomentDistance = PostgresInterval
+}
+
+extension PostgresDate: PostgresMoment {
     /// Midnight at the start of the day, plus an interval.
-    public static func + (left: ColumnExpression, right: PostgresInterval) -> ColumnExpression<PostgresTimestamp> {
+    public typealias MovedMoment = PostgresTimestamp
+    /// The number of days between two dates.
+    public typealias MomentDistance = Int
+}
+
+// Moments and the time between them; NULL makes the result NULL.
+extension ColumnExpression where Value: PostgresMoment {
+    /// The moment plus an interval; for a date from midnight at the start of the day.
+    public static func + (left: ColumnExpression, right: PostgresInterval) -> ColumnExpression<Value.MovedMoment> {
         calculate(.plus, left, bound(right))
     }
 
-    /// Midnight at the start of the day, minus an interval.
-    public static func - (left: ColumnExpression, right: PostgresInterval) -> ColumnExpression<PostgresTimestamp> {
+    /// The moment minus an interval; for a date from midnight at the start of the day.
+    public static func - (left: ColumnExpression, right: PostgresInterval) -> ColumnExpression<Value.MovedMoment> {
         calculate(.minus, left, bound(right))
     }
 
-    /// Midnight at the start of the day, plus a column's interval.
-    public static func + (left: ColumnExpression, right: ColumnExpression<PostgresInterval>) -> ColumnExpression<
-        PostgresTimestamp
-    > {
+    /// The moment plus a column's interval; for a date from midnight at the start of the day.
+    public static func + (
+        left: ColumnExpression, right: ColumnExpression<PostgresInterval>
+    ) -> ColumnExpression<Value.MovedMoment> {
         calculate(.plus, left, right.expression)
     }
 
-    /// Midnight at the start of the day, minus a column's interval.
-    public static func - (left: ColumnExpression, right: ColumnExpression<PostgresInterval>) -> ColumnExpression<
-        PostgresTimestamp
-    > {
+    /// The moment minus a column's interval; for a date from midnight at the start of the day.
+    public static func - (
+        left: ColumnExpression, right: ColumnExpression<PostgresInterval>
+    ) -> ColumnExpression<Value.MovedMoment> {
         calculate(.minus, left, right.expression)
     }
 
-    /// The number of days since another date.
-    public static func - (left: ColumnExpression, right: PostgresDate) -> ColumnExpression<Int> {
+    /// The time since another moment; for dates the number of days.
+    public static func - (left: ColumnExpression, right: Value) -> ColumnExpression<Value.MomentDistance> {
         calculate(.minus, left, bound(right))
     }
 
-    /// The number of days since another column's date.
-    public static func - (left: ColumnExpression, right: ColumnExpression) -> ColumnExpression<Int> {
+    /// The time since another column's moment; for dates the number of days.
+    public static func - (left: ColumnExpression, right: ColumnExpression) -> ColumnExpression<Value.MomentDistance> {
         calculate(.minus, left, right.expression)
     }
 }

@@ -71,8 +71,8 @@ extension Database {
 
     /// Makes a unit of work; cheap, and sends nothing.
     ///
-    /// - Parameter faulting: what the first access to a relationship does; by default it loads the relationship for all
-    ///   objects fetched together.
+    /// - Parameter faulting: the effect of the first access to a relationship; by default it loads the relationship for
+    ///   all objects fetched together.
     public func makeContext(faulting: FaultingMode = .batch) -> DatabaseContext {
         ContextCore(database: self, runtime: runtime.withLock { $0 }, faulting: faulting).context
     }
@@ -91,8 +91,8 @@ extension Database {
     /// request that fails between staging and saving leaks no memory. Sends nothing itself.
     ///
     /// - Parameters:
-    ///   - faulting: what the first access to a relationship does; by default it loads the relationship for all objects
-    ///     fetched together.
+    ///   - faulting: the effect of the first access to a relationship; by default it loads the relationship for all
+    ///     objects fetched together.
     ///   - body: uses the context.
     public func withContext<T>(
         faulting: FaultingMode = .batch,

@@ -26,7 +26,7 @@ extension DatabaseContext {
     ///
     /// One statement: the text stands in a WITH, from which the entity's columns are selected by name. They all have to be
     /// among the text's columns, in any order. The rows come in its order; known rows give their objects. The text may be an
-    /// `INSERT`, `UPDATE` or `DELETE … RETURNING *`, but objects in memory follow only what it returns.
+    /// `INSERT`, `UPDATE` or `DELETE … RETURNING *`, but objects in memory follow only the rows that it returns.
     ///
     /// Throws `KindredError` `.invalidRequest` if columns are missing, `.classMismatch` for a class that is not registered.
     public func query<Object: TypedObject>(

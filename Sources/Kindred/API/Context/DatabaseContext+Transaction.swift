@@ -11,11 +11,11 @@ extension DatabaseContext {
     /// A context runs one transaction at a time: another task's transaction, or its write outside of one, waits for the
     /// end. A wait that cannot end throws `KindredError` `.contextBusy` after the pool's acquire timeout.
     ///
-    /// Nothing is read before the error reaches the caller. What was read before the transaction had written anything
-    /// stays as it is; raw SQL counts as writing, but for `SET`. What was written, or read after that, shows its former
-    /// row again. An object whose former row is not known, because it was first read then, is stale: its attributes show
-    /// their last values, and the row is read again before a relationship is followed, before `value(forKey:)`
-    /// returns, and before anything of it is written.
+    /// Nothing is read before the error reaches the caller. Objects read before the transaction had written anything
+    /// stay as they are; raw SQL counts as writing, but for `SET`. Objects written, or read after that, show their
+    /// former row again. An object whose former row is not known, because it was first read then, is stale: its
+    /// attributes show their last values, and the row is read again before a relationship is followed, before
+    /// `value(forKey:)` returns, and before anything of it is written.
     ///
     /// If the answer to COMMIT is lost, or a statement inside ended the transaction, objects are restored as well, and
     /// changed, deleted and created ones are stale. Objects stored by `save()` are new again; ask
@@ -86,11 +86,11 @@ extension Database {
         guard client.isInTransaction, let outer = TransactionJournal.current(of: self) else {
             let turns = ContextTurns()
             defer { turns.end() }
-            if let context { try await turns.take(context) }
+            if let context { try await turns.acquire(context) }
             return try await transaction(
                 within: nil, turns, at: place, isolation, readOnly, deferrable, tracksCommit, retry, body)
         }
-        if let context { try await outer.turns.take(context) }
+        if let context { try await outer.turns.acquire(context) }
         // Takes the write lock first: a sibling's write that held it while waiting for the savepoint's end would
         // deadlock with this one.
         return try await outer.writeLock.withLock {

@@ -13,9 +13,9 @@ extension DatabaseObject {
     ///     that can be written.
     ///
     /// Throws `KindredError` with a problem for each key: `.unknownKey` with the nearest keys, also for one that is not
-    /// allowed; `.readOnly` for what the database generates, for the version, and for the key of a stored object unless it is
-    /// the same; `.wrongType` for a value that does not fit, and for a relationship, whose column is set instead. What `save()`
-    /// checks, such as values that are missing or too long, it checks then.
+    /// allowed; `.readOnly` for generated columns, for the version, and for the key of a stored object unless it is
+    /// the same; `.wrongType` for a value that does not fit, and for a relationship, whose column is set instead.
+    /// `save()` checks the rest, such as values that are missing or too long.
     public func apply(_ patch: ObjectPatch, allowing keys: [String]? = nil) throws {
         try requireStageable()
         let allowed = try keys.map { try Set($0.map(patchedPosition)) }
@@ -30,7 +30,7 @@ extension DatabaseObject {
                 if isUnchangedKey(value, at: position) { continue }
                 if !isInserted, runtime.key.contains(position) { throw runtime.fixedKey(position, key) }
                 let cells = try cells(value, at: position)
-                // Some values have several encodings; what is there already is no change.
+                // Some values have several encodings; an equal value is no change.
                 if let value, let known = row.valueOrRaw(at: position), value == known,
                     value.description == known.description
                 {

@@ -25,8 +25,9 @@ extension DatabaseObject {
     /// Sends nothing: the object's own version was read with its row, and every write of it makes sure that the database still
     /// has that one. So read the object in the same request. The version is a text as ``rowVersion`` gives it, or a value.
     ///
-    /// Throws `KindredError` `.staleObject` with the conflict, as the save would; `.wrongType` for what is no version of the
-    /// entity's; `.invalidRequest` where the entity has no optimistic locking, `.notStored` for a new object.
+    /// Throws `KindredError` `.staleObject` with the conflict, as the save would; `.wrongType` for a value that is no
+    /// version of the entity's; `.invalidRequest` where the entity has no optimistic locking, `.notStored` for a new
+    /// object.
     public func expect(version: some PostgresEncodable) throws {
         try requireLive()
         guard !isInserted else {
@@ -53,7 +54,7 @@ extension DatabaseObject {
 extension EntityRuntime {
     /// The version that was given, if it is another one than the object's.
     ///
-    /// Throws `.wrongType` for what is no value of the version's type.
+    /// Throws `.wrongType` for a value of another type than the version's.
     fileprivate func difference(
         _ own: PostgresValue?, _ given: PostgresValue?, _ column: VersionColumn
     ) throws -> PostgresValue?? {

@@ -18,7 +18,7 @@ public struct ObjectPatch: Sendable {
 }
 
 extension ObjectPatch: Decodable {
-    /// Reads a JSON object; what its keys may be is checked when the patch is applied.
+    /// Reads a JSON object; its keys are checked when the patch is applied.
     public init(from decoder: any Decoder) throws {
         let tree = try JSONTree(from: decoder)
         guard case .object(let values) = tree else {

@@ -21,7 +21,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Stores a new row of a typed class, or does what `onConflict` says if another row has its key already.
+    /// Stores a new row of a typed class, or follows `onConflict` if another row has its key already.
     ///
     /// As for an entity by name.
     @discardableResult

@@ -41,7 +41,7 @@ public struct NewValues<Object: TypedObject> {
 extension DatabaseContext {
     /// Stores a new row of a typed class and returns its object: `create(Person.self) { $0.surname = "Smith" }`.
     ///
-    /// One INSERT … RETURNING. Throws as with a dictionary of values, and what the closure throws.
+    /// One INSERT … RETURNING. Throws as with a dictionary of values, and the errors of the closure.
     @discardableResult
     public func create<Object: TypedObject>(
         _ type: Object.Type,
@@ -56,7 +56,7 @@ extension DatabaseContext {
 
     /// Makes a new object of a typed class in memory, to be stored by `save()`.
     ///
-    /// Sends nothing. Throws as ``insert(_:_:)-(Object.Type,_)`` does, and what the closure throws.
+    /// Sends nothing. Throws as ``insert(_:_:)-(Object.Type,_)`` does, and the errors of the closure.
     @discardableResult
     public func insert<Object: TypedObject>(
         _ type: Object.Type,

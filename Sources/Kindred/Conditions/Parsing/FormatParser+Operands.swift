@@ -144,7 +144,7 @@ extension FormatParser {
         if !isAt(.rightBrace) {
             repeat {
                 elements.append(try expression(.sum))
-            } while take(.comma)
+            } while accept(.comma)
         }
         try require(.rightBrace)
         var values: [PostgresValue?] = []

@@ -4,7 +4,7 @@ extension FormatParser {
     /// A key path, `SELF`, or a path that ends in `@count`.
     mutating func path() throws -> ConditionExpression {
         var keys: [String] = []
-        if try takeVariable(), !take(.dot) { return .path([]) }
+        if try takeVariable(), !accept(.dot) { return .path([]) }
         var isFirst = true
         repeat {
             let position = current.position
@@ -33,7 +33,7 @@ extension FormatParser {
             default: throw expected("a key")
             }
             isFirst = false
-        } while take(.dot)
+        } while accept(.dot)
         if keys.last == "@count" { return .count(keys.dropLast()) }
         return .path(keys)
     }

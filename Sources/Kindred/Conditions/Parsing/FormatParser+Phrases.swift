@@ -86,13 +86,13 @@ extension FormatParser {
 
     /// `[english]` or `[public.german]` after SEARCH; nil if there is none.
     private mutating func searchConfiguration() throws -> String? {
-        guard take(.leftBracket) else { return nil }
+        guard accept(.leftBracket) else { return nil }
         var name = ""
         while true {
             guard case .word(let part) = current.kind else { throw expected("a configuration such as english") }
             name += part
             advance()
-            guard take(.dot) else { break }
+            guard accept(.dot) else { break }
             name += "."
         }
         try require(.rightBracket)
@@ -171,7 +171,7 @@ extension FormatParser {
 
     /// `[c]` after an operator.
     private mutating func options(of operation: ConditionComparison.Operator) throws -> Bool {
-        guard take(.leftBracket) else { return false }
+        guard accept(.leftBracket) else { return false }
         switch operation {
         case .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .search:
             throw KindredError.invalidFormat("\(operation.rawValue) takes no options", at: current.position)

@@ -73,14 +73,14 @@ extension FormatParser {
         current.kind == .symbol(symbol)
     }
 
-    mutating func take(_ symbol: FormatToken.Symbol) -> Bool {
+    mutating func accept(_ symbol: FormatToken.Symbol) -> Bool {
         guard isAt(symbol) else { return false }
         advance()
         return true
     }
 
     mutating func require(_ symbol: FormatToken.Symbol) throws {
-        guard take(symbol) else { throw expected("\"\(symbol.rawValue)\"") }
+        guard accept(symbol) else { throw expected("\"\(symbol.rawValue)\"") }
     }
 
     /// Enters a nesting level, until `leave`.

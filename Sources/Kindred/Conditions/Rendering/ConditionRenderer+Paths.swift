@@ -34,7 +34,7 @@ extension ConditionRenderer {
             }
             guard let relationship = schema.relationship(named: key, of: entity) else {
                 let error = entity.unknownKey(key)
-                // What resembles no key may be a text without its quotes.
+                // A word that resembles no key may be a text without its quotes.
                 let advice = error.suggestions.isEmpty ? "; a text is written in quotes, or given for %@" : ""
                 throw KindredError(
                     .unknownKey,
@@ -174,10 +174,9 @@ struct Place {
     var alias: Int?
     /// Columns that need no join: the foreign key's, under the names of the referenced columns.
     var known: [String: Scalar] = [:]
-    /// The path from the scope's row, for error messages.
-    ///
-    /// For columns without a join: a further condition, because a composite key with a NULL references no row.
+    /// Further conditions of columns without a join, because a composite key with a NULL references no row.
     var guards: [String: String] = [:]
+    /// The path from the scope's row, for error messages.
     let label: String
     /// nil for the first row of a FROM clause.
     var link: Link?

@@ -43,7 +43,7 @@ extension ContextCore {
         current.withLock { $0.context } ?? DatabaseContext(self, stagesAgain: false)
     }
 
-    /// Called when a context is released: the last one releases what is staged.
+    /// Called when a context is released: the last one releases the staged changes.
     func contextReleased(stagesAgain: Bool) {
         // Released after the lock: a `deinit` may run arbitrary code.
         var released: StagedChanges? = life.withLock { life in

@@ -71,7 +71,7 @@ package final class ContextCore: Sendable {
                     defer { objects = [] }
                     return objects
                 }
-                for object in left { map.take(object) }
+                for object in left { map.keepReleasedRow(object) }
             }
             // Evicts before `body` runs, so that `body` never sees notes that are about to go.
             if let entity = map.overfullEntity {

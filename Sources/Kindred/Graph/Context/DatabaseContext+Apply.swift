@@ -12,7 +12,7 @@ extension DatabaseContext {
     ///   - known: the row as stored, if the object no longer has it.
     func apply(_ row: Row, to object: DatabaseObject, askedAt: UInt64? = nil, stored known: Row? = nil) throws {
         typealias Change = (old: RowLinks, new: RowLinks, wasStaged: Bool, wasStale: Bool)
-        func take(_ state: inout ObjectState, _ stored: Row) -> Change? {
+        func replaceRow(_ state: inout ObjectState, _ stored: Row) -> Change? {
             let wasStale = state.isStale
             if let askedAt {
                 if state.seenAt > askedAt { return nil }
@@ -28,12 +28,12 @@ extension DatabaseContext {
             return (old, RowLinks(state), wasStaged, wasStale)
         }
         let change = change(object, isRead: askedAt != nil) { state in
-            _ = take(&state, state.storedRow)
+            _ = replaceRow(&state, state.storedRow)
         } _: { committed -> Change? in
             object.withState { state -> Change? in
-                // What a transaction has written stays visible, whatever other tasks read.
+                // The values written by a transaction stay visible while other tasks read.
                 if let committed, !state.storedRow.hasSameBytes(as: committed) { return nil }
-                return take(&state, state.storedRow)
+                return replaceRow(&state, state.storedRow)
             }
         }
         guard let change else { return }
@@ -98,7 +98,7 @@ extension DatabaseContext {
                 if !isUndone { map.noteDeleted(entity.index, key, at: time, in: scope) }
             }
         }
-        // What was noted of an undone row counts no longer, and another row may have its key.
+        // Notes on an undone row count no longer, and another row may have its key.
         guard !isUndone else { return }
         noteRow(row, of: entity, key, isDeletion: true)
         if wasStale { noteUnknownOwners(of: entity) }
@@ -141,7 +141,7 @@ extension DatabaseContext {
 
 // Follows a change of a row's key, or of other columns that foreign keys refer to.
 extension DatabaseContext {
-    /// Updates what refers to a changed row: its pairs, and the rows that the database changed by ON UPDATE.
+    /// Updates the rows that refer to a changed row: its pairs, and the rows that the database changed by ON UPDATE.
     ///
     /// - Parameter old: the row as it was stored.
     func followKeys(of object: DatabaseObject, from old: Row) throws {

@@ -30,7 +30,7 @@ extension DatabaseContext {
 
     /// The object of one member, made from its row if needed; nil as for `objects`.
     func object(
-        _ member: Member, of entity: EntityRuntime, _ group: LoadGroup?, knownAt: UInt64
+        _ member: Member, of entity: EntityRuntime, _ group: FetchGroup?, knownAt: UInt64
     ) -> DatabaseObject? {
         var made = MadeObjects(mayBeUndone: writing != nil)
         let isAwaking = mayAwake(entity)
@@ -49,7 +49,7 @@ extension DatabaseContext {
     private func object(
         _ member: Member,
         _ entity: EntityRuntime,
-        _ group: LoadGroup?,
+        _ group: FetchGroup?,
         _ map: inout IdentityMap
     ) -> (object: DatabaseObject, isNew: Bool) {
         if entity.key.isEmpty { return (make(entity, member.row, group, member.position), false) }
@@ -82,8 +82,8 @@ private struct MadeObjects {
         if mayBeUndone { undoable.append(object) }
         let entity = object.runtime.index
         guard map.hasNotes(entity) else { return }
-        if let latest = map.latestRow(entity, key) {
-            object.withState { $0.show(latest) }
+        if let newer = map.newerRow(entity, key) {
+            object.withState { $0.show(newer) }
         }
         if map.isDeleting(entity, key) { object.markDeleting() }
     }

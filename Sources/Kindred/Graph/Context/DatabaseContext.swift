@@ -26,7 +26,7 @@ public final class DatabaseContext: Sendable {
 
     package var runtime: SchemaRuntime { core.runtime }
 
-    /// What the first access to a relationship does.
+    /// The effect of the first access to a relationship.
     public var faulting: FaultingMode { core.faulting }
 
     /// The model that the context was made with.
@@ -38,7 +38,7 @@ public final class DatabaseContext: Sendable {
     /// The journal of the task's transaction, if it is in one.
     var journal: TransactionJournal? { TransactionJournal.current(of: database) }
 
-    /// The journal whose rollback takes back what the task reads and notes now; nil while it has written nothing.
+    /// The journal whose rollback takes back the task's reads and notes from now on; nil while it has written nothing.
     var writing: TransactionJournal? { journal?.writing }
 
     /// The time of a query, given to `apply` with its answer.
@@ -134,7 +134,7 @@ extension DatabaseContext {
         // Columns after the attributes belong to the request.
         let rows = try EntityRows(result, of: entity)
         let keys = try entity.keys(of: result)
-        let group = result.count == 0 ? nil : keys.map { LoadGroup($0, askedAt: askedAt) }
+        let group = result.count == 0 ? nil : keys.map { FetchGroup($0, askedAt: askedAt) }
         func make(_ position: Int) throws -> DatabaseObject {
             self.make(entity, try rows[position], group, Int32(clamping: position))
         }
@@ -175,8 +175,8 @@ extension DatabaseContext {
             if let group { objects[position].join(group, at: Int32(clamping: position)) }
         }
         if keys == nil, objects.count > 1 {
-            let group = LoadGroup(
-                .objects(objects.map { LoadGroup.WeakObject(object: $0) }), askedAt: askedAt)
+            let group = FetchGroup(
+                .objects(objects.map { FetchGroup.WeakObject(object: $0) }), askedAt: askedAt)
             for (position, object) in objects.enumerated() { object.join(group, at: Int32(clamping: position)) }
         }
         guard let first = objects.first, known.count < objects.count else { return objects }
@@ -223,7 +223,7 @@ extension DatabaseContext {
     private func tellNotes(to object: DatabaseObject, _ key: ObjectKey, askedAt: UInt64, _ map: inout IdentityMap) {
         let writing = writing
         guard let replaced = map.tellNotes(to: object, key, askedAt: askedAt, in: writing?.scope) else { return }
-        writing?.recordLatestRow(replaced, object.runtime.index, key, in: self)
+        writing?.recordNewerRow(replaced, object.runtime.index, key, in: self)
     }
 
     func make(_ seed: ObjectSeed) -> DatabaseObject {
@@ -231,7 +231,7 @@ extension DatabaseContext {
         return DatabaseObject(seed)
     }
 
-    func make(_ entity: EntityRuntime, _ row: Row, _ group: LoadGroup?, _ position: Int32) -> DatabaseObject {
+    func make(_ entity: EntityRuntime, _ row: Row, _ group: FetchGroup?, _ position: Int32) -> DatabaseObject {
         if entity.layout == nil { return DatabaseObject(plain: core, entity, row, group, position) }
         return make(ObjectSeed(core: core, runtime: entity, row: row, group: group, position: position))
     }
@@ -239,7 +239,7 @@ extension DatabaseContext {
 
 extension EntityRuntime {
     /// The keys of a result's rows; nil if the entity has no key.
-    func keys(of result: QueryResult) throws -> LoadGroup.Elements? {
+    func keys(of result: QueryResult) throws -> FetchGroup.Elements? {
         if key.isEmpty { return nil }
         if hasIntegerKey, let integers = try integerKeys(of: result) { return .integers(integers) }
         return .keys(try (0..<result.count).map { try ObjectKey(result, $0, key) })
@@ -259,7 +259,7 @@ extension EntityRuntime {
 
 extension DatabaseObject {
     /// Links the object to the group it was read with; the largest group wins.
-    fileprivate func join(_ group: LoadGroup, at position: Int32) {
+    fileprivate func join(_ group: FetchGroup, at position: Int32) {
         withState { state in
             guard group.count >= state.group?.count ?? 0 else { return }
             state.group = group
@@ -268,13 +268,13 @@ extension DatabaseObject {
     }
 }
 
-/// What the first access to a relationship of an object does in a context.
+/// The effect of the first access to an object's relationship, for a context.
 public enum FaultingMode: Sendable, Hashable {
     /// Loads it for all objects that were read together; the default.
     case batch
     /// Loads it for that object alone.
     case off
-    /// Is an error, `KindredError` `.faultingForbidden`, which names entity and relationship: prefetch what is needed.
-    /// The same holds for `count`, `isEmpty` and `contains` of a set that is not loaded.
+    /// Is an error, `KindredError` `.faultingForbidden`, which names entity and relationship: prefetch the
+    /// relationship. The same holds for `count`, `isEmpty` and `contains` of a set that is not loaded.
     case forbidden
 }

@@ -90,7 +90,7 @@ extension DatabaseContext {
 extension DatabaseContext {
     /// Whether rows of an entity have a hook to call before their deletion.
     func hasDeletionHook(_ entity: Int) -> Bool {
-        runtime.entities[entity].layout?.preparesForDeletion == true
+        runtime.entities[entity].layout?.preparesItsDeletion == true
             || database.registeredHooks.hooks(for: runtime.entities[entity]).contains { $0.prepareForDeletion != nil }
     }
 

@@ -1,16 +1,16 @@
 import KindredPostgres
 
-/// A row newer than those that loaded relationships hold, and the time since when.
-struct LatestRow: Sendable {
+/// A row newer than in loaded relationships, and the time of its change.
+struct NewerRow: Sendable {
     let row: Row
     let changedAt: UInt64
 }
 
-/// What a changed object leaves behind when it leaves memory.
+/// The newer row that a changed object leaves behind when it leaves memory.
 struct ReleasedRow: Sendable {
     let entity: EntityRuntime
     let row: Row
-    /// Since when the row may be newer than loaded relationships hold it.
+    /// The time since when the row may be newer than in loaded relationships.
     let changedAt: UInt64
 
     /// Nil if the row is not stored, unchanged since it was read, or stale.
@@ -22,10 +22,10 @@ struct ReleasedRow: Sendable {
     }
 }
 
-/// The time of an entity's last untracked loss, where rows went and it is not known which; 0 for never.
+/// The time of an entity's last untracked deletion; 0 for never.
 struct LostRows: Sendable {
     var at: UInt64 = 0
-    /// The time when rows may last have changed or gone, not known which.
+    /// The time of the last possible change or deletion of unknown rows.
     var doubtedAt: UInt64 = 0
 }
 
@@ -73,7 +73,7 @@ struct IdentityMap {
         /// New objects by the numbers of their temporary keys, until they are saved or discarded.
         var temporaries: [Int64: DatabaseObject] = [:]
         /// The rows of released objects, where newer than those that loaded relationships hold.
-        var latestRows: [ObjectKey: LatestRow] = [:]
+        var newerRows: [ObjectKey: NewerRow] = [:]
         /// Deleted rows, and when; loaded relationships may still hold them.
         var deleted: [ObjectKey: Deletion] = [:]
         /// The time of the last deletion.
@@ -145,7 +145,7 @@ struct IdentityMap {
     /// new objects skip the look-up.
     func hasNotes(_ entity: Int) -> Bool {
         guard isNoted, let place = tables.place(entity) else { return false }
-        return !tables[place].latestRows.isEmpty || !tables[place].deleted.isEmpty || !tables[place].deleting.isEmpty
+        return !tables[place].newerRows.isEmpty || !tables[place].deleted.isEmpty || !tables[place].deleting.isEmpty
     }
 
     /// Reserves capacity for objects to be inserted.
@@ -284,7 +284,7 @@ struct IdentityMap {
         tables[place].deleted[key] = deletion
         tables[place].deletedAt = max(time, tables[place].deletedAt)
         // A rollback needs it again.
-        if scope == nil { tables[place].latestRows[key] = nil }
+        if scope == nil { tables[place].newerRows[key] = nil }
         if tables[place].deleted.count > maximumNotes { overfullEntity = entity }
     }
 
@@ -326,7 +326,7 @@ struct IdentityMap {
 
     private func lostRows(of entity: Int) -> UInt64 { tables.place(entity).map { tables[$0].lostRows.at } ?? 0 }
 
-    /// Notes an untracked loss; returns what was noted before.
+    /// Notes an untracked loss; returns the note before.
     mutating func noteLostRows(_ entity: Int, at time: UInt64, areInDoubt: Bool = false) -> LostRows {
         let place = placeToNote(entity)
         let before = tables[place].lostRows
@@ -413,29 +413,29 @@ struct IdentityMap {
     }
 
     /// The newer row that a released object left behind, if any.
-    func latestRow(_ entity: Int, _ key: ObjectKey) -> LatestRow? {
-        read(entity, orNone: nil) { $0.latestRows.isEmpty ? nil : $0.latestRows[key] }
+    func newerRow(_ entity: Int, _ key: ObjectKey) -> NewerRow? {
+        read(entity, orNone: nil) { $0.newerRows.isEmpty ? nil : $0.newerRows[key] }
     }
 
     /// Keeps or removes the row of a released object, newer than the one that its sets hold.
-    mutating func setLatestRow(_ latest: LatestRow?, _ entity: Int, _ key: ObjectKey) {
-        if latest == nil, read(entity, orNone: true, { $0.latestRows.isEmpty }) { return }
+    mutating func setNewerRow(_ newer: NewerRow?, _ entity: Int, _ key: ObjectKey) {
+        if newer == nil, read(entity, orNone: true, { $0.newerRows.isEmpty }) { return }
         let place = placeToNote(entity)
-        tables[place].latestRows[key] = latest
-        if tables[place].latestRows.count > maximumNotes { overfullEntity = entity }
+        tables[place].newerRows[key] = newer
+        if tables[place].newerRows.count > maximumNotes { overfullEntity = entity }
     }
 
     /// Keeps the row of a released object.
-    mutating func take(_ left: ReleasedRow) {
+    mutating func keepReleasedRow(_ left: ReleasedRow) {
         guard !left.entity.key.isEmpty, let key = try? ObjectKey(left.row, left.entity.key) else { return }
-        setLatestRow(LatestRow(row: left.row, changedAt: left.changedAt), left.entity.index, key)
+        setNewerRow(NewerRow(row: left.row, changedAt: left.changedAt), left.entity.index, key)
     }
 
     /// Evicts all notes on an entity's rows and relationships; one note replaces them: everything loaded before is
     /// stale.
     mutating func forgetNotes(of entity: Int, at time: UInt64) {
         let place = placeToNote(entity)
-        tables[place].latestRows = [:]
+        tables[place].newerRows = [:]
         tables[place].deleted = [:]
         tables[place].logs = [:]
         tables[place].refreshed = [:]
@@ -452,7 +452,7 @@ struct IdentityMap {
 
     /// Whether any row of an entity has an object, or has left a newer row behind.
     func holdsRows(of entity: Int) -> Bool {
-        if let place = tables.place(entity), !tables[place].latestRows.isEmpty { return true }
+        if let place = tables.place(entity), !tables[place].newerRows.isEmpty { return true }
         return holdsObjects(of: entity)
     }
 
@@ -461,11 +461,11 @@ struct IdentityMap {
     /// - Returns: The noted row, if the answer's row is newer and replaces it.
     mutating func tellNotes(
         to object: DatabaseObject, _ key: ObjectKey, askedAt: UInt64, in scope: TransactionScope?
-    ) -> LatestRow? {
+    ) -> NewerRow? {
         let entity = object.runtime.index
         guard hasNotes(entity) else { return nil }
         noteStored(entity, key, in: scope)
-        if let latest = latestRow(entity, key), latest.changedAt > askedAt { object.withState { $0.show(latest) } }
+        if let newer = newerRow(entity, key), newer.changedAt > askedAt { object.withState { $0.show(newer) } }
         if isDeleting(entity, key) { object.markDeleting() }
         return noteRead(object.storedRow, entity, key, askedAt: askedAt)
     }
@@ -473,11 +473,11 @@ struct IdentityMap {
     /// Replaces a noted row by one that was read later.
     ///
     /// - Returns: The noted row, if it was replaced.
-    mutating func noteRead(_ row: Row, _ entity: Int, _ key: ObjectKey, askedAt: UInt64) -> LatestRow? {
-        guard let latest = latestRow(entity, key), latest.changedAt <= askedAt, !row.hasSameBytes(as: latest.row) else {
+    mutating func noteRead(_ row: Row, _ entity: Int, _ key: ObjectKey, askedAt: UInt64) -> NewerRow? {
+        guard let newer = newerRow(entity, key), newer.changedAt <= askedAt, !row.hasSameBytes(as: newer.row) else {
             return nil
         }
-        setLatestRow(LatestRow(row: row, changedAt: askedAt), entity, key)
-        return latest
+        setNewerRow(NewerRow(row: row, changedAt: askedAt), entity, key)
+        return newer
     }
 }

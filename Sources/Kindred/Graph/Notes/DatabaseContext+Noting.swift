@@ -68,13 +68,13 @@ extension DatabaseContext {
     }
 
     /// Keeps and notes the newer row of a member without an object.
-    func keepLatestRow(_ row: Row, _ entity: EntityRuntime, _ key: ObjectKey) {
+    func keepNewerRow(_ row: Row, _ entity: EntityRuntime, _ key: ObjectKey) {
         let before = note { map, time in
-            let before = map.latestRow(entity.index, key)
-            map.setLatestRow(LatestRow(row: row, changedAt: time), entity.index, key)
+            let before = map.newerRow(entity.index, key)
+            map.setNewerRow(NewerRow(row: row, changedAt: time), entity.index, key)
             return before
         }
-        writing?.recordLatestRow(before, entity.index, key, in: self)
+        writing?.recordNewerRow(before, entity.index, key, in: self)
         noteRow(row, of: entity, key)
     }
 
@@ -199,7 +199,7 @@ extension DatabaseContext {
     }
 }
 
-/// What an object's row refers to: as stored, as shown, and by links to new objects.
+/// The references of an object's row: as stored, as shown, and by links to new objects.
 struct RowLinks: Sendable {
     let stored: Row
     let shown: Row

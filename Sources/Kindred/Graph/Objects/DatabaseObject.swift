@@ -32,17 +32,11 @@ open class DatabaseObject: @unchecked Sendable {
     }
 
     /// Creates an object without a class of its own; separate arguments, because a seed would be copied.
-    init(plain core: ContextCore, _ runtime: EntityRuntime, _ row: Row, _ group: LoadGroup?, _ position: Int32) {
+    init(plain core: ContextCore, _ runtime: EntityRuntime, _ row: Row, _ group: FetchGroup?, _ position: Int32) {
         self.core = core
         self.runtime = runtime
         state = RankedMutex(ObjectState(row: row, group: group, position: position), .objectState)
     }
-
-    /// No longer needed: an override of ``prepareForDeletion()`` is found automatically.
-    ///
-    /// Kept so that existing classes compile.
-    @available(*, deprecated, message: "remove it: an override of prepareForDeletion() is found automatically")
-    open class var preparesForDeletion: Bool { self != DatabaseObject.self }
 
     /// The result of the ``prepareForDeletion()`` that does nothing; overrides have no result, which distinguishes
     /// them.
@@ -61,7 +55,7 @@ open class DatabaseObject: @unchecked Sendable {
     @discardableResult
     open func prepareForDeletion() async throws -> NotOverridden { nil }
 
-    /// Called after the object was made from a row; override it to set up what the object keeps beside its attributes.
+    /// Called after the object was made from a row; override it to set up properties beside its attributes.
     ///
     /// Called once in an object's life, not when its row is read again. Runs without any lock of the library.
     open func awakeFromFetch() {}
@@ -76,7 +70,7 @@ open class DatabaseObject: @unchecked Sendable {
     /// Called once in each save, also if another object's `willSave` staged the change.
     open func willSave() {}
 
-    /// Called to check the object before it is saved; override it and throw what is wrong.
+    /// Called to check the object before it is saved; override it and throw a ``ValidationError``.
     ///
     /// Called only if the object has every value that its entity requires; missing values are reported without the
     /// call. Values that the database assigns on INSERT, such as an identity, still show their neutral value.
@@ -156,7 +150,7 @@ public struct ObjectSeed: Sendable {
     let runtime: EntityRuntime
     let row: Row
     /// The rows that this one was read with, and its position among them.
-    var group: LoadGroup?
+    var group: FetchGroup?
     var position: Int32 = 0
     /// The staged changes of a new object; nil for a stored row.
     var staging: StagingBox?

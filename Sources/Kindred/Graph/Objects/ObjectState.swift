@@ -30,12 +30,12 @@ package struct ObjectState: Sendable {
     /// was changed (one word: another field would make object creation copy).
     private var ownTime: UInt64 = 0
     /// The rows that this one was read with.
-    package var group: LoadGroup?
+    package var group: FetchGroup?
     /// Loaded relationships by slot; empty until the first is loaded.
     package var relationships = LoadedRelationships()
 
     /// The state of a new object if something is staged, else of a stored row.
-    init(row: Row, group: LoadGroup? = nil, position: Int32 = 0, staging: StagingBox? = nil) {
+    init(row: Row, group: FetchGroup? = nil, position: Int32 = 0, staging: StagingBox? = nil) {
         self.row = row
         self.position = position
         status = staging == nil ? .persistent : .inserted
@@ -49,9 +49,9 @@ package struct ObjectState: Sendable {
     }
 
     /// Shows the row that a released object of the same row has left.
-    mutating func show(_ latest: LatestRow) {
-        row = latest.row
-        changed(at: latest.changedAt)
+    mutating func show(_ newer: NewerRow) {
+        row = newer.row
+        changed(at: newer.changedAt)
     }
 
     /// When the row was read or changed; an answer read earlier does not overwrite it.
@@ -103,7 +103,7 @@ package struct LoadedRelationships: Sendable {
     }
 
     /// Adopts others, except answers of transactions that were rolled back.
-    mutating func take(_ others: LoadedRelationships) {
+    mutating func adopt(_ others: LoadedRelationships) {
         for entry in others.entries where !entry.loaded.batch.isUndone { self[Int(entry.slot)] = entry.loaded }
     }
 }

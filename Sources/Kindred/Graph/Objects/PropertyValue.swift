@@ -18,7 +18,7 @@ public protocol PropertyValue: Sendable {
     var propertyContent: PropertyContent { get throws }
 }
 
-/// What a key is assigned: one value, one object, or a collection.
+/// The content assigned to a key: one value, one object, or a collection.
 public enum PropertyContent: Sendable {
     /// A value for an attribute.
     case value(PostgresValue?)

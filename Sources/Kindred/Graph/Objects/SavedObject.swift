@@ -7,7 +7,7 @@ struct SavedObject: Sendable {
     private(set) var row: Row
     /// The row in the database, if it is not the one that `stagingBox` has.
     private var knownStored: Row?
-    /// What was staged; the same box as long as nothing more is staged.
+    /// The staged changes; the same box as long as nothing more is staged.
     let stagingBox: StagingBox?
     /// The columns to write.
     private(set) var columns: ColumnSet
@@ -90,7 +90,7 @@ struct SavedObject: Sendable {
     }
 
     /// Restores the columns that were set to NULL for other rows, unless the object's own changes write them.
-    mutating func take(_ released: SavedObject) {
+    mutating func restore(_ released: SavedObject) {
         let missing = released.vacated.subtracting(columns)
         knownStored = stored
         row = row.replacing(missing, from: released.stored)

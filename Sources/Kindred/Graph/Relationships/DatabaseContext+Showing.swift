@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-// Builds what an owner shows of a relationship: the server's answer, updated by the log entries since.
+// Builds the visible members of an owner's relationship: the server's answer, updated by the log entries since.
 extension DatabaseContext {
     /// The members in memory, from the owner or from its group; nil if they must be read.
     func loadedMembers(of relationship: RelationshipRuntime, owner: DatabaseObject) -> LoadedMembers? {
@@ -98,7 +98,7 @@ extension DatabaseContext {
         if members.shownAt == nil, relationship.position != nil, hasChanges { members.isUnsorted = true }
         // Pairs stand in the order in which they were staged, rows in the order in which they came.
         if case .helper = relationship.link { add(change, to: &members) }
-        for entry in entries { take(entry, relationship, owner, keys, &members) }
+        for entry in entries { applyEntry(entry, relationship, owner, keys, &members) }
         if !deleted.isEmpty { members.remove(deleted) }
         add(change, to: &members)
         members.shownAt = time
@@ -120,7 +120,7 @@ extension DatabaseContext {
     }
 
     /// Checks the row of a log entry again.
-    private func take(
+    private func applyEntry(
         _ entry: RelationshipLog.Entry, _ relationship: RelationshipRuntime, _ owner: DatabaseObject,
         _ keys: [ObjectKey], _ members: inout LoadedMembers
     ) {
@@ -131,13 +131,13 @@ extension DatabaseContext {
                 members.remove([former])
             }
         }
-        take(membership(of: entry, relationship, owner, keys), entry.member, &members)
+        applyMembership(membership(of: entry, relationship, owner, keys), entry.member, &members)
         // Another row may have the former key now.
         guard let departure = entry.departure, !departure.member.isTemporary else { return }
-        take(membership(of: departure, relationship, owner, keys), departure.member, &members)
+        applyMembership(membership(of: departure, relationship, owner, keys), departure.member, &members)
     }
 
-    private func take(_ membership: Membership, _ key: ObjectKey, _ members: inout LoadedMembers) {
+    private func applyMembership(_ membership: Membership, _ key: ObjectKey, _ members: inout LoadedMembers) {
         switch membership {
         case .member(let member):
             // A member keeps its place; its position in an order may have changed.
@@ -168,11 +168,11 @@ extension DatabaseContext {
         let key = entry.member
         if case .helper = relationship.link { return pairing(of: entry, relationship, owner, keys) }
         guard case .referenced(_, let columns) = relationship.link else { return .unknown }
-        typealias Known = (object: DatabaseObject?, latest: Row?, entry: RelationshipLog.Entry?)
+        typealias Known = (object: DatabaseObject?, newer: Row?, entry: RelationshipLog.Entry?)
         let known = withMap { map -> Known in
             if let object = map.object(relationship.destination, key) { return (object, nil, nil) }
             let last = entry.counts ? entry : lastEntry(of: key, relationship, keys, &map) { $0.counts }
-            return (nil, map.latestRow(relationship.destination, key)?.row, last)
+            return (nil, map.newerRow(relationship.destination, key)?.row, last)
         }
         if let object = known.object {
             return object.withState { state in
@@ -186,7 +186,7 @@ extension DatabaseContext {
             }
         }
         if known.entry?.isDeletion == true { return .nonmember }
-        guard let row = known.latest ?? known.entry?.row else { return .unknown }
+        guard let row = known.newer ?? known.entry?.row else { return .unknown }
         return Self.refers(row, columns, to: keys) ? .member(Member(key: key, row: row)) : .nonmember
     }
 
@@ -231,7 +231,7 @@ extension DatabaseContext {
 
     /// Stores a loaded relationship in its owner, unless the owner has a newer version of it.
     func keep(_ loaded: LoadedRelationship, _ slot: Int, of owner: DatabaseObject) {
-        // A rollback drops what the transaction read, and restores what was loaded before.
+        // A rollback drops the answers read in the transaction, and restores the earlier ones.
         if loaded.batch.scope != nil { journal?.record(owner) }
         owner.withState { state in
             guard state.status != .deleted else { return }
@@ -275,7 +275,7 @@ extension DatabaseContext {
             current.map { member -> Row in
                 let object = map.object(relationship.destination, member.key)
                 if let row = object?.withState({ $0.isStale ? nil : $0.row }) { return row }
-                return map.latestRow(relationship.destination, member.key)?.row ?? member.row
+                return map.newerRow(relationship.destination, member.key)?.row ?? member.row
             }
         }
         var elements: [Element] = []

@@ -11,7 +11,7 @@ struct LinkSource: Sendable {
     /// The loaded relationship, if any.
     let loaded: LoadedRelationship?
     /// The rows that the object was read with, and its position among them.
-    let group: LoadGroup?
+    let group: FetchGroup?
     let position: Int
 
     /// The key of the row, or of a new object.

@@ -2,7 +2,7 @@
 /// counts.
 final class LoadedBatch: Sendable {
     /// The group that the rows form.
-    let group: LoadGroup
+    let group: FetchGroup
     /// The effective time of the query: see ``TransactionTimes``.
     let askedAt: UInt64
     /// The transaction of the query: after its rollback the answer is invalid.
@@ -79,14 +79,14 @@ final class LoadedBatch: Sendable {
         self.askedAt = askedAt
         self.scope = scope
         counts = []
-        group = LoadGroup(.members(rows), askedAt: askedAt)
+        group = FetchGroup(.members(rows), askedAt: askedAt)
     }
 
     /// The numbers of members, by the owners' numbers.
     init(counts: [Int], of owners: KeyNumbers, askedAt: UInt64, in scope: TransactionScope?) {
         (self.counts, self.owners, self.askedAt, self.scope) = (counts, owners, askedAt, scope)
         (rows, places, ends, hasOthers) = ([], [], [], false)
-        group = LoadGroup(.members([]), askedAt: askedAt)
+        group = FetchGroup(.members([]), askedAt: askedAt)
     }
 
     /// An answer without rows.
@@ -116,8 +116,8 @@ final class LoadedBatch: Sendable {
     }
 
     /// The result for an owner that was queried.
-    func found(for owner: ObjectKey) -> LoadGroup.Found {
-        LoadGroup.Found(members: members(of: owner) ?? LoadedMembers(self, 0..<0))
+    func found(for owner: ObjectKey) -> FetchGroup.Found {
+        FetchGroup.Found(members: members(of: owner) ?? LoadedMembers(self, 0..<0))
     }
 
     /// Whether an owner was queried.

@@ -55,7 +55,7 @@ package struct LoadedMembers: Sendable {
     var askedAt: UInt64 { batch.askedAt }
 
     /// The rows that the members were read with.
-    package var group: LoadGroup? { batch.rows.isEmpty ? nil : batch.group }
+    package var group: FetchGroup? { batch.rows.isEmpty ? nil : batch.group }
 
     package var count: Int { changed.map { $0.count - Int(gapCount) } ?? range.count }
 

@@ -63,7 +63,7 @@ extension DatabaseContext {
         withMap { $0.remove(object, object.runtime.index, .temporary(temporaryKey)) }
     }
 
-    /// Changes what is staged on an object: its visible row, and whether the context holds it.
+    /// Changes the staging of an object: its visible row, and whether the context holds it.
     ///
     /// Locks the staged changes before the object, so that the context holds an object exactly if something is staged
     /// on it.

@@ -23,7 +23,7 @@ extension DatabaseObject {
         withState { $0.stagingBox?.staging.isDeletion ?? false }
     }
 
-    /// Takes back what is staged on this object; it shows the database's values, as last seen.
+    /// Takes back this object's staged changes; it shows the database's values, as last seen.
     ///
     /// A new object is discarded: from then on it refuses use, as a deleted one does. Sends nothing.
     public func rollback() {
@@ -67,7 +67,7 @@ extension DatabaseObject {
         )
     }
 
-    /// Stages what `insert` takes for an attribute, or keeps the problem of a wrong key or value.
+    /// Stages any value that `insert` takes for an attribute, or keeps the problem of a wrong key or value.
     func stage(property value: (any PropertyValue)?, forKey key: String) {
         guard let position = runtime.attributeIndex(of: key) else { return stage(nil, forKey: key) }
         do {
@@ -136,12 +136,12 @@ extension DatabaseObject {
 }
 
 extension ObjectState {
-    /// Sets encoded values in the visible row, and records the staged ones: those that differ from the database, or may
-    /// soon differ because of a running save.
+    /// Sets encoded values in the visible row, and records the staged ones: the values that differ from the database,
+    /// or may soon differ because of a running save.
     mutating func setCells(_ cells: RowCells, _ staging: inout Staging, _ inFlight: ColumnSet) {
         row = row.replacing(cells)
-        // A new object keeps every given value, also NULL: otherwise the default would apply. With what a stale row has
-        // nothing can be compared.
+        // A new object keeps every given value, also NULL: otherwise the default would apply. A stale row's values
+        // cannot be compared with.
         let keepsAll = status == .inserted || isStale
         staging.columns.subtract(cells.columns)
         staging.columns.formUnion(

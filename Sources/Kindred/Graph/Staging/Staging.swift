@@ -1,6 +1,6 @@
 import KindredPostgres
 
-/// What is staged on an object: immutable and replaced whole, so that copies of an object's state are cheap.
+/// An object's staged changes: immutable and replaced whole, so that copies of an object's state are cheap.
 ///
 /// The object's visible row has the staged values, so that reading costs nothing extra; the stored row is kept here.
 package struct Staging: Sendable {

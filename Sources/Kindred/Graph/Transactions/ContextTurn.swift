@@ -34,7 +34,7 @@ final class ContextTurn: Sendable {
     ///   - holder: a transaction, or a single write.
     ///   - timeout: after which the wait is an error.
     /// - Throws: `KindredError` `.contextBusy` after the timeout, `CancellationError` where the task is cancelled.
-    func take(for holder: any AnyObject & Sendable, within timeout: Duration) async throws -> Bool {
+    func acquire(for holder: any AnyObject & Sendable, within timeout: Duration) async throws -> Bool {
         let quick: (outcome: Outcome?, number: UInt64) = state.withLock { state in
             if state.holder === holder { return (.shared, 0) }
             if state.holder == nil {
@@ -118,9 +118,9 @@ final class ContextTurns: Sendable {
     /// Waits for the turn to change a context, unless the transaction holds it.
     ///
     /// A task that outlives the transaction takes no turn; its statements are refused.
-    func take(_ context: DatabaseContext) async throws {
+    func acquire(_ context: DatabaseContext) async throws {
         let isKnown = contexts.withLock { contexts in contexts.map { $0.contains { $0 === context } } ?? true }
-        guard !isKnown, try await context.core.turn.take(for: self, within: context.turnTimeout) else { return }
+        guard !isKnown, try await context.core.turn.acquire(for: self, within: context.turnTimeout) else { return }
         let hasEnded = contexts.withLock { contexts in
             contexts?.append(context)
             return contexts == nil
@@ -150,13 +150,13 @@ extension DatabaseContext {
             return try await CountedWrite.$isRunning.withValue(true) { try await write(body) }
         }
         if let journal {
-            try await journal.turns.take(self)
+            try await journal.turns.acquire(self)
             return try await journal.writeLock.withLock {
                 defer { noteViewsOutdated() }
                 return try await body()
             }
         }
-        _ = try await core.turn.take(for: SingleWrite(), within: turnTimeout)
+        _ = try await core.turn.acquire(for: SingleWrite(), within: turnTimeout)
         defer {
             // Also after an error: the server may have carried out the statement.
             noteViewsOutdated()

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The journals of the running transaction and its savepoints that have changed objects of a context.
 ///
-/// A context runs one transaction at a time. A rollback does not undo what other tasks read and stage meanwhile.
+/// A context runs one transaction at a time. A rollback does not undo other tasks' reads and staged changes.
 struct RunningJournals: ~Copyable, Sendable {
     /// Outer scopes before inner ones.
     private let journals = RankedMutex<[TransactionJournal]>([], .runningJournals)
@@ -59,7 +59,7 @@ extension DatabaseContext {
     func change<T>(
         _ object: DatabaseObject, isRead: Bool = false, _ body: (inout ObjectState) -> Void, _ run: (Row?) -> T
     ) -> T {
-        // What is read before anything was written stays after a rollback.
+        // Rows read before anything was written stay after a rollback.
         let own = isRead ? writing : journal
         own?.record(object)
         return core.journals.applying(of: object, by: own, isRead: isRead, body, run)

@@ -42,7 +42,7 @@ final class TransactionJournal: Sendable {
 
     /// The journal of the innermost scope around the task that may have written; nil if none has.
     ///
-    /// Its rollback takes back what is read and noted now. What is read without one stays.
+    /// Its rollback takes back reads and notes from now on. Rows read without one stay.
     var writing: TransactionJournal? { mayHaveWritten() ? self : enclosing?.writing }
 
     /// Whether this is a journal, or one of a scope inside it.
@@ -58,7 +58,7 @@ final class TransactionJournal: Sendable {
         var stored: [ArraySlice<SavedObject>] = []
         var created: [DatabaseObject] = []
         var fetched: [WeakObject] = []
-        var rows: [(context: DatabaseContext, entity: Int, key: ObjectKey, row: LatestRow?)] = []
+        var rows: [(context: DatabaseContext, entity: Int, key: ObjectKey, row: NewerRow?)] = []
         var losses: [(context: DatabaseContext, entity: Int, time: UInt64, before: LostRows)] = []
         var pairs: [StagedPair: (context: DatabaseContext, entry: StagedChanges.PairEntry?)] = [:]
         /// Owners whose members are counted at the end, as some came or went.
@@ -213,8 +213,8 @@ final class TransactionJournal: Sendable {
         entries.withLock { $0.fetched += objects.map { WeakObject(object: $0) } }
     }
 
-    /// Records the former note on the latest row of a key without an object.
-    func recordLatestRow(_ row: LatestRow?, _ entity: Int, _ key: ObjectKey, in context: DatabaseContext) {
+    /// Records the former note on the newer row of a key without an object.
+    func recordNewerRow(_ row: NewerRow?, _ entity: Int, _ key: ObjectKey, in context: DatabaseContext) {
         entries.withLock { entries in
             enter(context, &entries)
             entries.rows.append((context, entity, key, row))
@@ -265,9 +265,9 @@ final class TransactionJournal: Sendable {
         finish()
     }
 
-    /// Restores every object, without a statement; those first read after a write become stale.
+    /// Restores every object, without a statement; objects first read after a write become stale.
     ///
-    /// - Parameter isUnknown: whether the transaction may have been committed: what it wrote becomes stale too.
+    /// - Parameter isUnknown: whether the transaction may have been committed: objects that it wrote become stale too.
     func undo(isUnknown: Bool = false) throws {
         // Not recorded in the enclosing journal, which would bring the undone values back.
         try Self.$innermost.withValue(nil) { try restore(isUnknown: isUnknown && mayHaveWritten()) }
@@ -292,7 +292,7 @@ final class TransactionJournal: Sendable {
             finish()
         }
         for (context, entity, key, row) in entries.rows.reversed() {
-            context.withMap { $0.setLatestRow(row, entity, key) }
+            context.withMap { $0.setNewerRow(row, entity, key) }
         }
         for (context, entity, time, before) in entries.losses.reversed() {
             context.withMap { $0.undoLostRows(entity, at: time, before) }
@@ -302,7 +302,7 @@ final class TransactionJournal: Sendable {
             before.context.core.staged.withLock { $0.put(pair, before.entry) }
         }
         putBack(entries.before.values.map(\.object).filter { !created.contains($0) })
-        // After the others, which no longer refer to them: what was staged instead stays.
+        // After the others, which no longer refer to them: changes staged instead stay.
         for (_, new) in Dictionary(grouping: created.filter(\.isInserted), by: { ObjectIdentifier($0.context) }) {
             new[0].context.rollback(Set(new))
         }
@@ -352,7 +352,7 @@ final class TransactionJournal: Sendable {
                 // Relationships loaded outside stay, unless they were loaded by other keys.
                 let finding = object.runtime.findingColumns
                 let isFoundAlike = finding.allSatisfy { undone.storedRow.hasSameBytes(as: state.storedRow, at: $0) }
-                if isFoundAlike { current.relationships.take(undone.relationships) }
+                if isFoundAlike { current.relationships.adopt(undone.relationships) }
                 return (undone, state)
             }
         }

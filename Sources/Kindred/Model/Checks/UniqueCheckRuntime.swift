@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// A unique constraint or index with columns as positions: which rows it indexes, and what it compares.
+/// A unique constraint or index with columns as positions: the rows that it indexes, and the columns that it compares.
 struct UniqueCheckRuntime: Sendable {
     private(set) var columns: [Int]
     /// The columns that determine whether a row is indexed, and under which value.

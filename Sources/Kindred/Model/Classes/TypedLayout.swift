@@ -6,7 +6,7 @@ import Synchronization
 package final class TypedLayout: Sendable {
     package let type: any TypedObject.Type
     /// Whether objects' `prepareForDeletion()` must be called before they are deleted.
-    let preparesForDeletion: Bool
+    let preparesItsDeletion: Bool
     /// The attribute's position of each property; -1 for relationships.
     let positions: [Int]
     /// The relationship of each property; nil for attributes.
@@ -33,7 +33,7 @@ package final class TypedLayout: Sendable {
     let attributeNames: [Int: String]
     /// The names of properties by the slots of their relationships.
     let relationshipNames: [Int: String]
-    /// What stands behind the names of properties.
+    /// The attributes and relationships by the names of their properties.
     let fields: [String: EntityField]
 
     private init(
@@ -43,7 +43,7 @@ package final class TypedLayout: Sendable {
         relationships: [RelationshipRuntime?]
     ) {
         self.type = type
-        preparesForDeletion = type.preparesItsDeletion
+        preparesItsDeletion = type.preparesItsDeletion
         propertyRelationships = Dictionary(
             zip(type.mapping.properties, relationships).compactMap { property, relationship in
                 relationship.map { (property.key, $0) }

@@ -1,6 +1,6 @@
 import KindredSchema
 
-/// What a key of an entity names.
+/// An attribute, relationship or property that a key of an entity names.
 enum EntityField: Sendable {
     /// An attribute by its position.
     case attribute(Int)
@@ -8,7 +8,8 @@ enum EntityField: Sendable {
 }
 
 extension EntityRuntime {
-    /// What a key names: an attribute or a relationship of the database, else a property of the entity's class.
+    /// The field that a key names: an attribute or a relationship of the database, else a property of the entity's
+    /// class.
     ///
     /// Throws `.unknownKey` with the nearest keys.
     func field(named key: String) throws -> EntityField {

@@ -2,9 +2,9 @@ import KindredPostgres
 
 // In the order in which a thread takes them; those of the connection layer come behind.
 extension LockRank {
-    /// Under it the next context takes over what is staged.
+    /// Under it the next context takes over the staged changes.
     static var contextLife: LockRank { LockRank(0, "ContextCore.life") }
-    static var loadGroup: LockRank { LockRank(1, "LoadGroup") }
+    static var fetchGroup: LockRank { LockRank(1, "FetchGroup") }
     static var stagedChanges: LockRank { LockRank(2, "ContextCore.staged") }
     static var identityMap: LockRank { LockRank(3, "ContextCore.map") }
     /// From a savepoint's journal to that of the scope around it.

@@ -1,7 +1,7 @@
 public import KindredPostgres
 
 extension KindredError: CategorizedError {
-    /// The class of the error: what a server answers with.
+    /// The class of the error, for a server's answer.
     ///
     /// Several problems are a conflict if each of them is one, and invalid otherwise.
     public var category: ErrorCategory {
@@ -11,7 +11,7 @@ extension KindredError: CategorizedError {
         return code == .constraintViolation ? underlying?.sqlState?.category ?? .conflict : code.category
     }
 
-    /// Whether what failed may have taken effect all the same, as the underlying error says; `false` is certain.
+    /// Whether the failed action may have taken effect all the same, as the underlying error says; `false` is certain.
     public var mayHaveTakenEffect: Bool { underlying?.mayHaveTakenEffect ?? false }
 }
 

@@ -1,6 +1,6 @@
 import HarmlessText
 
-/// What a validation of the program itself throws to refuse an object, with the attribute concerned.
+/// An error by which the program's own validation refuses an object, with the attribute concerned.
 ///
 /// ```swift
 /// override func validate() throws {
@@ -10,7 +10,7 @@ import HarmlessText
 ///
 /// The save reports it as a ``ValidationProblem`` whose message and key these are.
 public struct ValidationError: Error, Sendable, CustomStringConvertible {
-    /// One sentence that says what is wrong, for whoever gave the value; it is logged, so it should hold no values.
+    /// The problem in one sentence, for the user who gave the value; it is logged, so it should hold no values.
     public let message: String
     /// The attribute or relationship concerned, by the name of its column or property; nil for the object as a whole.
     public let key: String?

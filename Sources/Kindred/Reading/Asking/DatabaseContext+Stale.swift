@@ -62,7 +62,7 @@ extension DatabaseContext {
         guard undoCount > 0, objects.contains(where: \.isStale) else { return }
         for (entity, stale) in grouped(objects.filter(\.isStale)) {
             let others = faulting == .batch ? withMap { $0.objects(of: entity.index) }.lazy.filter(\.isStale) : nil
-            try await readAgain(stale + (others?.prefix(LoadGroup.wholeGroup).map(\.self) ?? []))
+            try await readAgain(stale + (others?.prefix(FetchGroup.wholeGroup).map(\.self) ?? []))
         }
     }
 

@@ -115,7 +115,7 @@ extension DatabaseContext {
         for object: DatabaseObject,
         _ source: LinkSource,
         at place: SourcePlace?
-    ) async throws -> LoadGroup.Found {
+    ) async throws -> FetchGroup.Found {
         try requireFaulting(relationship, at: place)
         return try await client.called(at: place) {
             try await load(relationship, key, source)

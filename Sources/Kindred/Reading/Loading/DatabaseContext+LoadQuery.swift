@@ -8,7 +8,7 @@ extension DatabaseContext {
         _ relationship: RelationshipRuntime,
         _ key: ObjectKey,
         _ source: LinkSource
-    ) async throws -> LoadGroup.Found {
+    ) async throws -> FetchGroup.Found {
         guard faulting == .batch, let group = source.group else { return try await loadAlone(relationship, key) }
         let lostAt = withMap { $0.lostRows(of: relationship) }
         group.forget(relationship.slot, before: lostAt)
@@ -38,13 +38,13 @@ extension DatabaseContext {
         return try await loadAlone(relationship, key)
     }
 
-    private func loadAlone(_ relationship: RelationshipRuntime, _ key: ObjectKey) async throws -> LoadGroup.Found {
+    private func loadAlone(_ relationship: RelationshipRuntime, _ key: ObjectKey) async throws -> FetchGroup.Found {
         try await query(relationship, KeyNumbers([key])).found(for: key)
     }
 
     /// The key by which another element of the group loads the relationship; nil if it has nothing to load.
     func candidate(
-        _ element: LoadGroup.Element,
+        _ element: FetchGroup.Element,
         of entity: EntityRuntime,
         _ relationship: RelationshipRuntime,
         mayBeKnown: Bool,
@@ -108,14 +108,14 @@ extension DatabaseContext {
 
     /// Replaces notes by the rows that were read, which may be newer.
     private func noteRead(_ batch: LoadedBatch, of entity: EntityRuntime) {
-        let replaced = withMap { map -> [(key: ObjectKey, latest: LatestRow)] in
+        let replaced = withMap { map -> [(key: ObjectKey, newer: NewerRow)] in
             guard map.hasNotes(entity.index) else { return [] }
             return batch.rows.compactMap { member in
                 map.noteRead(member.row, entity.index, member.key, askedAt: batch.askedAt).map { (member.key, $0) }
             }
         }
-        for (key, latest) in replaced {
-            writing?.recordLatestRow(latest, entity.index, key, in: self)
+        for (key, newer) in replaced {
+            writing?.recordNewerRow(newer, entity.index, key, in: self)
         }
     }
 

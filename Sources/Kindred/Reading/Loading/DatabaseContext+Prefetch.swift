@@ -28,9 +28,9 @@ extension DatabaseContext {
 
     /// Loads a relationship for all objects that have not loaded it: one SELECT.
     func load(_ relationship: RelationshipRuntime, forAll objects: [DatabaseObject]) async throws {
-        var groups: [ObjectIdentifier: LoadGroup] = [:]
+        var groups: [ObjectIdentifier: FetchGroup] = [:]
         // Most objects come with others of their group.
-        var latest: LoadGroup?
+        var latest: FetchGroup?
         var owners: [LoadingOwner] = []
         var keys = KeyNumbers()
         for object in objects where !object.isGone && !object.isInserted {
@@ -48,7 +48,7 @@ extension DatabaseContext {
         for group in groups.values {
             group.keep(batch, relationship.slot)
         }
-        for owner in owners { take(relationship, owner.key, for: owner.object) }
+        for owner in owners { keepAnswer(relationship, owner.key, for: owner.object) }
     }
 
     /// The key by which an object's relationship is loaded; nil if it is loaded already.
@@ -63,7 +63,7 @@ extension DatabaseContext {
     }
 
     /// Copies the group's answer to the object, so that it stays when the object joins another group.
-    private func take(_ relationship: RelationshipRuntime, _ key: ObjectKey, for object: DatabaseObject) {
+    private func keepAnswer(_ relationship: RelationshipRuntime, _ key: ObjectKey, for object: DatabaseObject) {
         let source = LinkSource(object, relationship.slot)
         if !relationship.holdsForeignKey {
             _ = loadedMembers(of: relationship, owner: object, source)
@@ -81,10 +81,10 @@ private struct LoadingOwner {
 
 extension DatabaseObject {
     /// The group of the rows it was read with, or a new one.
-    fileprivate var groupOfItsOwn: LoadGroup {
+    fileprivate var groupOfItsOwn: FetchGroup {
         withState { state in
             if let group = state.group { return group }
-            let made = LoadGroup(.members([]), askedAt: 0)
+            let made = FetchGroup(.members([]), askedAt: 0)
             state.group = made
             state.position = 0
             return made

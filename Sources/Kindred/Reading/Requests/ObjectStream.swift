@@ -79,7 +79,7 @@ extension FetchRequest {
     ///
     /// The objects of a batch are a group: the first access to a relationship loads it for the batch. One statement for
     /// each batch of some hundred kilobytes, in the task's transaction or in one of the loop's own. The rows are a
-    /// snapshot taken with the first: objects changed since keep what they show, and objects that the context deleted
+    /// snapshot taken with the first: objects changed since keep their values, and objects that the context deleted
     /// since are left out. The loop throws errors as `FetchRequest.all()` does.
     public func stream(fileID: String = #fileID, line: Int = #line) -> ObjectStream<Object> {
         ObjectStream(request: self, place: SourcePlace(fileID: fileID, line: line))

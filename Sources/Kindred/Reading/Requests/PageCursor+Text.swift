@@ -110,7 +110,7 @@ private struct PageCursorForm {
         bytes += text.utf8
     }
 
-    /// FNV-1a: finds what was cut off or mistyped; it is no signature.
+    /// FNV-1a: finds cut-off and mistyped texts; it is no signature.
     private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
         bytes.reduce(0x811C_9DC5) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
     }
@@ -137,7 +137,7 @@ private struct PageCursorForm {
     }
 }
 
-/// Reads the bytes of a cursor; every length is checked against what there is.
+/// Reads the bytes of a cursor; every length is checked against the bytes left.
 private struct PageCursorReader {
     private var rest: ArraySlice<UInt8>
 
@@ -214,7 +214,7 @@ private enum Base64Text {
         Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
-    /// The bytes; nil for a text that is not what ``encode(_:)`` gives for them.
+    /// The bytes; nil for a text that ``encode(_:)`` does not give for them.
     static func decode(_ text: some StringProtocol) -> [UInt8]? {
         let standard = String(text).replacing("-", with: "+").replacing("_", with: "/")
         let padding = String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)

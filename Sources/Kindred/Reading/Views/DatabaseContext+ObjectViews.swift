@@ -10,7 +10,7 @@ extension FetchRequest {
     /// One query, and one more for each relationship on the paths, whatever the number of objects. Throws as `all()` does,
     /// and `.unknownKey` with the nearest keys before anything is sent.
     public func views(
-        _ keyPaths: String..., keys: ObjectKeys = .columns, fileID: String = #fileID, line: Int = #line
+        _ keyPaths: String..., keys: JSONKeys = .columns, fileID: String = #fileID, line: Int = #line
     ) async throws -> [ObjectView] {
         try await context.client.called(at: fileID, line) {
             let tree = try ViewTree(keyPaths, of: entity, in: context.runtime, keys)
@@ -24,7 +24,7 @@ extension Page {
     ///
     /// One query for each relationship on the paths that is not loaded.
     public func views(
-        _ keyPaths: String..., keys: ObjectKeys = .columns, fileID: String = #fileID, line: Int = #line
+        _ keyPaths: String..., keys: JSONKeys = .columns, fileID: String = #fileID, line: Int = #line
     ) async throws -> [ObjectView] {
         guard let first = objects.first else { return [] }
         return try await first.context.views(of: objects, keyPaths, keys, fileID: fileID, line: line)
@@ -36,7 +36,7 @@ extension DatabaseObject {
     ///
     /// One query for each relationship on the paths that is not loaded.
     public func view(
-        _ keyPaths: String..., keys: ObjectKeys = .columns, fileID: String = #fileID, line: Int = #line
+        _ keyPaths: String..., keys: JSONKeys = .columns, fileID: String = #fileID, line: Int = #line
     ) async throws -> ObjectView {
         try await context.views(of: [self], keyPaths, keys, fileID: fileID, line: line)[0]
     }
@@ -47,14 +47,14 @@ extension DatabaseContext {
     ///
     /// One query for each entity and each relationship on the paths that is not loaded.
     public func views(
-        of objects: [DatabaseObject], _ keyPaths: String..., keys: ObjectKeys = .columns, fileID: String = #fileID,
+        of objects: [DatabaseObject], _ keyPaths: String..., keys: JSONKeys = .columns, fileID: String = #fileID,
         line: Int = #line
     ) async throws -> [ObjectView] {
         try await views(of: objects, keyPaths, keys, fileID: fileID, line: line)
     }
 
     func views(
-        of objects: [DatabaseObject], _ keyPaths: [String], _ keys: ObjectKeys, fileID: String, line: Int
+        of objects: [DatabaseObject], _ keyPaths: [String], _ keys: JSONKeys, fileID: String, line: Int
     ) async throws -> [ObjectView] {
         try await client.called(at: fileID, line) {
             var views: [ObjectIdentifier: ObjectView] = [:]
@@ -91,7 +91,7 @@ extension DatabaseContext {
         }
     }
 
-    /// The views of what a relationship leads to, by its owners.
+    /// The views of a relationship's destinations, by its owners.
     private func views(
         of relationship: RelationshipRuntime, from owners: [DatabaseObject], _ tree: ViewTree
     ) async throws -> [ObjectIdentifier: [ObjectView]] {

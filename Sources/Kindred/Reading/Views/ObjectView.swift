@@ -42,12 +42,12 @@ extension ObjectView: Encodable {
     }
 }
 
-/// What a view shows of each object of an entity.
+/// The fields that a view shows of each object of an entity.
 struct ViewTree: Sendable {
     struct Field: Sendable {
         let name: String
         let field: EntityField
-        /// What is shown of the objects of a relationship.
+        /// The fields shown of a relationship's objects; nil for an attribute.
         var tree: ViewTree?
     }
 
@@ -61,14 +61,14 @@ struct ViewTree: Sendable {
     /// Reads key paths; none stands for all attributes.
     ///
     /// Throws `.unknownKey` with the nearest keys, `.invalidRequest` for a path of more than 32 keys.
-    init(_ keyPaths: [String], of entity: EntityRuntime, in schema: SchemaRuntime, _ keys: ObjectKeys) throws {
+    init(_ keyPaths: [String], of entity: EntityRuntime, in schema: SchemaRuntime, _ keys: JSONKeys) throws {
         self.init(entity)
         if keyPaths.isEmpty { addAttributes(keys) }
         for path in keyPaths { try add(path.keys[...], path, schema, keys) }
     }
 
     private mutating func add(
-        _ path: ArraySlice<String>, _ whole: String, _ schema: SchemaRuntime, _ keys: ObjectKeys
+        _ path: ArraySlice<String>, _ whole: String, _ schema: SchemaRuntime, _ keys: JSONKeys
     ) throws {
         guard let key = path.first else { return }
         guard path.startIndex < Self.maximumDepth else {
@@ -105,7 +105,7 @@ struct ViewTree: Sendable {
         }
     }
 
-    private mutating func add(_ position: Int, _ keys: ObjectKeys) {
+    private mutating func add(_ position: Int, _ keys: JSONKeys) {
         let name =
             (keys == .properties ? entity.propertyName(ofAttribute: position) : nil)
             ?? entity.entity.attributes[position].name
@@ -114,13 +114,13 @@ struct ViewTree: Sendable {
         }
     }
 
-    private mutating func addAttributes(_ keys: ObjectKeys) {
+    private mutating func addAttributes(_ keys: JSONKeys) {
         for (position, attribute) in entity.entity.attributes.enumerated() where !attribute.isHidden {
             add(position, keys)
         }
     }
 
-    /// The relationships, with what is shown of each.
+    /// The relationships, with the fields shown of each.
     var relationships: [(place: Int, relationship: RelationshipRuntime, tree: ViewTree)] {
         fields.enumerated().compactMap { place, field in
             guard case .relationship(let relationship) = field.field, let tree = field.tree else { return nil }

@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 
 extension EntityRuntime {
-    /// The entity's columns, selected by name from what raw SQL gives; a type without a codec is read as text.
+    /// The entity's columns, selected by name from the result of raw SQL; a type without a codec is read as text.
     ///
     /// The line break ends a comment at the end of the text.
     func selecting(from sql: SQL) throws -> SQL {

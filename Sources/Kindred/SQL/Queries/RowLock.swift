@@ -9,7 +9,7 @@ public enum RowLock: String, Sendable, Hashable, CaseIterable {
     /// Blocks deletion and changes of the key; other transactions can change the rest.
     case forKeyShare = "FOR KEY SHARE"
 
-    /// What to do with a row that another transaction has locked.
+    /// The treatment of a row that another transaction has locked.
     public enum Waiting: String, Sendable, Hashable, CaseIterable {
         /// The statement waits until the row is unlocked.
         case wait = ""

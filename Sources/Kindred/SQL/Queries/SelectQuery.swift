@@ -42,7 +42,7 @@ package struct SelectQuery: Sendable {
 
     /// `SELECT` of every attribute in the entity's order; a type without a codec is read as text.
     ///
-    /// Throws what `validate` throws, and `KindredError` `.invalidRequest` for a negative limit or offset.
+    /// Throws as `validate` does, and `KindredError` `.invalidRequest` for a negative limit or offset.
     package func statement(in schema: DatabaseSchema) throws -> Statement {
         let columns = try columns ?? Self.columns(of: entity)
         return try statement(in: schema, selecting: columns, isSorted: true, locked)

@@ -8,7 +8,7 @@ enum MemberTally {
     /// Whether there is a member: the server stops at the first.
     case existence
 
-    /// The slot of the answers in a load group: negative, apart from the slots of members.
+    /// The slot of the answers in a fetch group: negative, apart from the slots of members.
     func slot(of relationship: RelationshipRuntime) -> Int {
         switch self {
         case .count: -1 - 2 * relationship.slot

@@ -24,7 +24,7 @@ struct HelperStatements {
     /// `INSERT INTO helper … ON CONFLICT DO NOTHING`, or, with payload, DO UPDATE of the payload columns, which returns
     /// the rows.
     ///
-    /// - Parameter checks: what the statement checks of itself.
+    /// - Parameter checks: the checks that the statement makes of itself.
     func insert(_ keys: [ObjectKey], payload: ColumnValues?, checks: Checks = .nothing) throws -> Statement {
         let columns = payload?.columns ?? []
         let text = try helper.text("insert \(relationship.source).\(relationship.slot) \(columns) \(checks)") {
@@ -64,7 +64,7 @@ struct HelperStatements {
             if checks == .storedPairs {
                 return try helper.checkedRows("\(before)\(written)", expecting: CheckedWrite.allWritten)
             }
-            // With payload all rows are returned, without it those that were missing.
+            // With payload all rows are returned, without it only the missing rows.
             let existing =
                 "existing AS MATERIALIZED (SELECT FROM \(try helper.ownTableName) AS h WHERE \(try isPair()))"
             let given = "cardinality($\(firstKey))"
@@ -81,7 +81,7 @@ struct HelperStatements {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
-    /// What an INSERT of pairs checks of itself.
+    /// The checks that an INSERT of pairs makes of itself.
     enum Checks {
         case nothing
         /// That it stores no other pairs than the given ones.
@@ -111,7 +111,7 @@ struct HelperStatements {
 
     /// A query that fails unless all pairs are stored.
     ///
-    /// Unlike the INSERT, it sees those that another transaction has stored at the same time.
+    /// Unlike the INSERT, it sees pairs that another transaction has stored at the same time.
     func check(_ keys: [ObjectKey]) throws -> Statement {
         let first = link.sourceColumns.count + 1
         let text = try helper.text("check \(relationship.source).\(relationship.slot)") {

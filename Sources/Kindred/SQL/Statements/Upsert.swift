@@ -229,7 +229,7 @@ struct Upsert {
     }
 }
 
-/// What to do with a new row whose unique key another row already has.
+/// The treatment of a new row whose unique key another row already has.
 ///
 /// ```swift
 /// try await context.create("product", ["code": "A1", "stock": 5], onConflict: .update("code"))

@@ -117,9 +117,9 @@ extension DatabaseContext {
                 throw gone(objects)
             }
             for object in objects { try applyDelete(object) }
-            var actions = DatabaseActions(self)
+            var actions = ForeignKeyActions(self)
             try actions.follow([
-                DatabaseActions.Gone(entity: entity) { columns in
+                ForeignKeyActions.Gone(entity: entity) { columns in
                     Set(try entity.referencedKeys(rows, columns))
                 }
             ])

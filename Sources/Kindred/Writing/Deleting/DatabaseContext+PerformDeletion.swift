@@ -143,17 +143,17 @@ extension DatabaseContext {
     }
 
     private func applyFound(_ search: DeletionSearch) async throws {
-        var gone: [DatabaseActions.Gone] = []
+        var gone: [ForeignKeyActions.Gone] = []
         for (index, found) in search.found.sorted(by: { $0.key < $1.key }) {
             let entity = runtime.entities[index]
             try applyDeleted(found.keys, of: entity)
             let columns = search.rules.columns(of: index)
             gone.append(
-                DatabaseActions.Gone(entity: entity) { wanted in
+                ForeignKeyActions.Gone(entity: entity) { wanted in
                     Set(try entity.referencedKeys(found.rows.values, wanted, in: columns))
                 })
         }
-        var actions = DatabaseActions(self)
+        var actions = ForeignKeyActions(self)
         try actions.follow(gone, except: search.rules.isExplicit)
         try await actions.settle()
     }

@@ -2,7 +2,8 @@ public import KindredSchema
 
 /// The effect of deleting objects: the objects concerned, by entity and by the rule that reaches them.
 ///
-/// A value, valid for the time at which it was made. A plan calls no hooks, and lacks what they would delete.
+/// A value, valid for the time at which it was made. A plan calls no hooks, and lacks the objects that they would
+/// delete.
 public struct DeletionPlan: Sendable {
     /// Objects of one entity that one rule reaches.
     public struct Item: Sendable, Hashable {

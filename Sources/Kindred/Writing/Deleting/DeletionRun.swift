@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-/// A running deletion, bound to the task while hooks run, so that what they delete joins it.
+/// A running deletion, bound to the task while hooks run, so that their deletions join it.
 final class DeletionRun: Sendable {
     @TaskLocal static var current: DeletionRun?
 
@@ -80,7 +80,7 @@ extension DeletionSearch {
                 let members = keys.enumerated().compactMap { position, key in
                     found.rows[key].map { Member(key: key, row: $0, position: Int32(clamping: position)) }
                 }
-                let group = LoadGroup(.members(members), askedAt: context.now)
+                let group = FetchGroup(.members(members), askedAt: context.now)
                 // The rows are locked, so that none is newer.
                 fresh += members.compactMap { context.object($0, of: entity, group, knownAt: .max) }
             }

@@ -38,7 +38,7 @@ struct DeletionSearch {
         let batch = try wanted.slices().map {
             try statements.rows(entity, $0, columns: columns, isLocked: isLocking)
         }
-        for result in try await context.send(batch, entity) { _ = try take(result, entity, columns) }
+        for result in try await context.send(batch, entity) { _ = try addNewRows(result, entity, columns) }
         return wanted.filter { found[entity.index]?.rows[$0] == nil }
     }
 
@@ -55,7 +55,7 @@ struct DeletionSearch {
         let columns = rules.columns(of: entity.index)
         let statement = try request.deletionStatement(
             in: context.schema, selecting: try entity.selectList(of: columns, alias: "t0"))
-        _ = try take(try await context.send([statement], entity)[0], entity, columns)
+        _ = try addNewRows(try await context.send([statement], entity)[0], entity, columns)
     }
 
     /// Follows the rules from new rows until there are none.
@@ -77,7 +77,7 @@ struct DeletionSearch {
             let results = try await context.send(batch.map(\.statement), runtime.entities[first.step.source])
             for ((step, _), result) in zip(batch, results) {
                 let entity = runtime.entities[step.destination]
-                let keys = try take(result, entity, rules.columns(of: entity.index))
+                let keys = try addNewRows(result, entity, rules.columns(of: entity.index))
                 if !isLocking, !keys.isEmpty { reached.append((step, keys)) }
             }
         }
@@ -127,7 +127,7 @@ struct DeletionSearch {
     }
 
     /// Adds the rows that are new, and returns their keys.
-    private mutating func take(
+    private mutating func addNewRows(
         _ result: QueryResult,
         _ entity: EntityRuntime,
         _ columns: [Int]

@@ -199,7 +199,7 @@ extension DatabaseContext {
                 if let payload { unstage(payload.columns, of: object) }
                 try apply(row, to: object)
             } else {
-                keepLatestRow(row, helper, key)
+                keepNewerRow(row, helper, key)
             }
         }
     }

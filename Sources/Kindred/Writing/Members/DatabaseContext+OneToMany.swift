@@ -160,7 +160,7 @@ extension DatabaseContext {
         let entity = statements.members
         guard let key = try ObjectKey(row, entity.key) else { return }
         if let object = moved[key] ?? liveObject(entity, key) { return try apply(row, to: object) }
-        keepLatestRow(row, entity, key)
+        keepNewerRow(row, entity, key)
         noteRow(row, key, atOwner: owner, statements.relationship)
     }
 

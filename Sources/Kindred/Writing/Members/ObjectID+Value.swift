@@ -16,7 +16,7 @@ extension ObjectID: ObjectReference {
     package func hasAttributes(_ names: [String]) -> Bool { names.allSatisfy(attributes.contains) }
 }
 
-/// What an ID assigned to a to-one relationship resolves to.
+/// The object or values that an ID assigned to a to-one relationship resolves to.
 enum IdentifiedObject {
     /// The object, which is in memory.
     case object(DatabaseObject)

@@ -114,7 +114,7 @@ extension DatabaseContext {
         if let object {
             try apply(row, to: object)
         } else {
-            keepLatestRow(row, entity, key)
+            keepNewerRow(row, entity, key)
         }
         return object
     }
@@ -148,7 +148,7 @@ extension DatabaseContext {
             let joined = update.joining.map(\.place.key).filter { !known.contains($0) }
             order = loaded.members + joined.compactMap { members[$0] }
         }
-        // The order came from the server: it is an answer, without what is only staged.
+        // The order came from the server: it is an answer, without staged changes.
         let staged = stagedChange(relationship, of: owner)
         let joined = Set(staged?.joined.compactMap(\.key) ?? [])
         let left = staged?.left.compactMap { key in

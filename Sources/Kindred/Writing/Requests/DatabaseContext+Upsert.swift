@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 
 extension DatabaseContext {
-    /// Stores a new row, or does what `onConflict` says if another row has its key already; returns the object of the
+    /// Stores a new row, or follows `onConflict` if another row has its key already; returns the object of the
     /// resulting row.
     ///
     /// One `INSERT … ON CONFLICT … RETURNING`; with ``ConflictResolution/keep(_:)`` and an existing row, a second
@@ -20,7 +20,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Stores rows by one statement, or does what `onConflict` says to those whose key others have; returns their objects in
+    /// Stores rows by one statement, or follows `onConflict` for rows whose key others have; returns their objects in
     /// the order of the values.
     ///
     /// All rows must have values for the same keys. With ``ConflictResolution/update(_:)`` no two rows may have the

@@ -8,7 +8,7 @@ extension FetchRequest {
     /// otherwise as `DatabaseContext.delete(_:)`. Order, limit and offset are honoured.
     /// ``lock(_:_:)`` can skip rows locked by other transactions; a row changed meanwhile is checked again, and stays
     /// if it no longer matches. The objects in memory follow. Returns how many were deleted: rows that a trigger, rule or
-    /// policy keeps stay, and their objects too. Throws what that method throws, and then nothing is deleted.
+    /// policy keeps stay, and their objects too. Throws as that method does, and then nothing is deleted.
     @discardableResult
     public func delete(fileID: String = #fileID, line: Int = #line) async throws -> Int {
         return try await context.client.called(at: fileID, line) {
@@ -38,9 +38,9 @@ extension DatabaseContext {
             let result = try await sendDeletion(statement, entity, among: [entity.index: []])
             let positions = entity.key.compactMap(columns.firstIndex(of:))
             try applyDeleted((0..<result.count).compactMap { try ObjectKey(result, $0, positions) }, of: entity)
-            var actions = DatabaseActions(self)
+            var actions = ForeignKeyActions(self)
             try actions.follow([
-                DatabaseActions.Gone(entity: entity) { wanted in
+                ForeignKeyActions.Gone(entity: entity) { wanted in
                     Set(try entity.referencedKeys(result, wanted, in: columns))
                 }
             ])

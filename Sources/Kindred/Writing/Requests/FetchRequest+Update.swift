@@ -93,9 +93,9 @@ extension DatabaseContext {
     func follower(_ entity: EntityRuntime, _ key: ObjectKey) -> DatabaseObject? {
         withMap { map in
             if let object = map.object(entity.index, key) { return object }
-            guard let latest = map.latestRow(entity.index, key) else { return nil }
+            guard let newer = map.newerRow(entity.index, key) else { return nil }
             return map.object(entity.index, key) {
-                make(ObjectSeed(core: core, runtime: entity, row: latest.row))
+                make(ObjectSeed(core: core, runtime: entity, row: newer.row))
             }.object
         }
     }

@@ -19,7 +19,7 @@ struct RequestUpdate {
         constants = Assignments(entity)
         for (key, value) in values.sorted(by: { $0.key < $1.key }) {
             if let calculated = value as? any CalculatedValue {
-                try take(try calculated.calculation, forKey: key)
+                try assign(try calculated.calculation, forKey: key)
             } else {
                 try requireOwnColumns(key)
                 try constants.assign(value, forKey: key, in: context)
@@ -40,7 +40,7 @@ struct RequestUpdate {
     /// The columns that are set, in the entity's order.
     var columns: [Int] { written.columns }
 
-    private mutating func take(_ formula: ConditionExpression, forKey key: String) throws {
+    private mutating func assign(_ formula: ConditionExpression, forKey key: String) throws {
         guard let column = entity.attributeIndex(of: key) else {
             if entity.relationship(named: key) == nil { throw entity.unknownKey(key) }
             throw KindredError(
@@ -104,7 +104,7 @@ public struct Formula: PropertyValue, CalculatedValue {
     }
 }
 
-/// What an update by condition can assign besides values.
+/// A calculation that an update by condition can assign instead of a value.
 protocol CalculatedValue: PropertyValue {
     var calculation: ConditionExpression { get throws }
 }

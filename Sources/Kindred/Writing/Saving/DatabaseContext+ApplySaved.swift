@@ -52,18 +52,18 @@ extension DatabaseContext {
             // The temporary keys stay valid until the save ends: loaded sets may still hold them.
             let hasNotes = map.hasNotes(entity.index)
             var displaced: [DatabaseObject] = []
-            var replaced: [(key: ObjectKey, row: LatestRow)] = []
+            var replaced: [(key: ObjectKey, row: NewerRow)] = []
             for (object, key) in zip(objects, keys) where givenUp.isEmpty || !givenUp.contains(object) {
                 if let other = map.insert(object, entity.index, key) { displaced.append(other) }
                 guard hasNotes else { continue }
-                if let row = map.latestRow(entity.index, key) { replaced.append((key, row)) }
-                map.setLatestRow(nil, entity.index, key)
+                if let row = map.newerRow(entity.index, key) { replaced.append((key, row)) }
+                map.setNewerRow(nil, entity.index, key)
                 map.noteStored(entity.index, key, in: scope)
             }
             return (displaced, replaced)
         }
         journal?.record(displaced)
-        for (key, row) in replaced { journal?.recordLatestRow(row, entity.index, key, in: self) }
+        for (key, row) in replaced { journal?.recordNewerRow(row, entity.index, key, in: self) }
         noteWrittenThrough(entity)
         let isCounted = runtime.countLimits?.concern(entity.index, nil) == true
         let isLinked = withMap { map in map.knowsAny(of: entity.linkedEntities) } || isCounted
@@ -101,7 +101,7 @@ extension ObjectState {
         rebase(on: stored, of: saved.entity)
     }
 
-    /// Unstages what was saved, unless it was changed again since.
+    /// Unstages the saved values, unless they were changed again since.
     mutating func settle(_ saved: SavedObject, in entity: EntityRuntime) {
         guard var staging else { return }
         for (slot, destination) in saved.links where staging.destinations[slot] === destination {

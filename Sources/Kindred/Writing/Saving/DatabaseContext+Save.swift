@@ -26,7 +26,7 @@ extension DatabaseContext {
     /// the `conflicts` if another transaction has changed rows since they were read, where the entity has optimistic
     /// locking. Inside a transaction it is a savepoint.
     ///
-    /// Saves of one context run one after the other. What is staged while a save is running stays staged.
+    /// Saves of one context run one after the other. Changes staged while a save is running stay staged.
     public func save(fileID: String = #fileID, line: Int = #line) async throws {
         try await client.called(at: fileID, line) {
             let objects = prepareSave { self.core.staged.withLock { $0.objects } }
@@ -45,7 +45,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Writes what is staged on an object and on the new objects that it points to.
+    /// Writes the staged changes of an object and of the new objects that it points to.
     func save(_ object: DatabaseObject) async throws {
         guard object.hasChanges else { return }
         let found = prepareSave { Self.withNewDestinations(object) }
@@ -89,7 +89,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Writes what is staged, in the running transaction: deletions last, unless other objects take their unique
+    /// Writes the staged changes, in the running transaction: deletions last, unless other objects take their unique
     /// values.
     private func run(_ all: [DatabaseObject], _ allPairs: [(pair: StagedPair, payload: ColumnValues?)]) async throws {
         let pairs = core.staged.withLock { staged in allPairs.filter { staged.contains($0.pair) } }
@@ -136,7 +136,7 @@ extension DatabaseContext {
 }
 
 extension DatabaseObject {
-    /// Writes what is staged on this object, and stores the new objects that it points to; nothing if nothing is staged.
+    /// Writes this object's staged changes, and stores the new objects that it points to; nothing if nothing is staged.
     ///
     /// A transaction with one statement for each entity concerned. Throws as `DatabaseContext.save()` does.
     public func save(fileID: String = #fileID, line: Int = #line) async throws {

@@ -85,7 +85,7 @@ struct SavedPairs {
         let relationship = pair.relationship
         var cells = RowCells()
         let types = pair.source.context.client.types
-        func take(_ object: DatabaseObject, _ columns: [Int], _ own: [Int]) throws {
+        func setKey(of object: DatabaseObject, _ columns: [Int], _ own: [Int]) throws {
             let values = try object.referencedValues(own, relationship.model.name)
             for (column, (position, value)) in zip(columns, zip(own, values)) {
                 let earlier = cells.columns.contains(column) ? cells : nil
@@ -95,8 +95,8 @@ struct SavedPairs {
                 }
             }
         }
-        try take(pair.source, link.sourceColumns, link.source)
-        try take(pair.destination, link.destinationColumns, link.destination)
+        try setKey(of: pair.source, link.sourceColumns, link.source)
+        try setKey(of: pair.destination, link.destinationColumns, link.destination)
         for column in payloadColumns {
             try cells.set(payload?.values[column] ?? nil, at: column, of: helper, types)
         }

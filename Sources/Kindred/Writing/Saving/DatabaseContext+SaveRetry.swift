@@ -24,7 +24,7 @@ extension DatabaseContext {
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
     ///   - body: changes the objects, once for each attempt.
-    /// - Throws: what `body` throws, and what `save()` throws, in the last attempt. The changes of `body` are rolled
+    /// - Throws: the errors of `body` and of `save()`, in the last attempt. The changes of `body` are rolled
     ///   back.
     public func save<T>(
         isolation: IsolationLevel? = nil,

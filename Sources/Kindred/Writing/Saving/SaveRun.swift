@@ -57,7 +57,7 @@ final class SaveRun {
         }
     }
 
-    /// Sends what is pending if a value of one of the objects is not known yet.
+    /// Sends the pending statements if a value of one of the objects is not known yet.
     func requireKnown(_ object: DatabaseObject, _ columns: [Int]) async throws {
         let isUnknown = object.withState { state in
             state.status == .inserted && columns.contains { state.row.isNull(at: $0) }
@@ -65,8 +65,8 @@ final class SaveRun {
         if isUnknown { try await flush() }
     }
 
-    /// Sends what is pending in one round trip, and applies the results in order; those with many rows while the server
-    /// works on the next statements.
+    /// Sends the pending statements in one round trip, and applies the results in order; results with many rows while
+    /// the server works on the next statements.
     ///
     /// An error names the entity of its statement, and the object if there is only one.
     func flush() async throws {
@@ -93,7 +93,7 @@ final class SaveRun {
             throw KindredError(
                 refused: error, entity: failed.entity, key: nil, among: failed.objects(), advice: advice) ?? error
         }
-        // Reports all at once; the transaction's rollback takes back what was applied to memory.
+        // Reports all at once; the transaction's rollback takes back the changes applied to memory.
         if !unwritten.isEmpty { throw try await context.unwritten(unwritten) }
     }
 

@@ -108,11 +108,11 @@ final class Storing {
         }
     }
 
-    /// Writes what is staged on objects, and restores what they released for other objects.
+    /// Writes the staged changes of objects, and restores the columns that they released for other objects.
     private func update(_ objects: [DatabaseObject], _ plan: Plan) throws {
         var changed = try objects.map { object in
             var saved = try SavedObject(object)
-            if let released = released[object] { saved.take(released) }
+            if let released = released[object] { saved.restore(released) }
             return saved
         }
         let circle = plan.claims.keyCircle

@@ -19,7 +19,7 @@ extension DatabaseContext {
         if let version = entity.version, let value = version.initialValue {
             try new.cells.set(value, at: version.position, of: entity, client.types)
         }
-        try new.take(values, entity, self)
+        try new.assign(values, entity, self)
         let object = try insert(entity, new.cells)
         if new.links.isEmpty { return object }
         do {
@@ -64,7 +64,7 @@ extension DatabaseContext {
     func stageOnNew(_ object: DatabaseObject, _ values: [String: (any PropertyValue)?]) throws {
         try object.requireStageable()
         var new = NewRow()
-        try new.take(values, object.runtime, self)
+        try new.assign(values, object.runtime, self)
         if !new.cells.columns.isEmpty { object.stage(new.cells) }
         try stageOnNew(object, new.links)
     }
@@ -168,7 +168,7 @@ private struct NewRow {
     var cells = RowCells()
     private(set) var links: [Link] = []
 
-    mutating func take(
+    mutating func assign(
         _ values: [String: (any PropertyValue)?], _ entity: EntityRuntime, _ context: DatabaseContext
     ) throws {
         let types = context.client.types
@@ -182,7 +182,7 @@ private struct NewRow {
                 if let id = value as? ObjectID, case .foreignKey(let columns, _) = relationship.link,
                     case .values(let values) = try context.identified(id, for: relationship)
                 {
-                    try take(values, columns, relationship, entity, types)
+                    try assignKey(values, columns, relationship, entity, types)
                 } else {
                     links.append((relationship, value))
                 }
@@ -193,7 +193,7 @@ private struct NewRow {
     }
 
     /// Adds the values of a foreign key whose object is not in memory.
-    private mutating func take(
+    private mutating func assignKey(
         _ values: [PostgresValue], _ columns: [Int], _ relationship: RelationshipRuntime, _ entity: EntityRuntime,
         _ types: TypeRegistry?
     ) throws {

@@ -26,7 +26,7 @@ enum NameRules {
 
     static func checkContested(_ visit: inout RuleVisit) {
         let examination = visit.examination
-        let pins = NamePins(examination)
+        let fixedNames = FixedNames(examination)
         for entity in examination.schema.entities {
             guard let oid = examination.oid(of: entity.name), let relation = examination.relations[oid] else {
                 continue
@@ -46,17 +46,17 @@ enum NameRules {
                 let outcome = owner.map { "of which only \(described($0)) has it" } ?? "so that none has it"
                 visit.report(
                     relation, object: name,
-                    subjects: claimants.flatMap { pins.constraints(of: $0).map { .constraint($0.oid) } },
+                    subjects: claimants.flatMap { fixedNames.constraints(of: $0).map { .constraint($0.oid) } },
                     "\(claimants.count) relationships of \(relation.qualifiedName) claim the name \(name), \(outcome)",
                     facts: [("relationships", words.joined(separator: ", "))],
-                    repair: { try pins.statements(for: claimants) })
+                    repair: { try fixedNames.statements(for: claimants) })
             }
         }
     }
 
     static func checkGenerated(_ visit: inout RuleVisit) {
         let examination = visit.examination
-        let pins = NamePins(examination)
+        let fixedNames = FixedNames(examination)
         for entity in examination.schema.entities {
             guard let oid = examination.oid(of: entity.name), let relation = examination.relations[oid] else {
                 continue
@@ -66,11 +66,11 @@ enum NameRules {
                 let lost = relationship.explanation.filter { !$0.isGiven }.map { "\($0)" }
                 visit.report(
                     relation, object: relationship.name,
-                    subjects: pins.constraints(of: relationship).map { .constraint($0.oid) },
+                    subjects: fixedNames.constraints(of: relationship).map { .constraint($0.oid) },
                     "The relationship of \(relation.qualifiedName) to \(relationship.destination) has no name but the "
                         + "generated \(relationship.name)",
                     facts: lost.isEmpty ? [] : [("names it did not get", lost.joined(separator: "; "))],
-                    repair: { try pins.statements(for: [relationship]) })
+                    repair: { try fixedNames.statements(for: [relationship]) })
             }
         }
     }
@@ -100,7 +100,7 @@ enum NameRules {
 
 /// Annotations that keep the names which the relationships of a foreign key have: one comment for each key, the same for
 /// whichever finding asks for it.
-struct NamePins {
+struct FixedNames {
     private let examination: Examination
     /// What the annotation of a key would say, by the key's OID.
     private var members: [UInt32: [String: String]] = [:]

@@ -13,8 +13,8 @@ import CLibPQ
 /// From libpq 17 on over a connection with the same encryption, and within a time limit. Before, in clear text, and for
 /// as long as the server's machine takes.
 ///
-/// Safe: libpq copies what it needs of the connection; one thread sends the request, which frees everything, or frees it
-/// unsent.
+/// Safe: libpq copies the facts that it needs of the connection; one thread sends the request, which frees everything,
+/// or frees it unsent.
 @safe
 struct CancelKey: Sendable {
     @safe
@@ -91,7 +91,7 @@ struct CancelFunctions: Sendable {
     let socket: Number
     let finish: Finish
 
-    /// The functions of the library loaded at run time, whichever version it was built with.
+    /// The functions of the library loaded at run time, which may be newer than the one built with.
     static let installed = unsafe CancelFunctions { name in unsafe dlsym(dlopen(nil, RTLD_NOW), name) }
 
     init(

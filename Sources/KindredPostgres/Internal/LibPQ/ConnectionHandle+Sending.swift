@@ -8,14 +8,14 @@ import CLibPQ
     import Darwin
 #endif
 
-/// What is sent: libpq copies texts and parameters into its buffer before these functions return.
+/// Sending: libpq copies texts and parameters into its buffer before these functions return.
 extension ConnectionHandle {
     /// How much of its buffer libpq could write.
     enum Flushed {
         case all, partly, failed
     }
 
-    /// Writes what is buffered, as far as the socket takes it.
+    /// Writes the buffered bytes, as many as the socket takes.
     func flush() -> Flushed {
         switch unsafe PQflush(pointer) {
         case 0: .all
@@ -78,7 +78,7 @@ extension ConnectionHandle {
     /// Ends the data; with a failure the server rolls the COPY back.
     func endCopyData(failure: String?) -> Bool { unsafe PQputCopyEnd(pointer, failure) == 1 }
 
-    /// What is there of data that is copied to the client.
+    /// The next piece of data that is copied to the client.
     enum CopiedData {
         case row, nothing, end
     }

@@ -11,8 +11,8 @@ import CLibPQ
 /// A connection of libpq.
 ///
 /// Safe while it is open and one thread at a time calls it: the connecting thread first, then the holder of the mutex around
-/// the `ConnectionState`. Its owner calls `finish` last, as it takes the handle out of the state first. What libpq lends is
-/// copied before it returns, and texts that go in are copied by libpq.
+/// the `ConnectionState`. Its owner calls `finish` last, as it takes the handle out of the state first. Memory lent by
+/// libpq is copied before it returns, and texts that go in are copied by libpq.
 @safe
 struct ConnectionHandle: Sendable {
     nonisolated(unsafe) let pointer: OpaquePointer
@@ -113,7 +113,7 @@ struct ConnectionHandle: Sendable {
 
     // MARK: Answers
 
-    /// Reads what the server sent; false if the connection has ended.
+    /// Reads the server's bytes; false if the connection has ended.
     func consumeInput() -> Bool { unsafe PQconsumeInput(pointer) == 1 }
 
     /// Whether the next result is incomplete; takes in notices and notifications on the way.

@@ -11,7 +11,7 @@ import CLibPQ
 /// A complete result of libpq, or a notice.
 ///
 /// Safe while its owner has not cleared it: it never changes, so several threads may read it. Rows and columns are checked
-/// before libpq gets their numbers, and what libpq lends is copied, or lent to a closure.
+/// before libpq gets their numbers, and memory lent by libpq is copied, or lent to a closure.
 @safe
 package struct ResultHandle: Sendable {
     private nonisolated(unsafe) let pointer: OpaquePointer

@@ -63,7 +63,7 @@ extension Codec {
             return raw.format
         case (.range, .string(let text)), (.multirange, .string(let text)), (.composite, .string(let text)),
             (.hstore, .string(let text)), (.vector, .string(let text)):
-            // The server parses what the library cannot.
+            // The server parses texts that the library cannot.
             guard let read = parts(of: text, type, types) else { return try appendText(value, &bytes) }
             return try encode(read, as: kind, type, types, &bytes, depth)
         case (.array(let element), .string) where !element.isKnown && types?.isKnown(element) != true:

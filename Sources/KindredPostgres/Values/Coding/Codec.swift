@@ -5,7 +5,7 @@
 package enum Codec {
     /// Decodes a value.
     ///
-    ///Throws `PostgresError` `.decodingFailed` for bytes that are not a valid value of the type.
+    /// Throws `PostgresError` `.decodingFailed` for bytes that are not a valid value of the type.
     package static func decode(
         _ bytes: ByteView,
         type: PostgresDataType,

@@ -8,7 +8,7 @@
 enum TextDecoder {
     /// The value of a built-in type other than an array; nil for every other type.
     ///
-    ///Throws for malformed text.
+    /// Throws for malformed text.
     static func scalar(_ bytes: ByteView, _ type: PostgresDataType) throws -> PostgresValue? {
         guard type.isKnownScalar else { return nil }
         guard let value = value(try Codec.string(bytes), type) else { throw Codec.malformed(type) }

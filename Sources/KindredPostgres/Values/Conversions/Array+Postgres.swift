@@ -12,7 +12,7 @@ extension PostgresArray: PostgresEncodable, PostgresDecodable {
 extension Array: PostgresEncodable where Element: PostgresEncodable {
     /// An array of the elements' type; for bytes a `bytea`.
     ///
-    ///An array of arrays becomes a `text[]` of their texts; use ``PostgresArray`` for several dimensions.
+    /// An array of arrays becomes a `text[]` of their texts; use ``PostgresArray`` for several dimensions.
     public var postgresValue: PostgresValue? {
         get throws {
             if Element.self == UInt8.self, let bytes = self as? [UInt8] { return .bytes(bytes) }

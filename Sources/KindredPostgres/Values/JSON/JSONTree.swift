@@ -17,7 +17,7 @@ package indirect enum JSONTree: Sendable {
     case array([JSONTree])
     case object([String: JSONTree])
 
-    /// What it is, for error messages.
+    /// The name of its kind, for error messages.
     package var kindName: String {
         switch self {
         case .null: "null"

@@ -29,7 +29,7 @@ public struct PostgresJSON: Sendable {
 
     /// Decodes the document.
     ///
-    ///Throws `PostgresError` `.decodingFailed` if the document does not fit the type.
+    /// Throws `PostgresError` `.decodingFailed` if the document does not fit the type.
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self,
         with decoder: JSONDecoder = JSONDecoder()
@@ -49,7 +49,7 @@ extension PostgresJSON: Hashable, CustomStringConvertible {
         left.text.hasSameBytes(as: right.text)
     }
 
-    /// Hashes what `==` compares.
+    /// Hashes the parts that `==` compares.
     public func hash(into hasher: inout Hasher) {
         text.hashBytes(into: &hasher)
     }

@@ -80,7 +80,7 @@ extension PostgresNumeric: SignedNumeric {
 
     /// The number with so many digits after the point, halves rounded away from zero, as PostgreSQL's `round` does.
     ///
-    /// A negative scale rounds digits before the point. NaN and the infinities stay what they are.
+    /// A negative scale rounds digits before the point. NaN and the infinities stay as they are.
     public func rounded(toScale scale: Int) -> PostgresNumeric {
         guard isFinite else { return self }
         let scale = min(max(scale, -Self.maximumIntegralDigits), Self.maximumScale)
@@ -212,7 +212,7 @@ private struct Digits {
         let cut = (4 - scale & 3) & 3
         guard lowest < power || cut > 0 && lowest == power else { return self }
         let unit = [1, 10, 100, 1000][cut]
-        // Leading zeros for what is smaller than a unit.
+        // Leading zeros for numbers smaller than a unit.
         var kept = Array(repeating: 0, count: max(0, power - weight)) + groups
         let end = kept.count - (power - lowest)
         guard end >= 1 else { return Digits([], lowest: 0) }

@@ -98,7 +98,7 @@ extension PostgresNumeric: Hashable {
         left.sign == right.sign && left.weight == right.weight && left.groups == right.groups
     }
 
-    /// Hashes what `==` compares.
+    /// Hashes the parts that `==` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(sign)
         hasher.combine(weight)

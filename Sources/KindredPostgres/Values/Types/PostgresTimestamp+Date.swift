@@ -8,7 +8,7 @@
 private let epochDistance: Int64 = 31_622_400
 
 extension PostgresTimestamp {
-    /// The moment of a date, to the nearest microsecond; nil beyond what PostgreSQL can hold.
+    /// The moment of a date, to the nearest microsecond; nil beyond PostgreSQL's range.
     public init?(_ date: Date) {
         // Converts whole seconds and the fraction separately: as microseconds they need more bits than a double has.
         let whole = date.timeIntervalSinceReferenceDate.rounded(.down)
@@ -31,7 +31,7 @@ extension PostgresTimestamp {
 extension Date {
     /// The moment of a timestamp with time zone; nil for an infinity, and if a date cannot represent the microseconds.
     ///
-    ///A date is a double of seconds: exact for every microsecond within 272 years of 2001, and for some beyond.
+    /// A date is a double of seconds: exact for every microsecond within 272 years of 2001, and for some beyond.
     public init?(exactly timestamp: PostgresTimestamp) {
         guard timestamp.isFinite else { return nil }
         let seconds = timestamp.microsecondsSince2000.flooredDivision(by: 1_000_000)

@@ -17,13 +17,13 @@ public struct PostgresTimestamp: Sendable, Hashable, Comparable {
         microsecondsSince2000 = unchecked
     }
 
-    /// A timestamp; nil beyond what PostgreSQL can hold.
+    /// A timestamp; nil beyond PostgreSQL's range.
     public init?(microsecondsSince2000: Int64) {
         guard Self.validMicroseconds.contains(microsecondsSince2000) else { return nil }
         self.microsecondsSince2000 = microsecondsSince2000
     }
 
-    /// A time of a day; nil beyond what PostgreSQL can hold.
+    /// A time of a day; nil beyond PostgreSQL's range.
     ///
     /// An infinite date gives an infinite timestamp.
     public init?(date: PostgresDate, time: PostgresTime = .midnight) {

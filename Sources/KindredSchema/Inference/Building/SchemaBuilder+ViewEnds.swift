@@ -55,7 +55,7 @@ extension SchemaBuilder {
         self.columns(of: view, showing: columns, of: table).map { Side(table: view, columns: $0, isView: true) }
     }
 
-    /// The views whose key is what a foreign key refers to.
+    /// The views whose key a foreign key refers to.
     private func targetViews(_ key: ForeignKey, _ views: [Int: [Int]]) -> [Side] {
         (views[key.destination] ?? []).compactMap { view in
             guard let side = side(view, showing: key.destinationColumns, of: key.destination),
@@ -96,7 +96,7 @@ extension SchemaBuilder {
         annotations.tables[tables[view].relation.oid]?.options.relationships
     }
 
-    /// Finds what each view shows; returns, by table, the views that show a column of it.
+    /// Finds the tables that each view shows; returns, by table, the views that show a column of it.
     private func findShownTables() -> [Int: [Int]] {
         var origins: [Int: Catalog.ViewOrigins] = [:]
         for row in catalog.viewOrigins {

@@ -11,7 +11,7 @@ extension SchemaBuilder {
         for view in projections.keys.sorted() { makeViewKey(view, projections, &done) }
     }
 
-    /// What may keep rows of a relation from being written, itself or in the relations that a view shows.
+    /// The obstacles to writing rows of a relation, its own and of the relations that a view shows.
     func obstacles(of index: Int) -> RowObstacles {
         guard tables[index].kind == .view else { return tables[index].relation.obstacles }
         if viewOrigins == nil {

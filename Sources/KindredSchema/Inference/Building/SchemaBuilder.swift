@@ -2,8 +2,8 @@ package import KindredPostgres
 
 /// Makes the model from the catalog's rows.
 ///
-/// Names are assigned over the whole database, and what the role may not read is removed at the end, so that all roles see
-/// the same names.
+/// Names are assigned over the whole database, and relations that the role may not read are removed at the end, so that
+/// all roles see the same names.
 final class SchemaBuilder {
     let catalog: Catalog
     let types: TypeResolver
@@ -28,7 +28,7 @@ final class SchemaBuilder {
     var viewOrigins: [UInt32: Catalog.ViewOrigins]?
     /// The obstacles of all relations, partitions too, once asked for.
     var relationObstacles: [UInt32: RowObstacles] = [:]
-    /// What each view shows of tables, once found.
+    /// The tables that each view shows, once found.
     var shownTables: [Int: [ShownTable]] = [:]
 
     init(
@@ -46,7 +46,7 @@ final class SchemaBuilder {
         return schema
     }
 
-    /// Makes the model; `annotations` then holds what is invalid.
+    /// Makes the model; `annotations` then holds the invalid annotations.
     fileprivate func make() -> DatabaseSchema {
         makeTables()
         makeColumns()
@@ -153,7 +153,7 @@ extension DatabaseSchema {
         self = try builder.build()
     }
 
-    /// Makes the model without the comments' annotations that are invalid, and returns what is wrong with each.
+    /// Makes the model without the comments' annotations that are invalid, and returns the problem of each.
     package static func diagnosed(
         catalog: Catalog, types: TypeRegistry? = nil
     ) -> (schema: DatabaseSchema, problems: [AnnotationProblem]) {

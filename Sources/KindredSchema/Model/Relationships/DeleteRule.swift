@@ -1,4 +1,4 @@
-/// What deleting an object does to the objects at the other end of one of its relationships.
+/// The effect of deleting an object on the objects at the other end of one of its relationships.
 ///
 /// The defaults, which annotations and overrides replace:
 ///

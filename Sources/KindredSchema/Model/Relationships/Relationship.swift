@@ -23,7 +23,7 @@ public final class Relationship: Sendable {
     public let kind: Kind
     /// Whether a source object may have no destination.
     ///
-    ///On the side that holds the foreign key this follows from its columns; otherwise it is true.
+    /// On the side that holds the foreign key this follows from its columns; otherwise it is true.
     public let isOptional: Bool
     /// The entity that the relationship belongs to.
     public let source: QualifiedName
@@ -31,7 +31,7 @@ public final class Relationship: Sendable {
     public let destination: QualifiedName
     /// The name of the same relationship on the destination.
     public let inverse: String
-    /// What deleting a source object does to its destinations.
+    /// The effect of deleting a source object on its destinations.
     public let deleteRule: DeleteRule
     /// The name of the foreign key constraint; nil for many-to-many.
     public let foreignKey: String?
@@ -64,7 +64,7 @@ public final class Relationship: Sendable {
     public let isEnforced: Bool
     /// The database's own action on the rows that hold the key when the referenced row is deleted.
     ///
-    ///`noAction` if it refuses, does nothing, or would fail for lack of a nullable column, and for many-to-many.
+    /// `noAction` if it refuses, does nothing, or would fail for lack of a nullable column, and for many-to-many.
     package let databaseAction: DatabaseAction
     /// The database's own action on the rows that hold the key when the referenced values change.
     ///
@@ -207,7 +207,7 @@ public struct RelationshipHelper: Sendable, Hashable {
     public let requiredPayload: [String]
     /// Columns outside both keys and the helper's primary key that the database does not fill: no default, not generated.
     ///
-    /// A column that orders the relationship is not included. If there are any, the foreign key decides what a deletion
-    /// does to the helper's rows: deleting a product deletes no order lines unless the database cascades.
+    /// A column that orders the relationship is not included. If there are any, the foreign key decides the effect of
+    /// a deletion on the helper's rows: deleting a product deletes no order lines unless the database cascades.
     public let payload: [String]
 }

@@ -47,7 +47,7 @@ struct ForeignKeyCoverage {
     /// The columns whose values are compared for equality, by name, with the operator that compares two of them.
     private let operators: [String: UInt32]
     /// The sets of the referenced columns that are unique by themselves, as names of the columns that refer to them.
-    private let decisive: [Set<String>]
+    private let uniqueColumns: [Set<String>]
 
     init(_ key: DoctorCatalog.ForeignKey, in examination: Examination) {
         self.examination = examination
@@ -62,7 +62,7 @@ struct ForeignKeyCoverage {
             if key.targetColumns.indices.contains(place) { referring[key.targetColumns[place]] = name }
         }
         self.operators = operators
-        decisive = examination.indexes(of: key.target).compactMap { index in
+        uniqueColumns = examination.indexes(of: key.target).compactMap { index in
             guard index.isUnique, !index.isExclusion, index.isUsable, index.predicate == nil, index.expressions == nil
             else { return nil }
             let names = index.keyColumns.map { referring[$0] }
@@ -118,7 +118,7 @@ struct ForeignKeyCoverage {
             if leading.count == operators.count { return nil }
         }
         if stop == nil, index.isUnique, !leading.isEmpty { return nil }
-        if decisive.contains(where: { $0.isSubset(of: leading) }) { return nil }
+        if uniqueColumns.contains(where: { $0.isSubset(of: leading) }) { return nil }
         if !leading.isEmpty { return .part(leading.sortedByBytes()) }
         let others = index.includedColumns.compactMap { examination.column($0, of: table)?.name }
         return stop == .order && others.contains { operators[$0] != nil } ? .included : stop ?? .order

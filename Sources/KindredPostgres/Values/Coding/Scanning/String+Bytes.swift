@@ -4,7 +4,7 @@ extension String {
         withBytes { left in other.withBytes { left.isEqual(to: $0) } }
     }
 
-    /// Hashes what `hasSameBytes` compares.
+    /// Hashes the bytes that `hasSameBytes` compares.
     package func hashBytes(into hasher: inout Hasher) {
         withBytes { $0.hash(into: &hasher) }
         hasher.combine(0xFF as UInt8)

@@ -31,7 +31,7 @@ extension ValueScanner {
         return isAtEnd
     }
 
-    /// What follows the P of an ISO 8601 duration.
+    /// Reads the parts after the P of an ISO 8601 duration.
     private mutating func isoParts(_ sum: inout IntervalSum) -> Bool {
         var isTime = false
         repeat {

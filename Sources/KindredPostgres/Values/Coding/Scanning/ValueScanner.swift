@@ -1,6 +1,6 @@
 /// Reads dates, times and timestamps as the server prints them and as ISO 8601 writes them.
 ///
-/// Every method returns nil for what it cannot read exactly; nothing is rounded or guessed.
+/// Every method returns nil for a text that it cannot read exactly; nothing is rounded or guessed.
 struct ValueScanner {
     private var rest: Substring.UTF8View
 

@@ -19,7 +19,7 @@ extension PostgresCircle: Hashable {
         left.center == right.center && left.radius.isSame(as: right.radius)
     }
 
-    /// Hashes what `==` compares.
+    /// Hashes the parts that `==` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(center)
         radius.hashSame(into: &hasher)

@@ -25,7 +25,7 @@ extension PostgresLine: Hashable {
         left.a.isSame(as: right.a) && left.b.isSame(as: right.b) && left.c.isSame(as: right.c)
     }
 
-    /// Hashes what `==` compares.
+    /// Hashes the parts that `==` compares.
     public func hash(into hasher: inout Hasher) {
         for number in [a, b, c] { number.hashSame(into: &hasher) }
     }

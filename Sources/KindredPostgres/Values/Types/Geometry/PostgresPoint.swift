@@ -18,7 +18,7 @@ extension PostgresPoint: Hashable {
         left.x.isSame(as: right.x) && left.y.isSame(as: right.y)
     }
 
-    /// Hashes what `==` compares.
+    /// Hashes the parts that `==` compares.
     public func hash(into hasher: inout Hasher) {
         x.hashSame(into: &hasher)
         y.hashSame(into: &hasher)
@@ -53,6 +53,6 @@ extension FloatingPoint where Self: Hashable {
     /// Whether the numbers are the same; NaN is the same as NaN.
     func isSame(as other: Self) -> Bool { self == other || isNaN && other.isNaN }
 
-    /// Hashes what `isSame` compares.
+    /// Hashes the parts that `isSame` compares.
     func hashSame(into hasher: inout Hasher) { hasher.combine(isNaN ? 0 : self) }
 }

@@ -58,7 +58,7 @@ extension PostgresComposite: Hashable {
     /// Whether the fields are the same.
     public static func == (left: PostgresComposite, right: PostgresComposite) -> Bool { left.fields == right.fields }
 
-    /// Hashes what `==` compares.
+    /// Hashes the parts that `==` compares.
     public func hash(into hasher: inout Hasher) { hasher.combine(fields) }
 }
 

@@ -152,6 +152,6 @@ extension PostgresTSQuery: Hashable {
     /// Whether the queries are the same, their texts byte by byte.
     public static func == (left: PostgresTSQuery, right: PostgresTSQuery) -> Bool { left.bytes == right.bytes }
 
-    /// Hashes what `==` compares.
+    /// Hashes the parts that `==` compares.
     public func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 }

@@ -47,7 +47,7 @@ public struct PostgresTSVector: Sendable, Hashable {
             left.text.hasSameBytes(as: right.text) && left.positions == right.positions
         }
 
-        /// Hashes what `==` compares.
+        /// Hashes the parts that `==` compares.
         public func hash(into hasher: inout Hasher) {
             text.hashBytes(into: &hasher)
             hasher.combine(positions)

@@ -5,7 +5,7 @@ import Testing
 @testable import Kindred
 
 /// Rows that were read together load a relationship together: in one query, or in slices that grow.
-@Suite struct LoadGroupTests {
+@Suite struct FetchGroupTests {
     /// What was asked for, query by query.
     private final class Queries: Sendable {
         private let lists = Mutex<[[ObjectKey]]>([])
@@ -22,11 +22,11 @@ import Testing
 
     private let queries = Queries()
 
-    private func group(of count: Int) -> LoadGroup { LoadGroup(.integers((0..<count).map { Int64($0) }), askedAt: 1) }
+    private func group(of count: Int) -> FetchGroup { FetchGroup(.integers((0..<count).map { Int64($0) }), askedAt: 1) }
 
     @discardableResult
     private func load(
-        _ group: LoadGroup, _ key: Int, changedAt: UInt64 = 0, in scope: TransactionScope? = nil,
+        _ group: FetchGroup, _ key: Int, changedAt: UInt64 = 0, in scope: TransactionScope? = nil,
         changed: Set<Int> = [], _ answer: ((KeyNumbers) async throws -> LoadedBatch)? = nil
     ) async throws -> LoadedBatch {
         try await group.load(

@@ -1,5 +1,5 @@
 /// By which names objects are written as JSON.
-public enum ObjectKeys: Sendable, Hashable {
+public enum JSONKeys: Sendable, Hashable {
     /// The names of columns and relationships: `category_id`.
     case columns
     /// The names of properties where the entity has a class that names them, else those of columns: `categoryID`.
@@ -8,10 +8,10 @@ public enum ObjectKeys: Sendable, Hashable {
 
 extension CodingUserInfoKey {
     // The initializer is declared to fail, and never does.
-    /// By which names an encoder writes objects; set it to an ``ObjectKeys``.
+    /// By which names an encoder writes objects; set it to an ``JSONKeys``.
     ///
     /// ```swift
-    /// encoder.userInfo[.objectKeys] = ObjectKeys.properties
+    /// encoder.userInfo[.jsonKeys] = JSONKeys.properties
     /// ```
-    public static let objectKeys = CodingUserInfoKey(rawValue: "kindred.objectKeys")!
+    public static let jsonKeys = CodingUserInfoKey(rawValue: "kindred.jsonKeys")!
 }

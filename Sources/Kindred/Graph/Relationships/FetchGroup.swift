@@ -7,8 +7,8 @@ import Synchronization
 /// Up to `wholeGroup` distinct keys are loaded at once. A larger group is loaded in slices, in the order it was read,
 /// beginning with the object that was accessed. Each slice is twice as large as the one before, so that an access to
 /// one of 100,000 objects costs a small slice, and a loop over all of them a handful of queries.
-package final class LoadGroup: Sendable {
-    /// What was read together.
+package final class FetchGroup: Sendable {
+    /// The rows or objects that were read together.
     enum Elements: Sendable {
         /// Rows by integer keys; they may have objects.
         case integers([Int64])
@@ -46,7 +46,7 @@ package final class LoadGroup: Sendable {
     /// The loaded state of one relationship.
     private struct Slot {
         let slot: Int
-        var nextSlice = LoadGroup.firstSlice
+        var nextSlice = FetchGroup.firstSlice
         /// The answers, the latest last.
         var batches: [LoadedBatch] = []
         /// Running loads, with their keys and waiters.
@@ -117,7 +117,7 @@ package final class LoadGroup: Sendable {
     /// The time at which the rows were read.
     let askedAt: UInt64
     /// The relationships with state: few, so that a list is faster than a dictionary.
-    private let slots = RankedMutex<[Slot]>([], .loadGroup)
+    private let slots = RankedMutex<[Slot]>([], .fetchGroup)
 
     init(_ elements: Elements, askedAt: UInt64) {
         self.elements = elements
@@ -133,7 +133,7 @@ package final class LoadGroup: Sendable {
         }
     }
 
-    /// What is loaded for the owner with the given key.
+    /// The members loaded for the owner with the given key; nil if none are.
     func found(_ slot: Int, _ key: ObjectKey) -> Found? {
         slots.withLock { slots in
             for place in slots.indices where slots[place].slot == slot { return slots[place].found(key) }

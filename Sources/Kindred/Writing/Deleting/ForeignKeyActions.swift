@@ -5,7 +5,7 @@ import KindredSchema
 ///
 /// The effect is known for objects whose rows referred to a deleted row in memory. Behind rows without objects it is
 /// unknown: the objects that it may reach are read again.
-struct DatabaseActions {
+struct ForeignKeyActions {
     /// Deleted rows: those whose values are known, and perhaps others.
     struct Gone {
         let entity: EntityRuntime
@@ -72,7 +72,7 @@ struct DatabaseActions {
             if isAnyInDoubt { return map.objects(of: entity.index) }
             return try keys.flatMap { try map.objects(entity, where: columns, equal: $0) }
         }
-        // To what the row of a stale object refers is unknown: it is read before its next use.
+        // The references of a stale object's row are unknown: it is read before its next use.
         for object in candidates where !object.isGone && !object.isStale {
             let row = object.storedRow
             guard let key = try ObjectKey(row, columns) else { continue }
