@@ -58,7 +58,7 @@ final class CopyOperation: Sendable {
     /// Takes the received data; `wasPaused` means that the connection has to resume reading.
     ///
     /// Under one lock: data may arrive right before the end.
-    func take() -> (taken: Taken, wasPaused: Bool) {
+    func drain() -> (taken: Taken, wasPaused: Bool) {
         queue.change { state in
             defer { (state.chunks, state.size, state.isPaused) = ([], 0, false) }
             if !state.chunks.isEmpty { return (.data(state.chunks), state.isPaused) }

@@ -87,7 +87,7 @@ final class CopySession: Sendable {
     func read() async throws -> [[UInt8]]? {
         do {
             while true {
-                let (taken, wasPaused) = operation.take()
+                let (taken, wasPaused) = operation.drain()
                 if wasPaused { place.connection.update { [id] in $0.resumeCopy(id, &$1) } }
                 switch taken {
                 case .data(let chunks): return chunks

@@ -186,7 +186,7 @@ final class ConnectionPool: PolledSource {
     private func connect(_ id: PoolStateMachine.ConnectionID) async throws {
         do {
             let opened = try await Connector.open(
-                context.configuration, context.manner, logger: context.logger, notices: context.notices)
+                context.configuration, context.startupRequirements, logger: context.logger, notices: context.notices)
             context.warn(of: opened)
             let connection = try PooledConnection(opened, context: context) {
                 self.ended(id, $0)

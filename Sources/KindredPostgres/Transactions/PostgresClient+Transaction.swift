@@ -168,7 +168,7 @@ extension PostgresClient {
         observe([PostgresTransactionID.question], rows: [1], kind: .transactionControl)
         let request = Request(
             statements: [PostgresTransactionID.question], traits: Request.Traits(isInTransaction: true),
-            onAnswer: { tracked.take(try? $0.get().last) })
+            onAnswer: { tracked.learn(from: try? $0.get().last) })
         connection.submit(request, by: deadline(nil))
     }
 

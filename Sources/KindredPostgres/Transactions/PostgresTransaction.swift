@@ -91,7 +91,7 @@ public final class PostgresTransaction: Sendable, RequestScope {
                 question.isEmpty ? statements : statements + question, traits: traits, by: deadline, scope: self)
             if !question.isEmpty {
                 client.observe(question, rows: [1], kind: .transactionControl)
-                tracked?.take(results.popLast())
+                tracked?.learn(from: results.popLast())
             }
             return results
         } catch {

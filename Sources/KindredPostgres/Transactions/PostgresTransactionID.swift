@@ -45,7 +45,7 @@ final class TrackedID: Sendable {
         return [PostgresTransactionID.question]
     }
 
-    func take(_ answer: QueryResult?) {
+    func learn(from answer: QueryResult?) {
         guard let id = PostgresTransactionID(answer: answer) else { return }
         value.withLock { $0 = id }
     }
