@@ -20,7 +20,7 @@ final class PooledConnection: PolledSource {
     /// Whether a thread holds the state: trying a locked mutex is a system call.
     private let isBusy = Atomic(false)
     private let inbox = RankedMutex(Inbox(), .connectionInbox)
-        private let inboxHasWork = Atomic(false)
+    private let inboxHasWork = Atomic(false)
     private let logger: Logger?
     private let onEnd: @Sendable (PostgresError) -> Void
     private let onRetirement: @Sendable () -> Void
@@ -64,7 +64,7 @@ final class PooledConnection: PolledSource {
         _ statements: [Statement],
         script: String? = nil,
         traits: Request.Traits = .init(),
-        lease: ConnectionPool.Lease? = nil,
+        lease: (any ConnectionShare)? = nil,
         by deadline: MonotonicTime,
         isShielded: Bool = false,
         scope: (any RequestScope)? = nil
@@ -297,7 +297,7 @@ final class PooledConnection: PolledSource {
         }
         if let key = effects.cancelAtEnd {
             do {
-                try DedicatedThread.start { key.send() }
+                try DedicatedThread.start { key.send(timeout: ConnectionState.patience) }
             } catch {
                 key.free()
             }
@@ -316,7 +316,7 @@ final class PooledConnection: PolledSource {
         do {
             try DedicatedThread.start {
                 // The cancel request is repeated while the server has time to stop.
-                if !key.send(), FileDescriptors.areExhausted {
+                if !key.send(timeout: ConnectionState.patience), FileDescriptors.areExhausted {
                     self.logger?.warning(
                         "could not cancel a statement: the process is out of file descriptors")
                 }

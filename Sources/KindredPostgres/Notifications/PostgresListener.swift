@@ -112,7 +112,8 @@ public final class PostgresListener: Sendable {
         let opening = try state.withLock { state in
             if state.isClosed { throw Self.closed }
             let opening = Task.detached { [configuration, startupRequirements, logger] in
-                try await Connector.open(configuration, startupRequirements, logger: logger, onNotification: onNotification)
+                try await Connector.open(
+                    configuration, startupRequirements, logger: logger, onNotification: onNotification)
             }
             state.opening = opening
             return opening

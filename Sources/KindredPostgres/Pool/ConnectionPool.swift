@@ -6,10 +6,12 @@ final class ConnectionPool: PolledSource {
     private typealias Machine = PoolStateMachine
 
     /// A lent connection, to be given back once.
-    struct Lease: Sendable {
+    struct Lease: ConnectionShare {
         let id: Int
         let connection: PooledConnection
         let pool: ConnectionPool
+
+        func giveBack() { pool.release(self) }
     }
 
     private struct Waiter {

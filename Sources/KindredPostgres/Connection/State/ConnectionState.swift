@@ -12,7 +12,7 @@ struct ConnectionState: @unchecked Sendable {
     struct Effects {
         var completions = SmallArray<Completion>()
         /// The scope whose openings took effect, and how many, before their request is answered.
-        var opened: (scope: PostgresTransaction, count: Int)?
+        var opened: (scope: any OpenedScope, count: Int)?
         /// Ask the server to cancel the first request.
         var sendsCancel = false
         /// The connection has ended: free it, and report the reason.

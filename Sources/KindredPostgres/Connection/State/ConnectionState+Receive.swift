@@ -253,4 +253,13 @@ extension ConnectionState {
         if error.sqlState == .queryCanceled { return pending.mayBeHit || cancellation?.isSending == true }
         return pending.attempts == 0 && pending.isStale
     }
+
+    /// Reports changed settings to the observers.
+    mutating func tellParameterChanges() {
+        guard let handle, !context.parameterChanges.isEmpty else { return }
+        for change in parameters.changes(handle) {
+            context.parameterChanges.tell(
+                ServerParameterChange(name: change.name, value: change.value, processID: handle.processID))
+        }
+    }
 }
