@@ -1,7 +1,7 @@
-import Synchronization
+import KindredPostgres
 
 /// Limits the number of test databases in use: tests run in parallel without limit, but a server's connections are limited.
-final class TestSlots: Sendable {
+struct TestSlots: Sendable {
     /// Taken before a test without arguments begins.
     static let tests = TestSlots(count: 10)
 
@@ -14,38 +14,14 @@ final class TestSlots: Sendable {
     /// Whether the current task's test holds a slot.
     @TaskLocal static var isHeld = false
 
-    private struct State {
-        var free: Int
-        var waiters: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let state: Mutex<State>
+    private let gate: AsyncGate
 
     init(count: Int) {
-        state = Mutex(State(free: count))
+        gate = AsyncGate(places: count)
     }
 
     /// Waits for a slot, runs `body`, and passes the slot on.
     func withSlot<T>(_ body: () async throws -> T) async rethrows -> T {
-        await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state in
-                guard state.free > 0 else {
-                    state.waiters.append(continuation)
-                    return false
-                }
-                state.free -= 1
-                return true
-            }
-            if isFree { continuation.resume() }
-        }
-        defer {
-            let next: CheckedContinuation<Void, Never>? = state.withLock { state in
-                guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
-                state.free += 1
-                return nil
-            }
-            next?.resume()
-        }
-        return try await Self.$isHeld.withValue(true) { try await body() }
+        try await gate.withLock { try await Self.$isHeld.withValue(true) { try await body() } }
     }
 }

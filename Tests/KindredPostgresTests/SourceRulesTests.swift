@@ -87,7 +87,7 @@ import Testing
         #expect(
             places(of: ["@unchecked Sendable"]) == [
                 "Kindred/Graph/Objects/DatabaseObject.swift": 1, "KindredGenerator/ModelGenerator.swift": 1,
-                "KindredPostgres/Connection/ConnectionState.swift": 1,
+                "KindredPostgres/Connection/State/ConnectionState.swift": 1,
             ])
         #expect(places(of: ["try!", "as!"]) == [:])
     }
@@ -98,15 +98,14 @@ import Testing
         let words = ["unsafe ", "@safe", "@unsafe", "(unsafe)", "exclusivity(unchecked)"]
         let postgres = [
             // What each request changes skips a check that costs more than the change.
-            "Connection/PendingRequest.swift",
+            "Connection/Requests/PendingRequest.swift",
             // Lends memory, within bounds.
             "Internal/ByteView.swift",
-            // libpq's and OpenSSL's pointers.
-            "Internal/LibPQ/CancelKey.swift", "Internal/LibPQ/ConnectionHandle+Sending.swift",
-            "Internal/LibPQ/ConnectionHandle.swift", "Internal/LibPQ/ResultHandle.swift",
-            "Internal/LibPQ/TLSSession.swift",
             // What C asks for: variables that the system fills.
             "Internal/SystemCalls.swift",
+            // libpq's and OpenSSL's pointers.
+            "LibPQ/CancelKey.swift", "LibPQ/ConnectionHandle+Sending.swift", "LibPQ/ConnectionHandle.swift",
+            "LibPQ/TLSSession.swift", "Rows/ResultHandle.swift",
             // A row in one allocation, which is immutable when it is shared.
             "Rows/Row.swift", "Rows/RowBuffer.swift",
         ]

@@ -1,6 +1,3 @@
-import DequeModule
-import Synchronization
-
 /// Serializes the uses of a lent connection: one transaction at a time, and no other statements beside it.
 final class LeaseGate: Sendable {
     /// One use of the connection.
@@ -8,10 +5,14 @@ final class LeaseGate: Sendable {
         case statement, transaction
     }
 
-    private struct Waiter {
-        let id: Request.ID
-        let use: Use
-        let turn: CheckedContinuation<Void, any Error>
+    private enum Wish {
+        case use(Use)
+        /// That of `close()`: the end of the transaction.
+        case end
+    }
+
+    private enum Answer {
+        case admitted, refused
     }
 
     private struct State {
@@ -22,21 +23,23 @@ final class LeaseGate: Sendable {
         var scope: PostgresTransaction?
         /// Whether the transaction's COMMIT or ROLLBACK is in flight.
         var isEnding = false
-        var waiting: Deque<Waiter> = []
-        /// `close()`, which waits for the transaction to end.
-        var end: CheckedContinuation<Void, Never>?
 
-        func admits(_ use: Use) -> Bool { !hasTransaction && (use == .statement || statements == 0) }
-
-        mutating func count(_ use: Use) {
-            switch use {
-            case .statement: statements += 1
-            case .transaction: hasTransaction = true
+        mutating func admit(_ wish: Wish) -> Answer? {
+            switch wish {
+            case .end: return isEnding ? nil : .admitted
+            case .use where isOver: return .refused
+            case .use(.statement):
+                if hasTransaction { return nil }
+                statements += 1
+            case .use(.transaction):
+                if hasTransaction || statements > 0 { return nil }
+                hasTransaction = true
             }
+            return .admitted
         }
     }
 
-    private let state = RankedMutex(State(), .leaseGate)
+    private let queue = WaitQueue<State, Wish, Answer>(State(), rank: .leaseGate) { $0.admit($1) }
 
     static var over: PostgresError {
         PostgresError(
@@ -47,78 +50,25 @@ final class LeaseGate: Sendable {
     ///
     /// Throws `.transactionEnded` once the connection was given back, `.timeout` at the deadline, and `CancellationError`.
     func enter(_ use: Use, by deadline: MonotonicTime = .never) async throws {
-        let isFree = try state.withLock { state in
-            if state.isOver { throw Self.over }
-            guard state.waiting.isEmpty, state.admits(use) else { return false }
-            state.count(use)
-            return true
+        do {
+            guard try await queue.wait(for: .use(use), by: deadline) == .admitted else { throw Self.over }
+        } catch is WaitTimeout {
+            throw PostgresError(.timeout, "Timed out waiting for another task's transaction")
         }
-        if !isFree { try await wait(for: use, by: deadline) }
-    }
-
-    private func wait(for use: Use, by deadline: MonotonicTime) async throws {
-        let id = Request.nextID()
-        let alarm = Alarm(at: deadline) { [weak self] in
-            self?.refuse(
-                id, PostgresError(.timeout, "Timed out waiting for another task's transaction"))
-        }
-        defer { alarm?.callOff() }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { turn in
-                state.withLock { $0.waiting.append(Waiter(id: id, use: use, turn: turn)) }
-                // The connection may have become free, or the task been cancelled, before the waiter was in the queue.
-                admitWaiting()
-                if Task.isCancelled { refuse(id, CancellationError()) }
-                alarm?.set()
-            }
-        } onCancel: {
-            refuse(id, CancellationError())
-        }
-    }
-
-    private func refuse(_ id: Request.ID, _ error: any Error) {
-        let waiter = state.withLock { state in
-            state.waiting.firstIndex { $0.id == id }.map { state.waiting.remove(at: $0) }
-        }
-        waiter?.turn.resume(throwing: error)
-        admitWaiting()
     }
 
     func leave(_ use: Use) {
-        let end = state.withLock { state -> CheckedContinuation<Void, Never>? in
+        queue.change { state in
             switch use {
             case .statement: state.statements -= 1
             case .transaction: (state.hasTransaction, state.scope, state.isEnding) = (false, nil, false)
             }
-            guard !state.isEnding else { return nil }
-            defer { state.end = nil }
-            return state.end
         }
-        end?.resume()
-        admitWaiting()
-    }
-
-    /// Admits the waiters at the head of the queue.
-    private func admitWaiting() {
-        let (admitted, refused) = state.withLock { state in
-            var admitted: [Waiter] = []
-            if state.isOver {
-                defer { state.waiting = [] }
-                return (admitted, Array(state.waiting))
-            }
-            while let first = state.waiting.first, state.admits(first.use) {
-                state.count(first.use)
-                admitted.append(state.waiting.removeFirst())
-            }
-            return (admitted, [])
-        }
-        for waiter in admitted { waiter.turn.resume() }
-        for waiter in refused { waiter.turn.resume(throwing: Self.over) }
     }
 
     /// Runs `body` unless the connection was given back; returns whether it ran.
     func whileOpen(_ body: () -> Void) -> Bool {
-        state.withLock { state in
+        queue.change { state in
             if !state.isOver { body() }
             return !state.isOver
         }
@@ -126,7 +76,7 @@ final class LeaseGate: Sendable {
 
     /// Records the running transaction.
     func began(_ scope: PostgresTransaction) {
-        let isOver = state.withLock { state in
+        let isOver = queue.change { state in
             state.scope = scope
             return state.isOver
         }
@@ -135,7 +85,7 @@ final class LeaseGate: Sendable {
 
     /// Whether its task may still end the transaction; `close()` then waits for the end.
     func beginEnding() -> Bool {
-        state.withLock { state in
+        queue.change { state in
             if !state.isOver { state.isEnding = true }
             return !state.isOver
         }
@@ -143,18 +93,11 @@ final class LeaseGate: Sendable {
 
     /// Refuses every later use, and ends a transaction that is still open.
     func close() async {
-        let scope = state.withLock { state in
+        let scope = queue.change { state in
             state.isOver = true
             return state.scope
         }
         _ = scope?.end()
-        admitWaiting()
-        await withCheckedContinuation { continuation in
-            let isEnding = state.withLock { state in
-                if state.isEnding { state.end = continuation }
-                return state.isEnding
-            }
-            if !isEnding { continuation.resume() }
-        }
+        _ = await queue.waitShielded(for: .end)
     }
 }

@@ -69,10 +69,10 @@ extension PostgresClient {
     ///
     /// Throws the first error, after all batches are answered.
     package func executeInTurn(
-        _ batches: [[Statement]], _ take: (_ batch: Int, [QueryResult]) throws -> Void
+        _ batches: [[Statement]], _ handle: (_ batch: Int, [QueryResult]) throws -> Void
     ) async throws {
         guard batches.count > 1, currentTransaction != nil, #available(macOS 26, *) else {
-            for (batch, statements) in batches.enumerated() { try take(batch, try await executeBatch(statements)) }
+            for (batch, statements) in batches.enumerated() { try handle(batch, try await executeBatch(statements)) }
             return
         }
         let failure: (any Error)? = await withTaskGroup(of: (Int, Result<[QueryResult], any Error>).self) { group in
@@ -93,7 +93,7 @@ extension PostgresClient {
             for await (batch, answer) in group {
                 answers[batch] = answer
                 while failure == nil, let next = answers.removeValue(forKey: taken) {
-                    do { try take(taken, try next.get()) } catch { failure = error }
+                    do { try handle(taken, try next.get()) } catch { failure = error }
                     taken += 1
                 }
             }

@@ -19,7 +19,7 @@ public final class PostgresClient: Sendable {
     let logger: Logger?
     let observers = StatementObservers()
     let listener: PostgresListener
-    let closing = ClosingSignal()
+    let closing = AsyncLatch()
 
     /// Connects with the first statement.
     init(_ configuration: PostgresConfiguration, _ logger: Logger?) throws {
@@ -65,7 +65,7 @@ public final class PostgresClient: Sendable {
     ///
     /// Later calls fail with `PostgresError` `.closed`.
     public func close(timeout: Duration = .seconds(5)) async {
-        closing.send()
+        closing.open()
         listener.close()
         await pool.close(timeout: timeout)
         pool.context.notices.finish()

@@ -110,18 +110,18 @@ extension PostgresConfiguration {
         }
     }
 
-    /// Settings that decoding depends on, pinned against settings of the role or database.
-    static let pinnedSettings = [
+    /// Settings that decoding depends on, fixed against settings of the role or database.
+    static let fixedSettings = [
         "DateStyle": "ISO", "IntervalStyle": "postgres", "TimeZone": "UTC", "extra_float_digits": "3",
         "bytea_output": "hex", "standard_conforming_strings": "on",
     ]
 
-    /// The pinned settings, then the user's own.
+    /// The fixed settings, then the user's own.
     private var sessionOptions: String {
-        var pinned = Self.pinnedSettings
-        pinned["search_path"] = searchPathSetting
-        pinned.merge(settings) { _, own in own }
-        var words = pinned.sorted { $0.key < $1.key }.map { "-c \(Self.escaped("\($0.key)=\($0.value)"))" }
+        var fixed = Self.fixedSettings
+        fixed["search_path"] = searchPathSetting
+        fixed.merge(settings) { _, own in own }
+        var words = fixed.sorted { $0.key < $1.key }.map { "-c \(Self.escaped("\($0.key)=\($0.value)"))" }
         if let options { words.append(options) }
         return words.joined(separator: " ")
     }

@@ -7,7 +7,7 @@ final class ConnectionContext: Sendable {
     let logger: Logger?
     let notices = StreamObservers<ServerMessage>()
     let warnings = SecurityWarnings()
-    let manner = Connector.Manner()
+    let startupRequirements = Connector.StartupRequirements()
     let parameterChanges = StreamObservers<ServerParameterChange>()
     init(configuration: PostgresConfiguration, types: TypeRegistry, logger: Logger?) {
         self.configuration = configuration

@@ -20,8 +20,7 @@ final class PooledConnection: PolledSource {
     /// Whether a thread holds the state: trying a locked mutex is a system call.
     private let isBusy = Atomic(false)
     private let inbox = RankedMutex(Inbox(), .connectionInbox)
-    /// Whether the inbox has work.
-    private let hasMail = Atomic(false)
+    private let inboxHasWork = Atomic(false)
     private let logger: Logger?
     private let onEnd: @Sendable (PostgresError) -> Void
     private let onRetirement: @Sendable () -> Void
@@ -65,7 +64,7 @@ final class PooledConnection: PolledSource {
         _ statements: [Statement],
         script: String? = nil,
         traits: Request.Traits = .init(),
-        lease: ConnectionPool.Lease? = nil,
+        lease: (any ConnectionShare)? = nil,
         by deadline: MonotonicTime,
         isShielded: Bool = false,
         scope: (any RequestScope)? = nil
@@ -104,7 +103,7 @@ final class PooledConnection: PolledSource {
     /// Stops a request soon; safe in a cancellation handler.
     func cancel(_ id: Request.ID) {
         inbox.withLock { $0.cancelled.append(id) }
-        Poller.shared.later { self.empty() }
+        Poller.shared.later { self.drain() }
     }
 
     /// Sends a request now.
@@ -121,10 +120,10 @@ final class PooledConnection: PolledSource {
     /// Another thread that takes the state before that, such as for a COMMIT that the request must precede, sends it.
     func enqueue(_ request: Request, by deadline: MonotonicTime) {
         inbox.withLock { $0.requests.append((request, deadline)) }
-        hasMail.store(true, ordering: .releasing)
+        inboxHasWork.store(true, ordering: .releasing)
     }
 
-    func sendEnqueued() { empty() }
+    func sendEnqueued() { drain() }
 
     // MARK: Leases
 
@@ -189,7 +188,7 @@ final class PooledConnection: PolledSource {
     /// Ends the connection at once, and cancels the server's running statement.
     func abort(_ reason: PostgresError) {
         update { state, effects in
-            if !state.inFlight.isEmpty { effects.farewell = state.handle.flatMap { CancelKey(for: $0) } }
+            if !state.inFlight.isEmpty { effects.cancelAtEnd = state.handle.flatMap { CancelKey(for: $0) } }
             state.end(reason, &effects)
         }
     }
@@ -215,29 +214,29 @@ final class PooledConnection: PolledSource {
         var effects = ConnectionState.Effects()
         state.withLock { state in
             isBusy.store(true, ordering: .relaxed)
-            takeMail(&state, &effects)
+            drainInbox(into: &state, &effects)
             body(&state, &effects)
             isBusy.store(false, ordering: .relaxed)
         }
         perform(effects)
-        emptyAgain()
+        drainAgain()
     }
 
     /// Changes the state as `update` does if it is free; else leaves the work in the inbox.
     private func updateNow(
-        _ body: (inout ConnectionState, inout ConnectionState.Effects) -> Void, orLeave mail: (inout Inbox) -> Void
+        _ body: (inout ConnectionState, inout ConnectionState.Effects) -> Void, orLeave leave: (inout Inbox) -> Void
     ) {
         var effects = ConnectionState.Effects()
         let isDone = tryUpdate { state in
-            takeMail(&state, &effects)
+            drainInbox(into: &state, &effects)
             body(&state, &effects)
         }
         guard isDone else {
-            inbox.withLock { mail(&$0) }
-            return empty()
+            inbox.withLock { leave(&$0) }
+            return drain()
         }
         perform(effects)
-        emptyAgain()
+        drainAgain()
     }
 
     /// Changes the state if no other thread holds it; false if one does.
@@ -252,55 +251,55 @@ final class PooledConnection: PolledSource {
     }
 
     /// Handles work that arrived while this thread held the state.
-    private func emptyAgain() {
+    private func drainAgain() {
         atomicMemoryFence(ordering: .sequentiallyConsistent)
-        if hasMail.load(ordering: .relaxed) { empty() }
+        if inboxHasWork.load(ordering: .relaxed) { drain() }
     }
 
     /// Handles the inbox here, or leaves it to the thread that holds the state.
-    private func empty() {
-        hasMail.store(true, ordering: .relaxed)
+    private func drain() {
+        inboxHasWork.store(true, ordering: .relaxed)
         repeat {
             // Either this thread's mark or the other thread's check after its work comes first: the fences exclude that
             // this thread finds the mutex locked and the other thread finds no mark.
             atomicMemoryFence(ordering: .sequentiallyConsistent)
             var effects = ConnectionState.Effects()
-            guard tryUpdate({ takeMail(&$0, &effects) }) else { return }
+            guard tryUpdate({ drainInbox(into: &$0, &effects) }) else { return }
             perform(effects)
             atomicMemoryFence(ordering: .sequentiallyConsistent)
-        } while hasMail.load(ordering: .relaxed)
+        } while inboxHasWork.load(ordering: .relaxed)
     }
 
-    private func takeMail(_ state: inout ConnectionState, _ effects: inout ConnectionState.Effects) {
-        guard hasMail.exchange(false, ordering: .acquiringAndReleasing) else { return }
-        let mail = inbox.withLock { inbox in
+    private func drainInbox(into state: inout ConnectionState, _ effects: inout ConnectionState.Effects) {
+        guard inboxHasWork.exchange(false, ordering: .acquiringAndReleasing) else { return }
+        let work = inbox.withLock { inbox in
             defer { inbox = Inbox() }
             return inbox
         }
-        if mail.hasInput {
+        if work.hasInput {
             state.socketIsReady(&effects)
             state.watchSocket()
         }
-        for (request, deadline) in mail.requests {
+        for (request, deadline) in work.requests {
             state.submit(PendingRequest(request, deadline: deadline), &effects)
         }
-        for id in mail.cancelled { state.stop(id, .cancelled, &effects) }
+        for id in work.cancelled { state.stop(id, .cancelled, &effects) }
     }
 
     private func perform(_ effects: ConnectionState.Effects) {
         if effects.deadline != .never { Poller.shared.wake(by: effects.deadline) }
         // The end first, so that a retry does not get the same connection again.
-        if let death = effects.death {
+        if let handle = effects.closedHandle, let reason = effects.closeReason {
             // In this order: a new socket may reuse the number of a closed one.
             Poller.shared.remove(self, socket: socket)
-            death.handle.finish()
-            onEnd(death.reason)
+            handle.finish()
+            onEnd(reason)
         }
-        if let farewell = effects.farewell {
+        if let key = effects.cancelAtEnd {
             do {
-                try DedicatedThread.start { farewell.send() }
+                try DedicatedThread.start { key.send(timeout: ConnectionState.patience) }
             } catch {
-                farewell.free()
+                key.free()
             }
         }
         if effects.isRetired { onRetirement() }
@@ -317,7 +316,7 @@ final class PooledConnection: PolledSource {
         do {
             try DedicatedThread.start {
                 // The cancel request is repeated while the server has time to stop.
-                if !key.send(), FileDescriptors.areExhausted {
+                if !key.send(timeout: ConnectionState.patience), FileDescriptors.areExhausted {
                     self.logger?.warning(
                         "could not cancel a statement: the process is out of file descriptors")
                 }

@@ -64,7 +64,7 @@ final class CopySession: Sendable {
 
     /// Waits for the server; returns early at the COPY's end, and throws if it failed.
     private func wait(
-        by deadline: MonotonicTime? = nil, until condition: @Sendable (CopyOperation.State) -> Bool
+        by deadline: MonotonicTime? = nil, until condition: @escaping @Sendable (CopyOperation.State) -> Bool
     ) async throws {
         setDeadline(deadline ?? timeout.map { MonotonicTime.now + $0 } ?? .never)
         await withTaskCancellationHandler {
@@ -87,7 +87,7 @@ final class CopySession: Sendable {
     func read() async throws -> [[UInt8]]? {
         do {
             while true {
-                let (taken, wasPaused) = operation.take()
+                let (taken, wasPaused) = operation.drain()
                 if wasPaused { place.connection.update { [id] in $0.resumeCopy(id, &$1) } }
                 switch taken {
                 case .data(let chunks): return chunks

@@ -55,7 +55,8 @@ final class ListeningProbe: Sendable {
     }
 
     private func notify(_ listener: PostgresListener) async throws {
-        let opened = try await Connector.open(listener.configuration, listener.manner, logger: listener.logger)
+        let opened = try await Connector.open(
+            listener.configuration, listener.startupRequirements, logger: listener.logger)
         let context = ConnectionContext(
             configuration: listener.configuration, types: TypeRegistry(), logger: listener.logger)
         let other = try PooledConnection(opened, context: context) { _ in }

@@ -30,7 +30,7 @@ public final class PostgresListener: Sendable {
 
     let configuration: PostgresConfiguration
     let logger: Logger?
-    let manner = Connector.Manner()
+    let startupRequirements = Connector.StartupRequirements()
     private let state = RankedMutex(State(), .leaf)
 
     /// Makes a listener, which connects with its first subscriber.
@@ -111,8 +111,9 @@ public final class PostgresListener: Sendable {
     func open(onNotification: @escaping @Sendable (PostgresNotification) -> Void) async throws -> Connector.Opened {
         let opening = try state.withLock { state in
             if state.isClosed { throw Self.closed }
-            let opening = Task.detached { [configuration, manner, logger] in
-                try await Connector.open(configuration, manner, logger: logger, onNotification: onNotification)
+            let opening = Task.detached { [configuration, startupRequirements, logger] in
+                try await Connector.open(
+                    configuration, startupRequirements, logger: logger, onNotification: onNotification)
             }
             state.opening = opening
             return opening

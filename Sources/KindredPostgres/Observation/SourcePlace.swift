@@ -22,27 +22,3 @@ public struct SourcePlace: Sendable, Hashable, CustomStringConvertible {
         fileID.hasPrefix("Kindred/") || fileID.hasPrefix("KindredPostgres/")
     }
 }
-
-extension PostgresClient {
-    /// Runs the body of a public method, so that observers learn where it was called.
-    ///
-    /// The outermost call counts; inner ones are the library's. Without observers, and outside of transactions, only
-    /// `body` runs.
-    package func called<T>(
-        at fileID: String,
-        _ line: Int,
-        _ body: () async throws -> T
-    ) async rethrows -> T {
-        // The error of a failed transaction names the line too.
-        guard isObserved || isInTransaction, SourcePlace.current == nil, !SourcePlace.isInside(fileID) else {
-            return try await body()
-        }
-        return try await SourcePlace.$current.withValue(SourcePlace(fileID: fileID, line: line), operation: body)
-    }
-
-    /// Runs `body` for a known place.
-    package func called<T>(at place: SourcePlace?, _ body: () async throws -> T) async rethrows -> T {
-        guard let place else { return try await body() }
-        return try await called(at: place.fileID, place.line, body)
-    }
-}

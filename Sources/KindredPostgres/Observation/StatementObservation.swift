@@ -58,14 +58,3 @@ final class StatementObservers: Sendable {
         for handler in state.withLock({ Array($0.handlers.values) }) { handler(event) }
     }
 }
-
-extension PostgresClient {
-    /// Calls `handler` for every statement of this client, once it has been answered.
-    ///
-    /// The handler runs in the statement's task and delays it, so it has to be quick. Events hold no values.
-    ///
-    /// - Returns: the observation; it ends when it is cancelled or released.
-    public func addObserver(_ handler: @escaping @Sendable (StatementEvent) -> Void) -> StatementObservation {
-        StatementObservation(observers, observers.add(handler))
-    }
-}

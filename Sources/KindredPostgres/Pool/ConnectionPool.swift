@@ -6,10 +6,12 @@ final class ConnectionPool: PolledSource {
     private typealias Machine = PoolStateMachine
 
     /// A lent connection, to be given back once.
-    struct Lease: Sendable {
+    struct Lease: ConnectionShare {
         let id: Int
         let connection: PooledConnection
         let pool: ConnectionPool
+
+        func giveBack() { pool.release(self) }
     }
 
     private struct Waiter {
@@ -24,7 +26,6 @@ final class ConnectionPool: PolledSource {
         var waiters: [Machine.WaiterID: Waiter] = [:]
         /// Running attempts, to be cancelled when no longer needed.
         var connecting: [Machine.ConnectionID: Task<Void, Never>] = [:]
-        var closers: [CheckedContinuation<Void, Never>] = []
         var closeBy = MonotonicTime.never
         var lastWaiter: Machine.WaiterID = 0
         /// Leases that were warned of, with their start.
@@ -36,6 +37,8 @@ final class ConnectionPool: PolledSource {
     let context: ConnectionContext
     private let options: PostgresConfiguration.PoolOptions
     private let state: RankedMutex<State>
+    /// The end of the last connection of a closed pool.
+    private let closed = AsyncLatch()
 
     init(_ context: ConnectionContext) throws(PostgresError) {
         self.context = context
@@ -185,7 +188,7 @@ final class ConnectionPool: PolledSource {
     private func connect(_ id: PoolStateMachine.ConnectionID) async throws {
         do {
             let opened = try await Connector.open(
-                context.configuration, context.manner, logger: context.logger, notices: context.notices)
+                context.configuration, context.startupRequirements, logger: context.logger, notices: context.notices)
             context.warn(of: opened)
             let connection = try PooledConnection(opened, context: context) {
                 self.ended(id, $0)
@@ -286,15 +289,13 @@ final class ConnectionPool: PolledSource {
     /// Refuses new callers and waits at most `timeout` for the connections in use.
     func close(timeout: Duration) async {
         let deadline = MonotonicTime.now + timeout
-        await withCheckedContinuation { continuation in
-            change { state, actions in
-                state.machine.close(actions: &actions)
-                state.closers.append(continuation)
-                state.closeBy = min(state.closeBy, deadline)
-            }
-            Poller.shared.wake(by: deadline)
-            giveUpConnecting()
+        change { state, actions in
+            state.machine.close(actions: &actions)
+            state.closeBy = min(state.closeBy, deadline)
         }
+        Poller.shared.wake(by: deadline)
+        giveUpConnecting()
+        await closed.waitShielded()
     }
 
     var metrics: PoolMetrics {
@@ -323,7 +324,7 @@ final class ConnectionPool: PolledSource {
         var resumed: [(CheckedContinuation<Lease, any Error>, Result<Lease, any Error>)] = []
         var closing: [PooledConnection] = []
         var tested: [(Int, PooledConnection)] = []
-        var closers: [CheckedContinuation<Void, Never>] = []
+        var isClosed = false
     }
 
     /// Changes the state under the mutex, then carries out the machine's decisions.
@@ -348,7 +349,7 @@ final class ConnectionPool: PolledSource {
         for connection in consequences.closing {
             connection.end(PostgresError(.closed, "The connection was closed"))
         }
-        for closer in consequences.closers { closer.resume() }
+        if consequences.isClosed { closed.open() }
         for id in actions.connect { startConnecting(id) }
         // Detached: a connection inherits no task-local values.
         for (id, connection) in consequences.tested { Task.detached { await self.test(id, connection) } }
@@ -379,8 +380,7 @@ final class ConnectionPool: PolledSource {
             if let connection = state.connections[id] { consequences.tested.append((id, connection)) }
         }
         if state.machine.isClosing, state.machine.connections.isEmpty {
-            consequences.closers = state.closers
-            state.closers = []
+            consequences.isClosed = true
             state.closeBy = .never
         }
         return consequences

@@ -101,7 +101,7 @@ struct PoolStateMachine {
         _ use: Use, waiter: Waiter?, isNested: Bool, now: MonotonicTime, actions: inout Actions
     ) -> Answer {
         if isClosing { return .refused(.closed) }
-        if waiters.isEmpty, let id = take(use, now, &actions) {
+        if waiters.isEmpty, let id = lend(use, now, &actions) {
             open(now, &actions)
             return .connection(id)
         }
@@ -147,7 +147,7 @@ struct PoolStateMachine {
     // MARK: Choice
 
     /// Takes a connection that can serve at once.
-    private mutating func take(_ use: Use, _ now: MonotonicTime, _ actions: inout Actions) -> ConnectionID? {
+    private mutating func lend(_ use: Use, _ now: MonotonicTime, _ actions: inout Actions) -> ConnectionID? {
         while let id = idle.popLast() {
             guard let index = index(id), case .idle(let since) = connections[index].state else { continue }
             if since + options.idleTestThreshold <= now {
@@ -182,7 +182,7 @@ struct PoolStateMachine {
 
     /// Serves the queue from its head as far as possible.
     mutating func serve(_ now: MonotonicTime, _ actions: inout Actions) {
-        while let waiter = waiters.first, let id = take(waiter.use, now, &actions) {
+        while let waiter = waiters.first, let id = lend(waiter.use, now, &actions) {
             waiters.removeFirst()
             actions.assign.append(.init(waiter: waiter.id, connection: id))
         }

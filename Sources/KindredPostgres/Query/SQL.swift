@@ -116,12 +116,12 @@ extension SQL: ExpressibleByStringInterpolation {
 
         /// Binds a value.
         public mutating func appendInterpolation(_ value: some PostgresEncodable) {
-            take { .parameter(try value.postgresValue) }
+            append { .parameter(try value.postgresValue) }
         }
 
         /// Binds a value, or NULL.
         public mutating func appendInterpolation(_ value: (some PostgresEncodable)?) {
-            take { .parameter(try value?.postgresValue) }
+            append { .parameter(try value?.postgresValue) }
         }
 
         /// Inserts other SQL with its parameters.
@@ -132,7 +132,7 @@ extension SQL: ExpressibleByStringInterpolation {
 
         /// Quotes a name: `\(identifier: "person")` is `"person"`.
         public mutating func appendInterpolation(identifier name: String) {
-            take { .text(try SQLIdentifier.quote(name)) }
+            append { .text(try SQLIdentifier.quote(name)) }
         }
 
         /// Inserts text unchanged.
@@ -142,7 +142,7 @@ extension SQL: ExpressibleByStringInterpolation {
             pieces.append(.text(text))
         }
 
-        private mutating func take(_ piece: () throws -> Piece) {
+        private mutating func append(_ piece: () throws -> Piece) {
             do {
                 pieces.append(try piece())
             } catch {

@@ -62,7 +62,7 @@ private struct ScriptSplitter {
             let (byte, wasPlain) = (bytes[position], scanner.state == .plain)
             let end = min(position + scanner.step(bytes[position...], &hasNumbered), bytes.count)
             if wasPlain, scanner.state != .plain { quote = (position, line) }
-            if wasPlain, !scanner.isInComment { take(byte, at: position) } else if wasPlain { endWord() }
+            if wasPlain, !scanner.isInComment { scan(byte, at: position) } else if wasPlain { endWord() }
             line += bytes[position..<end].reduce(0) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
             position = end
         }
@@ -71,8 +71,8 @@ private struct ScriptSplitter {
         return result
     }
 
-    /// Takes a byte outside of quotes and comments.
-    private mutating func take(_ byte: UInt8, at position: Int) {
+    /// Scans a byte outside of quotes and comments.
+    private mutating func scan(_ byte: UInt8, at position: Int) {
         if scanner.state == .plain, SQLScanner.isPartOfName(byte) {
             word.append(byte)
         } else {

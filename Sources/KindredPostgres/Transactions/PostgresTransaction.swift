@@ -1,14 +1,25 @@
 import DequeModule
 import Synchronization
 
+/// The client that began a transaction.
+protocol TransactionClient: AnyObject, Sendable {
+    /// Runs a statement in a scope of the client.
+    func query(
+        _ sql: SQL, in scope: PostgresTransaction, timeout: Duration?, at place: SourcePlace
+    ) async throws -> QueryResult
+
+    /// Reports statements of transaction control to observers.
+    func observeControl(_ statements: [Statement], rows: Int)
+}
+
 /// A transaction or savepoint, bound to the task that runs its closure and to that task's children.
 ///
 /// BEGIN and SAVEPOINT are sent with the first statement, so a scope without statements costs nothing.
 /// Statements of a scope wait while a sibling task has a savepoint open in it, so that they never run inside that.
-public final class PostgresTransaction: Sendable, RequestScope {
+public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
     @TaskLocal static var current: PostgresTransaction?
 
-    let client: PostgresClient
+    let client: any TransactionClient
     let connection: PooledConnection
     /// The scope around this one, of the same client or of another.
     let outer: PostgresTransaction?
@@ -21,8 +32,15 @@ public final class PostgresTransaction: Sendable, RequestScope {
     private let state = RankedMutex(TransactionState(), .transactionScope)
     private let isWriting = Atomic(false)
 
+    /// The task's own transaction on a client.
+    static func current(of client: any TransactionClient) -> PostgresTransaction? {
+        var scope = current
+        while let found = scope, found.client !== client { scope = found.outer }
+        return scope
+    }
+
     init(
-        client: PostgresClient,
+        client: any TransactionClient,
         connection: PooledConnection,
         outer: PostgresTransaction?,
         depth: Int,
@@ -50,10 +68,9 @@ public final class PostgresTransaction: Sendable, RequestScope {
     public func query(_ sql: SQL, timeout: Duration? = nil, fileID: String = #fileID, line: Int = #line) async throws
         -> QueryResult
     {
-        return try await client.called(at: fileID, line) {
-            // A task outside of the closure uses this scope too.
-            try await Self.$current.withValue(innermost) { try await client.query(sql, timeout: timeout) }
-        }
+        let place = SourcePlace(fileID: fileID, line: line)
+        // A task outside of the closure uses this scope too.
+        return try await client.query(sql, in: innermost, timeout: timeout, at: place)
     }
 
     /// Whether a statement that may write rows was sent in this scope, or in a savepoint inside it.
@@ -72,7 +89,7 @@ public final class PostgresTransaction: Sendable, RequestScope {
 
     /// The task's savepoint within this scope, or this scope.
     var innermost: PostgresTransaction {
-        guard let current = client.currentTransaction else { return self }
+        guard let current = Self.current(of: client) else { return self }
         var scope: PostgresTransaction? = current
         while let found = scope, found !== self { scope = found.outer }
         return scope == nil ? self : current
@@ -90,8 +107,8 @@ public final class PostgresTransaction: Sendable, RequestScope {
             var results = try await connection.run(
                 question.isEmpty ? statements : statements + question, traits: traits, by: deadline, scope: self)
             if !question.isEmpty {
-                client.observe(question, rows: [1], kind: .transactionControl)
-                tracked?.take(results.popLast())
+                client.observeControl(question, rows: 1)
+                tracked?.learn(from: results.popLast())
             }
             return results
         } catch {
@@ -165,7 +182,7 @@ public final class PostgresTransaction: Sendable, RequestScope {
             if !effects.refused.isEmpty, let broken = state.brokenBy { effects.refusal = broken }
             return result
         }
-        for opening in effects.openings { client.observe([opening], rows: [0], kind: .transactionControl) }
+        for opening in effects.openings { client.observeControl([opening], rows: 0) }
         if effects.isSending { connection.sendEnqueued() }
         for waiting in effects.refused { waiting.refuse(effects.refusal) }
         for turn in effects.turns { turn.resume() }

@@ -6,11 +6,11 @@ import Testing
 @Suite struct CopyOperationTests {
     @Test func dataThatComesRightBeforeTheEndIsTakenBeforeIt() {
         let operation = CopyOperation(.output)
-        if case .nothing = operation.take().taken {} else { Issue.record("nothing has come") }
+        if case .nothing = operation.drain().taken {} else { Issue.record("nothing has come") }
         _ = operation.append([1])
         operation.finish(.success([]))
-        if case .data(let chunks) = operation.take().taken { #expect(chunks == [[1]]) } else { Issue.record("no data") }
-        if case .end(.success) = operation.take().taken {} else { Issue.record("no end") }
+        if case .data(let chunks) = operation.drain().taken { #expect(chunks == [[1]]) } else { Issue.record("no data") }
+        if case .end(.success) = operation.drain().taken {} else { Issue.record("no end") }
     }
 
     @Test("whoever looks while data and end come in misses nothing") func missesNothing() async {
@@ -22,7 +22,7 @@ import Testing
             }()
             var taken: [[UInt8]] = []
             reading: while true {
-                switch operation.take().taken {
+                switch operation.drain().taken {
                 case .data(let chunks): taken += chunks
                 case .nothing: await operation.wait { !$0.chunks.isEmpty || $0.result != nil }
                 case .end: break reading

@@ -31,83 +31,13 @@ import Testing
             reason: "the database that the program holds has the pool; the graph hands it on"),
     ]
 
-    /// Names of members that the standard library declares too, so that their use says nothing.
-    private static let standardNames: Set<String> = [
-        "add", "allSatisfy", "append", "contains", "count", "end", "first", "hasPrefix", "hasSuffix", "index", "insert",
-        "inserted", "isNumber", "load", "merge", "nil", "remove", "reserveCapacity", "sort", "sorted", "start", "store",
-        "subtract", "wait",
-    ]
+    private static let target = RoomedTarget(
+        "Kindred", rooms: rooms, below: ["HarmlessText", "KindredPostgres", "KindredSchema"])
+    private static let files = target.files
+    private static let upwardUses = target.upwardUses
+    private typealias Use = RoomedTarget.Use
 
-    private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
-
-    private static func read(_ folder: String) -> [SwiftSource] {
-        let root = sources.appending(path: folder)
-        let paths = FileManager.default.enumerator(atPath: root.path)?.compactMap { $0 as? String } ?? []
-        return paths.filter { $0.hasSuffix(".swift") }.sorted().map { path in
-            let text = (try? String(contentsOf: root.appending(path: path), encoding: .utf8)) ?? ""
-            return SwiftSource(path: path, text: text)
-        }
-    }
-
-    private static let files = read("Kindred")
-    /// What the targets below declare.
-    private static let namesBelow = Set(
-        ["HarmlessText", "KindredPostgres", "KindredSchema"].flatMap(read).flatMap(\.declarations)
-            .filter { $0.kind != .local }.map(\.name))
-
-    /// The place of a file's room; nil for a file that is in none.
-    private static func level(_ path: String) -> Int? {
-        path.split(separator: "/").first.flatMap { rooms.firstIndex(of: String($0)) }
-    }
-
-    /// A use of a name that is declared in rooms above only.
-    struct Use: Hashable, CustomStringConvertible {
-        let name: String
-        let path: String
-        let line: Int
-        let room: String
-
-        var description: String { "\(path):\(line) uses \(name), which \(room) declares" }
-    }
-
-    /// Every use of what is declared above, those of exceptions included.
-    private static let upwardUses: [Use] = {
-        var types: [String: Int] = [:]
-        var members: [String: Int] = [:]
-        for file in files {
-            guard let level = level(file.path) else { continue }
-            for declaration in file.declarations {
-                switch declaration.kind {
-                case .type where !declaration.isNested:
-                    types[declaration.name] = min(level, types[declaration.name] ?? level)
-                case .member: members[declaration.name] = min(level, members[declaration.name] ?? level)
-                case .type, .local: break
-                }
-            }
-        }
-        var uses: [Use] = []
-        for file in files {
-            guard let level = level(file.path) else { continue }
-            let own = Set(file.declarations.map(\.name)).union(file.labels)
-            for (place, token) in file.tokens.enumerated() where token.kind == .word {
-                let declared: Int?
-                if let type = types[token.text], !namesBelow.contains(token.text) {
-                    declared = type
-                } else if let member = members[token.text], !namesBelow.contains(token.text),
-                    !standardNames.contains(token.text), !own.contains(token.text), !file.isLabel(place),
-                    file.isMember(place) || file.isCalled(place)
-                {
-                    declared = member
-                } else {
-                    declared = nil
-                }
-                guard let declared, declared > level else { continue }
-                uses.append(Use(name: token.text, path: file.path, line: token.line, room: rooms[declared]))
-            }
-        }
-        return uses
-    }()
+    private static func level(_ path: String) -> Int? { target.level(path) }
 
     private static func exception(for use: Use) -> Exception? {
         exceptions.first { $0.name == use.name && use.path.hasPrefix($0.place) }

@@ -47,9 +47,10 @@ extension DatabaseContext {
         _ body: () async throws -> T
     ) async throws -> T {
         try await database.transaction(
-            changing: self, isolation, readOnly, deferrable, tracksCommit, retry,
-            SourcePlace(fileID: fileID, line: line),
-            body)
+            TransactionOptions(
+                isolation: isolation, readOnly: readOnly, deferrable: deferrable, tracksCommit: tracksCommit,
+                retry: retry),
+            changing: self, at: SourcePlace(fileID: fileID, line: line), body)
     }
 }
 
@@ -66,56 +67,44 @@ extension Database {
         _ body: () async throws -> T
     ) async throws -> T {
         try await transaction(
-            changing: nil, isolation, readOnly, deferrable, tracksCommit, retry,
-            SourcePlace(fileID: fileID, line: line),
-            body)
+            TransactionOptions(
+                isolation: isolation, readOnly: readOnly, deferrable: deferrable, tracksCommit: tracksCommit,
+                retry: retry),
+            changing: nil, at: SourcePlace(fileID: fileID, line: line), body)
     }
 
     /// - Parameter context: the context whose turn is taken before the transaction begins; the turns of other contexts
     ///   are taken at their first write in the transaction.
     fileprivate func transaction<T>(
+        _ options: TransactionOptions,
         changing context: DatabaseContext?,
-        _ isolation: IsolationLevel?,
-        _ readOnly: Bool?,
-        _ deferrable: Bool?,
-        _ tracksCommit: Bool,
-        _ retry: RetryPolicy,
-        _ place: SourcePlace,
+        at place: SourcePlace,
         _ body: () async throws -> T
     ) async throws -> T {
         guard client.isInTransaction, let outer = TransactionJournal.current(of: self) else {
             let turns = ContextTurns()
             defer { turns.end() }
             if let context { try await turns.acquire(context) }
-            return try await transaction(
-                within: nil, turns, at: place, isolation, readOnly, deferrable, tracksCommit, retry, body)
+            return try await transaction(options, within: nil, turns: turns, at: place, body)
         }
         if let context { try await outer.turns.acquire(context) }
         // Takes the write lock first: a sibling's write that held it while waiting for the savepoint's end would
         // deadlock with this one.
         return try await outer.writeLock.withLock {
-            try await transaction(
-                within: outer, outer.turns, at: place, isolation, readOnly, deferrable, tracksCommit, retry, body)
+            try await transaction(options, within: outer, turns: outer.turns, at: place, body)
         }
     }
 
     private func transaction<T>(
+        _ options: TransactionOptions,
         within outer: TransactionJournal?,
-        _ turns: ContextTurns,
+        turns: ContextTurns,
         at place: SourcePlace,
-        _ isolation: IsolationLevel?,
-        _ readOnly: Bool?,
-        _ deferrable: Bool?,
-        _ tracksCommit: Bool,
-        _ retry: RetryPolicy,
         _ body: () async throws -> T
     ) async throws -> T {
         var journal: TransactionJournal?
         do {
-            let result = try await client.withTransaction(
-                isolation: isolation, readOnly: readOnly, deferrable: deferrable, tracksCommit: tracksCommit,
-                retry: retry, fileID: place.fileID, line: place.line
-            ) { scope in
+            let result = try await client.withTransaction(options, at: place) { scope in
                 // Each attempt starts from the restored objects.
                 try journal?.undo()
                 let attempt = TransactionJournal(self, turns) { scope.mayHaveWritten }

@@ -86,30 +86,11 @@ package final class FetchGroup: Sendable {
         let keys: KeyNumbers
         /// The transaction or savepoint that it is part of.
         let scope: ObjectIdentifier?
-        let waiters = RankedMutex<(isDone: Bool, continuations: [CheckedContinuation<Void, Never>])>((false, []), .leaf)
+        let end = AsyncLatch()
 
         init(keys: KeyNumbers, scope: ObjectIdentifier?) {
             self.keys = keys
             self.scope = scope
-        }
-
-        func wait() async {
-            await withCheckedContinuation { continuation in
-                let isDone = waiters.withLock { state in
-                    if !state.isDone { state.continuations.append(continuation) }
-                    return state.isDone
-                }
-                if isDone { continuation.resume() }
-            }
-        }
-
-        func finish() {
-            let continuations = waiters.withLock { state in
-                state.isDone = true
-                defer { state.continuations = [] }
-                return state.continuations
-            }
-            for continuation in continuations { continuation.resume() }
         }
     }
 
@@ -206,12 +187,12 @@ package final class FetchGroup: Sendable {
             }
             switch step {
             case .known(let batch): return batch
-            case .wait(let running): await running.wait()
+            case .wait(let running): await running.end.waitShielded()
             case .loadAlone: return try await load(KeyNumbers([key]))
             case .load(let running):
                 defer {
                     withSlot(slot) { $0.running.removeAll { $0 === running } }
-                    running.finish()
+                    running.end.open()
                 }
                 let batch = try await load(running.keys)
                 keep(batch, slot)

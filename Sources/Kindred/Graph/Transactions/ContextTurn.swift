@@ -5,28 +5,21 @@ import Synchronization
 ///
 /// Other transactions and writes wait until it ends. A wait longer than the pool's acquire timeout is an error.
 final class ContextTurn: Sendable {
-    private struct Waiter {
-        let number: UInt64
-        let holder: any AnyObject & Sendable
-        let continuation: CheckedContinuation<Outcome, Never>
+    typealias Holder = any AnyObject & Sendable
+
+    /// The holder, and the tasks that wait for the turn. Those of the transaction that gets it come in together.
+    private let queue = WaitQueue<Holder?, Holder, Outcome>(nil, order: .any) { current, holder in
+        if current === holder { return .shared }
+        guard current == nil else { return nil }
+        current = holder
+        return .taken
     }
 
-    private struct State {
-        var holder: (any AnyObject & Sendable)?
-        /// First in, first out.
-        var waiters: [Waiter] = []
-        var lastNumber: UInt64 = 0
-    }
-
-    private enum Outcome: Sendable {
+    private enum Outcome {
         case taken
         /// Another task of the same transaction has taken the turn.
         case shared
-        case timedOut
-        case cancelled
     }
-
-    private let state = RankedMutex(State(), .leaf)
 
     /// Waits for the turn; returns true if this call took it, false if the holder had it already.
     ///
@@ -34,23 +27,11 @@ final class ContextTurn: Sendable {
     ///   - holder: a transaction, or a single write.
     ///   - timeout: after which the wait is an error.
     /// - Throws: `KindredError` `.contextBusy` after the timeout, `CancellationError` where the task is cancelled.
-    func acquire(for holder: any AnyObject & Sendable, within timeout: Duration) async throws -> Bool {
-        let quick: (outcome: Outcome?, number: UInt64) = state.withLock { state in
-            if state.holder === holder { return (.shared, 0) }
-            if state.holder == nil {
-                state.holder = holder
-                return (.taken, 0)
-            }
-            state.lastNumber += 1
-            return (nil, state.lastNumber)
-        }
-        let outcome =
-            if let outcome = quick.outcome { outcome } else { await wait(holder, quick.number, timeout) }
-        switch outcome {
-        case .taken: return true
-        case .shared: return false
-        case .cancelled: throw CancellationError()
-        case .timedOut:
+    func acquire(for holder: Holder, within timeout: Duration) async throws -> Bool {
+        if let outcome = queue.answerNow(to: holder) { return outcome == .taken }
+        do {
+            return try await queue.wait(for: holder, by: .now + timeout) == .taken
+        } catch is WaitTimeout {
             throw KindredError(
                 .contextBusy,
                 """
@@ -60,54 +41,8 @@ final class ContextTurn: Sendable {
         }
     }
 
-    private func wait(_ holder: any AnyObject & Sendable, _ number: UInt64, _ timeout: Duration) async -> Outcome {
-        let alarm = Task {
-            try await Task.sleep(for: timeout)
-            give(up: number, .timedOut)
-        }
-        defer { alarm.cancel() }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let outcome: Outcome? = state.withLock { state in
-                    if state.holder === holder { return .shared }
-                    if state.holder == nil {
-                        state.holder = holder
-                        return .taken
-                    }
-                    if Task.isCancelled { return .cancelled }
-                    state.waiters.append(Waiter(number: number, holder: holder, continuation: continuation))
-                    return nil
-                }
-                if let outcome { continuation.resume(returning: outcome) }
-            }
-        } onCancel: {
-            give(up: number, .cancelled)
-        }
-    }
-
-    private func give(up number: UInt64, _ outcome: Outcome) {
-        let waiter = state.withLock { state in
-            state.waiters.firstIndex { $0.number == number }.map { state.waiters.remove(at: $0) }
-        }
-        waiter?.continuation.resume(returning: outcome)
-    }
-
     /// Ends the turn and gives it to the first waiter, with all waiters of the same transaction.
-    func end() {
-        let next: [Waiter] = state.withLock { state in
-            guard let first = state.waiters.first else {
-                state.holder = nil
-                return []
-            }
-            state.holder = first.holder
-            let same = state.waiters.filter { $0.holder === first.holder }
-            state.waiters.removeAll { $0.holder === first.holder }
-            return same
-        }
-        for (place, waiter) in next.enumerated() {
-            waiter.continuation.resume(returning: place == 0 ? .taken : .shared)
-        }
-    }
+    func end() { queue.change { $0 = nil } }
 }
 
 /// The contexts whose turn a transaction holds until its end.

@@ -1,5 +1,4 @@
 import KindredPostgres
-import Synchronization
 
 /// A statement that finds rows for several look-ups by key, with their waiters.
 final class SharedLookup: Sendable {
@@ -35,7 +34,6 @@ final class SharedLookup: Sendable {
 
     private struct Seat {
         let key: ObjectKey
-        var waiter: CheckedContinuation<Found?, any Error>?
         var hasLeft = false
     }
 
@@ -49,7 +47,11 @@ final class SharedLookup: Sendable {
 
     private let entity: EntityRuntime
     private let begin = MonotonicTime.now
-    private let state = RankedMutex(State(), .sharedLookup)
+    /// The seats, and the tasks that wait for the outcome, by their seats.
+    private let queue = WaitQueue<State, Int, Result<Found?, any Error>>(State(), rank: .sharedLookup, order: .any) {
+        state, seat in
+        state.outcome.map { outcome in Result { try outcome.found(state.seats[seat].key) } }
+    }
 
     init(_ entity: EntityRuntime) {
         self.entity = entity
@@ -57,7 +59,7 @@ final class SharedLookup: Sendable {
 
     /// Adds a look-up, before the start.
     func add(_ key: ObjectKey) -> Place {
-        state.withLock { state in
+        queue.change { state in
             state.seats.append(Seat(key: key))
             return Place(lookup: self, seat: state.seats.count - 1)
         }
@@ -69,33 +71,22 @@ final class SharedLookup: Sendable {
     ///
     /// Throws the statement's error, or `CancellationError`. The cancellation of the last waiter cancels the statement.
     func answer(to seat: Int) async throws -> Found? {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { waiter in
-                let answer = state.withLock { state -> Result<Found?, any Error>? in
-                    if let outcome = state.outcome { return Result { try outcome.found(state.seats[seat].key) } }
-                    if state.seats[seat].hasLeft { return .failure(CancellationError()) }
-                    state.seats[seat].waiter = waiter
-                    return nil
-                }
-                if let answer { return waiter.resume(with: answer) }
-                // The cancellation handler may have run before the waiter was set.
-                if Task.isCancelled { leave(seat) }
-            }
-        } onCancel: {
+        let answer: Result<Found?, any Error>
+        do {
+            answer = try await queue.wait(for: seat)
+        } catch {
             leave(seat)
+            throw error
         }
+        return try answer.get()
     }
 
     private func leave(_ seat: Int) {
-        let (waiter, task) = state.withLock { state -> (CheckedContinuation<Found?, any Error>?, Task<Void, Never>?) in
-            if state.outcome != nil { return (nil, nil) }
-            let waiter = state.seats[seat].waiter
-            state.seats[seat].waiter = nil
+        let abandoned = queue.change { state in
             state.seats[seat].hasLeft = true
-            return (waiter, state.isAbandoned ? state.task : nil)
+            return state.isAbandoned && state.outcome == nil ? state.task : nil
         }
-        waiter?.resume(throwing: CancellationError())
-        task?.cancel()
+        abandoned?.cancel()
     }
 
     // MARK: Sending
@@ -104,14 +95,10 @@ final class SharedLookup: Sendable {
     func start(_ client: PostgresClient, then end: @escaping @Sendable () -> Void) {
         let task = Task.detached {
             let outcome = await self.ask(client)
-            let seats = self.state.withLock { state in
-                state.outcome = outcome
-                return state.seats
-            }
             end()
-            for seat in seats { seat.waiter?.resume(with: Result { try outcome.found(seat.key) }) }
+            self.queue.change { $0.outcome = outcome }
         }
-        let isAbandoned = state.withLock { state in
+        let isAbandoned = queue.change { state in
             state.task = task
             return state.isAbandoned
         }
@@ -122,7 +109,7 @@ final class SharedLookup: Sendable {
     private static let ownFaults: [PostgresError.Code] = [.server, .resultTooLarge, .invalidParameter]
 
     private func ask(_ client: PostgresClient) async -> Outcome {
-        let keys = state.withLock { $0.seats.filter { !$0.hasLeft }.map(\.key) }
+        let keys = queue.change { $0.seats.filter { !$0.hasLeft }.map(\.key) }
         if keys.isEmpty { return .none }
         do {
             // The timeout includes the time spent waiting.

@@ -120,7 +120,7 @@ extension ConnectionState {
     }
 
     /// The error of a complete result that is too large.
-    func objection(toSizeOf result: ResultHandle) -> PostgresError? {
+    func sizeViolation(of result: ResultHandle) -> PostgresError? {
         let limit = context.configuration.maximumResultSize
         guard result.memorySize > limit else { return nil }
         let mayTakeEffect = inFlight.first?.request.mayTakeEffect ?? true

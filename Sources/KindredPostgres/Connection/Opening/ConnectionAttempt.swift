@@ -87,7 +87,7 @@ final class ConnectionAttempt: PolledSource {
     }
 
     func finish(_ result: Result<Opened, PostgresError>) {
-        if let waiting = take() {
+        if let waiting = conclude() {
             waiting.resume(with: result.mapError { $0 as any Error })
         } else if case .success(let opened) = result {
             opened.handle.finish()
@@ -95,13 +95,13 @@ final class ConnectionAttempt: PolledSource {
     }
 
     func fail(_ error: any Error) {
-        take()?.resume(throwing: error)
+        conclude()?.resume(throwing: error)
     }
 
     /// Whether the attempt has ended, so that its result is discarded.
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    private func take() -> CheckedContinuation<Opened, any Error>? {
+    private func conclude() -> CheckedContinuation<Opened, any Error>? {
         Poller.shared.removeTimed(self)
         let (waiting, asking) = state.withLock { state in
             defer { state = State(isAsking: state.isAsking, isOver: true) }

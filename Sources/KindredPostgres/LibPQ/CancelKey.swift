@@ -40,7 +40,7 @@ struct CancelKey: Sendable {
     ///
     /// Returns whether the server has taken it.
     @discardableResult
-    func send(timeout: Duration = ConnectionState.patience) -> Bool {
+    func send(timeout: Duration) -> Bool {
         defer { free() }
         return switch way {
         case .key(let key):

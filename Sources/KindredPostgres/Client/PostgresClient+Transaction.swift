@@ -1,13 +1,3 @@
-/// How far a transaction is isolated from concurrent ones.
-public enum IsolationLevel: String, Sendable, Hashable, CaseIterable {
-    /// Each statement sees the rows committed before it began.
-    case readCommitted = "READ COMMITTED"
-    /// All statements see the rows committed before the first.
-    case repeatableRead = "REPEATABLE READ"
-    /// Transactions behave as if they ran one after another; some fail and have to be retried.
-    case serializable = "SERIALIZABLE"
-}
-
 extension PostgresClient {
     /// Runs `body` in a transaction, which covers everything that `body` and its child tasks send over this client.
     ///
@@ -42,13 +32,21 @@ extension PostgresClient {
         line: Int = #line,
         _ body: (PostgresTransaction) async throws -> T
     ) async throws -> T {
-        let place = SourcePlace(fileID: fileID, line: line)
+        let options = TransactionOptions(
+            isolation: isolation, readOnly: readOnly, deferrable: deferrable, tracksCommit: tracksCommit, retry: retry)
+        return try await withTransaction(options, at: SourcePlace(fileID: fileID, line: line), body)
+    }
+
+    /// Runs `body` in a transaction.
+    package func withTransaction<T>(
+        _ options: TransactionOptions, at place: SourcePlace, _ body: (PostgresTransaction) async throws -> T
+    ) async throws -> T {
         if let outer = currentTransaction { return try await savepoint(in: outer, at: place, body) }
         var attempt = 1
         while true {
             do {
-                return try await transaction(Self.begin(isolation, readOnly, deferrable), tracksCommit, place, body)
-            } catch let error where attempt < retry.attempts && RetryPolicy.mayRetry(error) {
+                return try await transaction(options, at: place, body)
+            } catch let error where attempt < options.retry.attempts && RetryPolicy.mayRetry(error) {
                 try await Task.sleep(for: RetryPolicy.pause(after: attempt))
                 attempt += 1
             }
@@ -56,11 +54,7 @@ extension PostgresClient {
     }
 
     /// The task's own transaction on this client.
-    var currentTransaction: PostgresTransaction? {
-        var scope = PostgresTransaction.current
-        while let found = scope, found.client !== self { scope = found.outer }
-        return scope
-    }
+    var currentTransaction: PostgresTransaction? { PostgresTransaction.current(of: self) }
 
     /// Whether the task is in a transaction of this client.
     package var isInTransaction: Bool { currentTransaction != nil }
@@ -68,38 +62,29 @@ extension PostgresClient {
     /// Identifies the task's innermost transaction or savepoint among those that are open; nil outside.
     package var transactionScope: ObjectIdentifier? { currentTransaction.map { ObjectIdentifier($0) } }
 
-    private static func begin(_ isolation: IsolationLevel?, _ readOnly: Bool?, _ deferrable: Bool?) -> String {
-        var text = "BEGIN"
-        if let isolation { text += " ISOLATION LEVEL \(isolation.rawValue)" }
-        if let readOnly { text += readOnly ? " READ ONLY" : " READ WRITE" }
-        if let deferrable { text += deferrable ? " DEFERRABLE" : " NOT DEFERRABLE" }
-        return text
-    }
-
     private func transaction<T>(
-        _ begin: String, _ tracksCommit: Bool, _ place: SourcePlace, _ body: (PostgresTransaction) async throws -> T
+        _ options: TransactionOptions, at place: SourcePlace, _ body: (PostgresTransaction) async throws -> T
     ) async throws -> T {
         guard let lease = currentLease else {
             return try await withExclusive {
-                try await transaction(on: $0.connection, nil, begin, tracksCommit, place, body)
+                try await transaction(options, on: $0.connection, gate: nil, at: place, body)
             }
         }
         try await lease.gate.enter(.transaction)
         defer { lease.gate.leave(.transaction) }
-        return try await transaction(on: lease.lent.connection, lease.gate, begin, tracksCommit, place, body)
+        return try await transaction(options, on: lease.lent.connection, gate: lease.gate, at: place, body)
     }
 
     private func transaction<T>(
+        _ options: TransactionOptions,
         on connection: PooledConnection,
-        _ gate: LeaseGate?,
-        _ begin: String,
-        _ tracksCommit: Bool,
-        _ place: SourcePlace,
+        gate: LeaseGate?,
+        at place: SourcePlace,
         _ body: (PostgresTransaction) async throws -> T
     ) async throws -> T {
         let scope = PostgresTransaction(
-            client: self, connection: connection, outer: PostgresTransaction.current, depth: 0, opening: begin,
-            tracked: tracksCommit ? TrackedID() : nil)
+            client: self, connection: connection, outer: PostgresTransaction.current, depth: 0,
+            opening: options.begin, tracked: options.tracksCommit ? TrackedID() : nil)
         gate?.began(scope)
         let result: T
         do {
@@ -168,7 +153,7 @@ extension PostgresClient {
         observe([PostgresTransactionID.question], rows: [1], kind: .transactionControl)
         let request = Request(
             statements: [PostgresTransactionID.question], traits: Request.Traits(isInTransaction: true),
-            onAnswer: { tracked.take(try? $0.get().last) })
+            onAnswer: { tracked.learn(from: try? $0.get().last) })
         connection.submit(request, by: deadline(nil))
     }
 
@@ -252,5 +237,19 @@ extension PostgresClient {
                 traits: Request.Traits(isInTransaction: end == .commit, end: end, isUndoing: isUndoing),
                 by: deadline, isShielded: true)
         }
+    }
+}
+
+extension PostgresClient: TransactionClient {
+    func query(
+        _ sql: SQL, in scope: PostgresTransaction, timeout: Duration?, at place: SourcePlace
+    ) async throws -> QueryResult {
+        try await called(at: place) {
+            try await PostgresTransaction.$current.withValue(scope) { try await query(sql, timeout: timeout) }
+        }
+    }
+
+    func observeControl(_ statements: [Statement], rows: Int) {
+        observe(statements, rows: [rows], kind: .transactionControl)
     }
 }

@@ -100,8 +100,8 @@ extension ConnectionState {
         switch pending.currentStep {
         case .prepare?, .discard?:
             result.clear()
-        case .execute(_, let position)? where objection(toSizeOf: result) != nil:
-            objection(toSizeOf: result).map { pending.fail($0, at: position) }
+        case .execute(_, let position)? where sizeViolation(of: result) != nil:
+            sizeViolation(of: result).map { pending.fail($0, at: position) }
             result.clear()
         case .execute(let entry, _)?:
             let isBinary = result.isBinary
@@ -179,7 +179,7 @@ extension ConnectionState {
     }
 
     /// A session setting that a statement changed and decoding depends on, if any.
-    private func objection(to handle: ConnectionHandle) -> String? {
+    private func settingViolation(of handle: ConnectionHandle) -> String? {
         // libpq does not tell the encoding of a connection that has ended; its last answers are still valid.
         if handle.isAlive, !handle.usesUTF8 {
             return "client_encoding has to stay UTF8"
@@ -193,12 +193,12 @@ extension ConnectionState {
 
     /// Gives the first request's caller its answer, now that its Sync is confirmed.
     private mutating func finishFirst(_ effects: inout Effects) {
-        if let handle, let objection = objection(to: handle) {
+        if let handle, let violation = settingViolation(of: handle) {
             // Later texts would be decoded wrongly.
             inFlight.first?.fail(
-                PostgresError(.invalidParameter, "The \(objection); the connection was closed"), at: nil)
+                PostgresError(.invalidParameter, "The \(violation); the connection was closed"), at: nil)
             return end(
-                PostgresError(.connectionLost, "The session's settings changed: \(objection)"), &effects)
+                PostgresError(.connectionLost, "The session's settings changed: \(violation)"), &effects)
         }
         if let first = inFlight.first, first.isReset, let error = first.error {
             return resetFailed(error, isBegun: first.isResetBegun, &effects)
@@ -252,5 +252,14 @@ extension ConnectionState {
         else { return false }
         if error.sqlState == .queryCanceled { return pending.mayBeHit || cancellation?.isSending == true }
         return pending.attempts == 0 && pending.isStale
+    }
+
+    /// Reports changed settings to the observers.
+    mutating func tellParameterChanges() {
+        guard let handle, !context.parameterChanges.isEmpty else { return }
+        for change in parameters.changes(handle) {
+            context.parameterChanges.tell(
+                ServerParameterChange(name: change.name, value: change.value, processID: handle.processID))
+        }
     }
 }

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// State shared by a connection and the task that copies over it.
 ///
 /// The connection delivers data under its lock, so nothing here calls back.
@@ -19,14 +17,16 @@ final class CopyOperation: Sendable {
         /// Whether the connection stopped reading until data is taken.
         var isPaused = false
         var result: Result<[QueryResult], any Error>?
-        fileprivate var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     /// The bytes that may be received and not taken.
     static let limit = 512 << 10
 
     let direction: Direction
-    private let state = RankedMutex(State(), .leaf)
+    /// The state, and the tasks that wait for a condition on it.
+    private let queue = WaitQueue<State, @Sendable (State) -> Bool, Void>(State(), order: .any) { state, condition in
+        condition(state) ? () : nil
+    }
 
     init(_ direction: Direction) {
         self.direction = direction
@@ -34,13 +34,7 @@ final class CopyOperation: Sendable {
 
     /// Changes the state and lets the waiters check their condition.
     func change<T: Sendable>(_ body: (inout State) -> T) -> T {
-        let (result, waiters) = state.withLock { state in
-            let result = body(&state)
-            defer { state.waiters = [] }
-            return (result, state.waiters)
-        }
-        for waiter in waiters { waiter.resume() }
-        return result
+        queue.change(body)
     }
 
     /// Adds data; returns whether the connection should pause reading.
@@ -64,8 +58,8 @@ final class CopyOperation: Sendable {
     /// Takes the received data; `wasPaused` means that the connection has to resume reading.
     ///
     /// Under one lock: data may arrive right before the end.
-    func take() -> (taken: Taken, wasPaused: Bool) {
-        state.withLock { state in
+    func drain() -> (taken: Taken, wasPaused: Bool) {
+        queue.change { state in
             defer { (state.chunks, state.size, state.isPaused) = ([], 0, false) }
             if !state.chunks.isEmpty { return (.data(state.chunks), state.isPaused) }
             return (state.result.map { .end($0) } ?? .nothing, state.isPaused)
@@ -77,24 +71,13 @@ final class CopyOperation: Sendable {
         change { state in if state.result == nil { state.result = result } }
     }
 
-    var result: Result<[QueryResult], any Error>? { state.withLock { $0.result } }
+    var result: Result<[QueryResult], any Error>? { queue.change { $0.result } }
 
     /// Whether the server has begun the COPY.
-    var isOpen: Bool { state.withLock { $0.isOpen } }
+    var isOpen: Bool { queue.change { $0.isOpen } }
 
     /// Waits until a condition holds; to cancel the wait, finish the operation.
-    func wait(until condition: @Sendable (State) -> Bool) async {
-        while true {
-            let isMet = state.withLock { condition($0) }
-            if isMet { return }
-            await withCheckedContinuation { waiter in
-                let isMet = state.withLock { state in
-                    if condition(state) { return true }
-                    state.waiters.append(waiter)
-                    return false
-                }
-                if isMet { waiter.resume() }
-            }
-        }
+    func wait(until condition: @escaping @Sendable (State) -> Bool) async {
+        await queue.waitShielded(for: condition)
     }
 }

@@ -27,14 +27,3 @@ struct ReportedParameters {
         return changes
     }
 }
-
-extension ConnectionState {
-    /// Reports changed settings to the observers.
-    mutating func tellParameterChanges() {
-        guard let handle, !context.parameterChanges.isEmpty else { return }
-        for change in parameters.changes(handle) {
-            context.parameterChanges.tell(
-                ServerParameterChange(name: change.name, value: change.value, processID: handle.processID))
-        }
-    }
-}

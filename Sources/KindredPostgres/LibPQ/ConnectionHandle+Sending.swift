@@ -84,7 +84,7 @@ extension ConnectionHandle {
     }
 
     /// Lends the next row of copied data.
-    func takeCopyData(_ body: (ByteView) -> Void) -> CopiedData {
+    func receiveCopyData(_ body: (ByteView) -> Void) -> CopiedData {
         var buffer: UnsafeMutablePointer<CChar>?
         let count = unsafe PQgetCopyData(pointer, &buffer, 1)
         guard count > 0, let buffer = unsafe buffer else { return count == 0 ? .nothing : .end }

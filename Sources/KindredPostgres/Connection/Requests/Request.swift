@@ -49,9 +49,9 @@ final class Request: Sendable {
     /// The COPY, if the script is one.
     let copy: CopyOperation?
     /// The share of a connection, given back with the answer.
-    let lease: ConnectionPool.Lease?
+    let lease: (any ConnectionShare)?
     /// The innermost scope that the hidden statements open.
-    let scope: PostgresTransaction?
+    let scope: (any OpenedScope)?
     /// The caller; nil for internal requests.
     let waiter: CheckedContinuation<[QueryResult], any Error>?
     /// Called with the answer, before the requests behind it are answered; for requests without a waiter.
@@ -63,7 +63,7 @@ final class Request: Sendable {
         script: String? = nil,
         traits: Traits = .init(),
         copy: CopyOperation? = nil,
-        lease: ConnectionPool.Lease? = nil,
+        lease: (any ConnectionShare)? = nil,
         waiter: CheckedContinuation<[QueryResult], any Error>? = nil,
         onAnswer: (@Sendable (Result<[QueryResult], any Error>) -> Void)? = nil
     ) {
@@ -80,7 +80,7 @@ final class Request: Sendable {
     }
 
     /// The request preceded by the statements that open its scope.
-    init(_ request: Request, after openings: [Statement], of scope: PostgresTransaction) {
+    init(_ request: Request, after openings: [Statement], of scope: any OpenedScope) {
         id = request.id
         statements = openings + request.statements
         hiddenCount = openings.count
@@ -176,44 +176,13 @@ protocol RequestScope: Sendable {
     func cancel(_ id: Request.ID) -> Bool
 }
 
-/// A request's result, collected under the mutex and delivered outside of it.
-struct Completion {
-    /// The parties that await a request's end.
-    struct Parties: OptionSet {
-        let rawValue: UInt8
-        /// The caller, with its COPY.
-        static let caller = Parties(rawValue: 1)
-        /// The pool, which takes the share of the connection back.
-        static let pool = Parties(rawValue: 2)
-        static let scope = Parties(rawValue: 4)
-        static let all: Parties = [.caller, .pool, .scope]
-    }
+/// A scope that a request opens, such as a transaction, with the scopes around it.
+protocol OpenedScope: Sendable {
+    /// The request was answered, or was not sent: `count` of its `total` openings took effect.
+    func openingEnded(_ count: Int, of total: Int)
+}
 
-    let request: Request
-    let result: Result<[QueryResult], any Error>
-    /// The number of statements that the server has executed.
-    var executedCount = 0
-    var parties = Parties.all
-
-    /// The number of scope openings that took effect; all of them unless known otherwise.
-    private var openedCount: Int {
-        if case .failure(let error) = result, !(error is ConnectionGone) {
-            return min(executedCount, request.hiddenCount)
-        }
-        return request.hiddenCount
-    }
-
-    /// Gives a shared connection back, then the caller its answer.
-    ///
-    /// On this thread, so that the next waiter does not depend on the caller's task.
-    func finish() {
-        if let lease = request.lease, parties.contains(.pool) { lease.pool.release(lease) }
-        if let scope = request.scope, parties.contains(.scope) {
-            scope.openingEnded(openedCount, of: request.hiddenCount)
-        }
-        guard parties.contains(.caller) else { return }
-        request.onAnswer?(result)
-        request.waiter?.resume(with: result)
-        request.copy?.finish(result)
-    }
+/// A share of a connection, which belongs to a pool.
+protocol ConnectionShare: Sendable {
+    func giveBack()
 }

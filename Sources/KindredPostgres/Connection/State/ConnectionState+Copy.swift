@@ -43,7 +43,7 @@ extension ConnectionState {
         while true {
             let isDiscarded = pending.stop != nil || pending.error != nil
             var row: [UInt8] = []
-            switch handle.takeCopyData({ if !isDiscarded { row = $0.array } }) {
+            switch handle.receiveCopyData({ if !isDiscarded { row = $0.array } }) {
             case .row: break
             case .nothing: return false
             case .end:

@@ -82,10 +82,3 @@ extension ConnectionContext {
         if let risk = SecurityRisk(of: opened.handle) { warnings.log(risk, logger) }
     }
 }
-
-extension PostgresClient {
-    /// Logs a risk once.
-    package func warn(of risk: SecurityRisk) {
-        pool.context.warnings.log(risk, logger)
-    }
-}

@@ -15,12 +15,12 @@ struct SessionWish: Sendable {
     private static let carried = ["client_encoding", "DateStyle", "TimeZone", "standard_conforming_strings"]
 
     /// The settings to make by statement at the session's beginning, and again when it is put back.
-    var pins: [(name: String, value: String)] {
+    var startupSettings: [(name: String, value: String)] {
         guard hasNoOptions else { return [] }
         return [("application_name", applicationName)]
             + Self.carried.compactMap { name in
                 let own = settings.last { $0.name.lowercased() == name.lowercased() }
-                return (own?.value ?? PostgresConfiguration.pinnedSettings[name]).map { (name, $0) }
+                return (own?.value ?? PostgresConfiguration.fixedSettings[name]).map { (name, $0) }
             }
     }
 

@@ -6,20 +6,21 @@ import DequeModule
 /// Methods collect their effects outside of the mutex in an `Effects` value.
 struct ConnectionState: @unchecked Sendable {
     // Unchecked: the handle and the cache's entries never leave the mutex around the only copy of this value; the
-    // handle comes out once, in `Effects.death`, when nothing else uses it any more.
+    // handle comes out once, in `Effects.closedHandle`, when nothing else uses it any more.
 
     /// The actions to take after the mutex is released.
     struct Effects {
         var completions = SmallArray<Completion>()
         /// The scope whose openings took effect, and how many, before their request is answered.
-        var opened: (scope: PostgresTransaction, count: Int)?
+        var opened: (scope: any OpenedScope, count: Int)?
         /// Ask the server to cancel the first request.
         var sendsCancel = false
-        /// The connection has ended: free it and report the reason.
-        var death: (handle: ConnectionHandle, reason: PostgresError)?
+        /// The connection has ended: free it, and report the reason.
+        var closedHandle: ConnectionHandle?
+        var closeReason: PostgresError?
         var deadline = MonotonicTime.never
         /// Asks the server to stop its work for the connection that has ended.
-        var farewell: CancelKey?
+        var cancelAtEnd: CancelKey?
         /// Nothing new may be sent over the connection.
         var isRetired = false
         /// The statements that put the session back were sent.
@@ -34,7 +35,7 @@ struct ConnectionState: @unchecked Sendable {
     let context: ConnectionContext
     let notices: NoticeSink
     /// Settings made by statements when the session began.
-    let pins: [(name: String, value: String)]
+    let startupSettings: [(name: String, value: String)]
     var cache: StatementCache
     /// Requests sent, in the order of their answers.
     var inFlight: Deque<PendingRequest> = []
@@ -59,7 +60,7 @@ struct ConnectionState: @unchecked Sendable {
     init(_ opened: Connector.Opened, context: ConnectionContext) {
         handle = opened.handle
         notices = opened.notices
-        pins = opened.pins
+        startupSettings = opened.startupSettings
         parameters = ReportedParameters(opened.handle)
         socket = opened.handle.socket
         self.context = context
@@ -153,7 +154,8 @@ struct ConnectionState: @unchecked Sendable {
         guard let handle else { return }
         self.handle = nil
         endReason = reason
-        effects.death = (handle, reason)
+        effects.closedHandle = handle
+        effects.closeReason = reason
         // The server was idle: it has not begun any request in flight.
         let isUntouched = isUntouched || (inFlight.first?.error ?? reason).sqlState == .idleSessionTimeout
         for (position, pending) in inFlight.enumerated() {

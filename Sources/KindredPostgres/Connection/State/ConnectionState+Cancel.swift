@@ -70,7 +70,7 @@ extension ConnectionState {
         let leaving = inFlight.filter { $0.leaveAt <= now }
         guard let handle, !leaving.isEmpty else { return }
         guard inFlight.contains(where: \.isAwaited), leaving.allSatisfy(\.request.traits.mayLeave) else {
-            if cancellation == nil { effects.farewell = CancelKey(for: handle) }
+            if cancellation == nil { effects.cancelAtEnd = CancelKey(for: handle) }
             return end(Self.unstopped, &effects)
         }
         for pending in leaving { leave(pending, &effects) }

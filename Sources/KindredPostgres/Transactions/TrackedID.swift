@@ -1,16 +1,4 @@
-import HarmlessText
 import Synchronization
-
-/// The server's number of a transaction; it tells the outcome after the connection was lost.
-public struct PostgresTransactionID: Sendable, Hashable, CustomStringConvertible {
-    /// The number, unique per server and timeline.
-    public let number: UInt64
-    /// The server's timeline, as in the names of its WAL files; a failover begins a new one.
-    public let timeline: String
-
-    /// The number and the timeline, such as `7423 on 00000001`; safe to log.
-    public var description: String { "\(number) on \(timeline)".harmless }
-}
 
 extension PostgresTransactionID {
     /// Reads the current transaction's number; only a transaction that has written has one.
@@ -45,7 +33,7 @@ final class TrackedID: Sendable {
         return [PostgresTransactionID.question]
     }
 
-    func take(_ answer: QueryResult?) {
+    func learn(from answer: QueryResult?) {
         guard let id = PostgresTransactionID(answer: answer) else { return }
         value.withLock { $0 = id }
     }

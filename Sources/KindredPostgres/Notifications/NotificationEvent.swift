@@ -1,21 +1,3 @@
-/// A notification sent with NOTIFY or `pg_notify`.
-///
-/// Every role that may connect to the database can send one: treat the payload as untrusted input.
-public struct PostgresNotification: Sendable, Hashable {
-    /// The channel.
-    public let channel: String
-    /// The payload; may be empty.
-    public let payload: String
-    /// The process of the sending session.
-    public let processID: Int32
-
-    package init(channel: String, payload: String, processID: Int32) {
-        self.channel = channel
-        self.payload = payload
-        self.processID = processID
-    }
-}
-
 /// An event of a listener.
 public enum NotificationEvent: Sendable, Hashable {
     /// A notification.

@@ -72,37 +72,26 @@ extension PostgresClient {
             logger.trace("\(event.sql.harmlessLines())", metadata: metadata)
         }
     }
-}
 
-extension PostgresClient {
-    /// The server's notices and warnings to this client's sessions, and why it ended one.
+    /// Runs the body of a public method, so that observers learn where it was called.
     ///
-    /// From the call on until the loop is left or the client is closed; the last thousand pending ones are kept. They
-    /// may quote values of rows. Sends nothing.
-    public func notices() -> AsyncStream<ServerMessage> {
-        pool.context.notices.stream()
+    /// The outermost call counts; inner ones are the library's. Without observers, and outside of transactions, only
+    /// `body` runs.
+    package func called<T>(
+        at fileID: String,
+        _ line: Int,
+        _ body: () async throws -> T
+    ) async rethrows -> T {
+        // The error of a failed transaction names the line too.
+        guard isObserved || isInTransaction, SourcePlace.current == nil, !SourcePlace.isInside(fileID) else {
+            return try await body()
+        }
+        return try await SourcePlace.$current.withValue(SourcePlace(fileID: fileID, line: line), operation: body)
     }
-}
 
-/// A changed setting of a session, as reported by the server.
-public struct ServerParameterChange: Sendable, Hashable {
-    /// The setting's name, such as `TimeZone` or `in_hot_standby`.
-    public let name: String
-    /// Its new value.
-    public let value: String
-    /// The server process of the session.
-    public let processID: Int32
-}
-
-extension PostgresClient {
-    /// The changes of settings that the server reports, such as `TimeZone`, `in_hot_standby` and, from 18 on,
-    /// `search_path`.
-    ///
-    /// From the call on until the loop is left or the client is closed; the last thousand pending ones are kept. A
-    /// change is noticed with the next answer over its connection, or at once while that is idle; earlier changes are
-    /// reported too. Sends nothing; while there are listeners each answer costs a check of some fifteen settings. A
-    /// `client_encoding` other than UTF8 ends its connection instead.
-    public func parameterChanges() -> AsyncStream<ServerParameterChange> {
-        pool.context.parameterChanges.stream()
+    /// Runs `body` for a known place.
+    package func called<T>(at place: SourcePlace?, _ body: () async throws -> T) async rethrows -> T {
+        guard let place else { return try await body() }
+        return try await called(at: place.fileID, place.line, body)
     }
 }

@@ -23,11 +23,11 @@ enum Connector {
         let handle: ConnectionHandle
         let notices: NoticeSink
         /// Settings made by statements.
-        var pins: [(name: String, value: String)] = []
+        var startupSettings: [(name: String, value: String)] = []
     }
 
-    /// A client's knowledge of its server's startup.
-    final class Manner: Sendable {
+    /// The requirements of a client's server on startup, as far as they are known.
+    final class StartupRequirements: Sendable {
         /// Whether the server refuses startup options, as PgBouncer does.
         fileprivate let refusesOptions = Atomic(false)
     }
@@ -36,7 +36,7 @@ enum Connector {
     ///
     /// At the deadline the task fails at once; the thread ends the attempt later.
     static func open(
-        _ configuration: PostgresConfiguration, _ manner: Manner, logger: Logger?,
+        _ configuration: PostgresConfiguration, _ requirements: StartupRequirements, logger: Logger?,
         notices: StreamObservers<ServerMessage>? = nil,
         onNotification: (@Sendable (PostgresNotification) -> Void)? = nil
     ) async throws -> Opened {
@@ -54,11 +54,11 @@ enum Connector {
                     try Poller.shared.addTimed(attempt)
                     Poller.shared.wake(by: deadline)
                     guard let provider = configuration.passwordProvider else {
-                        return try start(attempt, configuration, manner, parameters, sink)
+                        return try start(attempt, configuration, requirements, parameters, sink)
                     }
                     attempt.ask(provider) { password throws(PostgresError) in
                         try start(
-                            attempt, configuration, manner, parameters + [("password", password.text)], sink)
+                            attempt, configuration, requirements, parameters + [("password", password.text)], sink)
                     }
                 } catch {
                     attempt.fail(error)
@@ -70,7 +70,7 @@ enum Connector {
     }
 
     private static func start(
-        _ attempt: ConnectionAttempt, _ configuration: PostgresConfiguration, _ manner: Manner,
+        _ attempt: ConnectionAttempt, _ configuration: PostgresConfiguration, _ requirements: StartupRequirements,
         _ parameters: [(keyword: String, value: String)], _ notices: NoticeSink
     ) throws(PostgresError) {
         let plainWish = SessionWish(configuration)
@@ -81,7 +81,7 @@ enum Connector {
                     var wish = plainWish
                     var opened: Opened
                     do throws(PostgresError) {
-                        wish.hasNoOptions = manner.refusesOptions.load(ordering: .relaxed) && !hasOwnOptions
+                        wish.hasNoOptions = requirements.refusesOptions.load(ordering: .relaxed) && !hasOwnOptions
                         opened = try connect(
                             wish.hasNoOptions ? withoutOptions(parameters) : parameters, attempt, notices)
                     } catch {
@@ -90,9 +90,9 @@ enum Connector {
                         else { throw error }
                         wish.hasNoOptions = true
                         opened = try connect(withoutOptions(parameters), attempt, notices)
-                        manner.refusesOptions.store(true, ordering: .relaxed)
+                        requirements.refusesOptions.store(true, ordering: .relaxed)
                     }
-                    opened.pins = wish.pins
+                    opened.startupSettings = wish.startupSettings
                     do throws(PostgresError) {
                         try prepare(opened, wish, attempt)
                     } catch {
@@ -157,8 +157,8 @@ enum Connector {
         guard handle.stopBlocking(), handle.enterPipelineMode() else {
             throw PostgresError(.connectionFailed, "\(attempt.address) cannot be used in pipeline mode")
         }
-        if let objection = try objection(to: handle, wish, attempt) {
-            throw PostgresError(.connectionFailed, "\(attempt.address) cannot be used: \(objection)")
+        if let violation = try violation(of: handle, wish, attempt) {
+            throw PostgresError(.connectionFailed, "\(attempt.address) cannot be used: \(violation)")
         }
     }
 

@@ -21,21 +21,21 @@ extension Connector {
     /// except the search path: a wrong one could change which functions and tables statements use.
     ///
     /// The session is in pipeline mode and does not block; this method does, until the attempt's deadline.
-    static func objection(
-        to handle: ConnectionHandle, _ wish: SessionWish, _ attempt: ConnectionAttempt
+    static func violation(
+        of handle: ConnectionHandle, _ wish: SessionWish, _ attempt: ConnectionAttempt
     ) throws(PostgresError) -> String? {
         var reportedPath = handle.parameter("search_path")
         let asksForPath = wish.searchPath != nil && reportedPath == nil
         let needs = wish.needs
         // In this order: settings are made before they are checked.
-        var questions = wish.pins.map { Question.setting($0.name, to: $0.value) }
-        let pinCount = questions.count
+        var questions = wish.startupSettings.map { Question.setting($0.name, to: $0.value) }
+        let settingCount = questions.count
         questions += needs.map { Question.current($0.name) }
         questions += wish.settings.map { Question.comparing($0.name, with: $0.value) }
         if asksForPath { questions.append(Question.current("search_path")) }
         var answers = questions.isEmpty ? [] : try ask(questions, handle, attempt)[...]
-        for answer in answers.prefix(pinCount) { _ = try answer.get() }
-        answers = answers.dropFirst(pinCount)
+        for answer in answers.prefix(settingCount) { _ = try answer.get() }
+        answers = answers.dropFirst(settingCount)
         for (name, value) in expected {
             guard let reported = handle.parameter(name) else { continue }
             if reported != value, !reported.hasPrefix("\(value),") {

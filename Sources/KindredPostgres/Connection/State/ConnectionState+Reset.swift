@@ -66,9 +66,9 @@ extension ConnectionState {
             isSent = values.isEmpty ? handle.send(text, Bindings()) : handle.send(text, texts: values)
         }
         for text in Self.statements { send(text) }
-        for pin in pins {
-            let setting = Connector.Question.setting(pin.name, to: pin.value)
-            send(setting.text, setting.values)
+        for setting in startupSettings {
+            let question = Connector.Question.setting(setting.name, to: setting.value)
+            send(question.text, question.values)
         }
         if includesPrepared { send("DEALLOCATE ALL") }
         send("COMMIT")
