@@ -265,7 +265,7 @@ public final class PostgresTransaction: Sendable, RequestScope {
         /// Whether anything was sent.
         let isOpened: Bool
         let firstError: PostgresError?
-        /// Why nothing is left to commit or roll back.
+        /// The reason why nothing is left to commit or roll back; nil if something is.
         let brokenBy: PostgresError?
     }
 
