@@ -14,8 +14,9 @@ extension PostgresClient {
         guard types.seeks(unknown) else { return }
         do {
             for catalog in try await send([Self.typeCatalog]) { try register(catalog) }
+            types.wereSought(unknown)
         } catch {
-            types.seekAgain(unknown)
+            // The next result with such a type asks again.
         }
     }
 

@@ -117,6 +117,8 @@ extension ConnectionState {
             effects.sendsCancel = inFlight.first?.stop != nil
         }
         sendHeld(&effects)
+        // The last answer may have come before: an idle session's time was not set then.
+        effects.deadline = min(effects.deadline, resetIsDue)
     }
 
     /// Stops requests past their deadline; returns the next deadline.

@@ -126,7 +126,11 @@ final class Request: Sendable {
     /// Whether it may take effect although its answer is missing: it ends no transaction, is in none, and may write.
     var mayTakeEffect: Bool {
         guard !traits.isInTransaction, traits.end != .rollback, !traits.isDescription else { return false }
-        return script != nil || statements.contains { $0.text.mayWrite }
+        // COMMIT has the effect of what was sent before it; beside others it has theirs.
+        return script != nil
+            || statements.contains {
+                $0.text.mayWrite && (statements.count == 1 || $0.text.effect != .transactionControl)
+            }
     }
 
     /// Whether a part of it may have taken effect although the server has reported an error.

@@ -18,6 +18,15 @@ extension StatementText {
     var mayWrite: Bool {
         mayChangeSession
             || !begins(with: ["SELECT", "FETCH", "DECLARE", "CLOSE", "BEGIN", "SAVEPOIN", "SET", "SHOW", "EXPLAIN"])
+                && !isRecursiveQuery
+    }
+
+    /// Whether it begins WITH RECURSIVE: of the library's own statements those only read.
+    private var isRecursiveQuery: Bool {
+        text.withBytes { bytes in
+            var words = FirstWords(bytes)
+            return words.next() == "WITH" && words.next() == "RECURSIV"
+        }
     }
 
     /// Whether its transaction may have a number afterwards; not SET, LOCK and their like, which may have to come before the
@@ -33,8 +42,11 @@ extension StatementText {
     /// Whether it may write rows: settings do not.
     var mayWriteRows: Bool { mayWrite && !begins(with: ["SET", "RESET", "SHOW"]) }
 
-    /// Whether it may commit a part of its work before it ends.
-    var mayCommitInside: Bool { begins(with: ["CALL", "DO"]) }
+    /// Whether it may commit a part of its work before it ends: one table of several, or an index that is not valid yet.
+    var mayCommitInside: Bool {
+        begins(with: ["CALL", "DO", "VACUUM", "ANALYZE", "ANALYSE", "CLUSTER", "REINDEX"])
+            || effect == .lasting && text.uppercased().contains("CONCURRENTLY")
+    }
 
     /// Whether the first word is COPY.
     var isCopy: Bool { begins(with: ["COPY"]) }

@@ -22,7 +22,10 @@ extension ConnectionState {
 
     static let statements = [
         // The isolation of the session's transactions may be among the changed settings.
-        "BEGIN ISOLATION LEVEL READ COMMITTED NOT DEFERRABLE", "SET SESSION AUTHORIZATION DEFAULT", "RESET ALL",
+        "BEGIN ISOLATION LEVEL READ COMMITTED NOT DEFERRABLE", "SET SESSION AUTHORIZATION DEFAULT",
+        // Servers before 17.1, 16.5, 15.9 … set the role to none with it, and RESET ALL leaves it out: that of ALTER ROLE … SET
+        // role, or of the configuration, would be gone.
+        "RESET ROLE", "RESET ALL",
         "CLOSE ALL", "UNLISTEN *", "SELECT pg_catalog.pg_advisory_unlock_all()", "DISCARD SEQUENCES", "DISCARD TEMP",
     ]
 

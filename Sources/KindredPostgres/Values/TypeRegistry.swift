@@ -81,11 +81,10 @@ package final class TypeRegistry: Sendable {
         }
     }
 
-    /// Whether one of these types is still unknown, and the catalog was not asked for it; it counts as asked for then.
+    /// Whether one of these types is still unknown, and the catalog has not answered about it.
     func seeks(_ types: [PostgresDataType]) -> Bool {
         let unknown = types.filter { !isKnown($0) }
-        return !unknown.isEmpty
-            && state.withLock { state in unknown.reduce(false) { state.sought.insert($1).inserted || $0 } }
+        return !unknown.isEmpty && state.withLock { state in unknown.contains { !state.sought.contains($0) } }
     }
 
     /// Whether the types of the catalog were registered.
@@ -96,9 +95,9 @@ package final class TypeRegistry: Sendable {
         state.withLock { $0.isRead = true }
     }
 
-    /// Counts types as not asked for, after the catalog could not be read.
-    func seekAgain(_ types: [PostgresDataType]) {
-        state.withLock { $0.sought.subtract(types) }
+    /// Called when the catalog has answered about types; tasks that need them before that ask too, and wait.
+    func wereSought(_ types: [PostgresDataType]) {
+        state.withLock { $0.sought.formUnion(types) }
     }
 
     /// The kind of a type that is not built in.

@@ -67,6 +67,22 @@ private let schema = """
         }
     }
 
+    @Test(
+        .database(
+            .sql(
+                """
+                CREATE TABLE note (id integer PRIMARY KEY, parent_id integer REFERENCES note);
+                COMMENT ON CONSTRAINT note_parent_id_fkey ON note IS '@kindred {"deleteRule": "cascade"}';
+                INSERT INTO note VALUES (1, NULL), (2, 1), (3, 1), (4, 2), (5, NULL);
+                """)))
+    func aRequestCountsTheRowsThatItSelects() async throws {
+        try await withDatabase { database, context, other in
+            let count = try await context.fetch("note").where("id < 3").delete()
+            #expect(count == 2)
+            #expect(try await other.values("SELECT id FROM note") == [5])
+        }
+    }
+
     @Test(.database(.sql(schema))) func objectsReachedThroughRowsWithoutObjectsAreReadAgain() async throws {
         try await withDatabase { database, context, other in
             let root = try await context.fetch("node").where("id = 1").one()

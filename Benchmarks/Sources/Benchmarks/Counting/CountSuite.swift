@@ -81,12 +81,14 @@ struct CountSuite: Sendable {
                 CountTable.number(counts.allocations), CountTable.change(before?.allocations, counts.allocations),
                 CountTable.number(counts.instructions), CountTable.change(before?.instructions, counts.instructions),
             ])
-            growths += baseline.growths(to: counts, of: work.name)
+            growths += baseline.growths(to: counts, of: work)
         }
         writeColumns(lines)
         print("Statements are those of one run, with transaction control; the rest is of one object, row or table.")
         if Callgrind.path == nil {
             print("Instructions were not counted: that needs valgrind, and its headers where this was built.")
+        } else if !baseline.isComparable {
+            print("Instructions were not compared: the baseline's are of another compiler or architecture.")
         }
         if let bytes {
             print("A held object takes \(CountTable.number(bytes)) bytes beside its row (\(HeldObjects.count) held).")
@@ -119,12 +121,12 @@ extension Baseline {
     ) {
         for (name, new) in counted {
             var counts = new
-            if counts.instructions == nil, architecture == Self.architecture {
+            if counts.instructions == nil, isComparable {
                 counts.instructions = self.counts[name]?.instructions
             }
             self.counts[name] = counts
         }
-        architecture = Self.architecture
+        (architecture, compiler) = (Self.architecture, Self.compiler)
         bytesPerObject = bytes ?? bytesPerObject
         bytesOfModel = memory?.model ?? bytesOfModel
     }

@@ -27,8 +27,11 @@ extension DatabaseContext {
     func deleteInTransaction(_ request: SelectQuery, of entity: EntityRuntime) async throws -> Int {
         var search = DeletionSearch(self, deletionRules([entity.index]), isLocking: true)
         try await search.add(request, of: entity)
-        guard search.found[entity.index]?.keys.isEmpty == false else { return 0 }
-        return try await perform(search, keepsRows: true).found[entity.index]?.keys.count ?? 0
+        // Without the rows of the entity that a rule deletes with them.
+        let selected = search.found[entity.index]?.keys ?? []
+        guard !selected.isEmpty else { return 0 }
+        let deleted = try await perform(search, keepsRows: true).found[entity.index]?.rows ?? [:]
+        return selected.count { deleted[$0] != nil }
     }
 
     /// - Parameter keepsRows: whether a trigger, rule or policy may keep rows; otherwise that is an error.
