@@ -1,6 +1,6 @@
 import HarmlessText
 
-/// Why migrations were not applied.
+/// The reason why migrations were not applied.
 public struct MigrationError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure; stable, for `switch` and `==`.
     public struct Code: Sendable, Hashable, CustomStringConvertible {

@@ -13,7 +13,7 @@ public import KindredPostgres
 public struct Migrations: Sendable {
     /// The folder's path.
     public let folder: String
-    /// How long to wait while another process applies migrations.
+    /// The longest time to wait while another process applies migrations.
     public var lockTimeout: Duration = .seconds(600)
     /// Whether a file may run although one with a higher number has; by default that is an error.
     public var allowsOutOfOrder = false
@@ -126,7 +126,7 @@ public struct Migrations: Sendable {
 
 /// The state of one file.
 public struct MigrationStatus: Sendable, Hashable {
-    /// Where a file stands.
+    /// The state of a file.
     public enum State: String, Sendable {
         /// It has run.
         case applied
@@ -144,7 +144,7 @@ public struct MigrationStatus: Sendable, Hashable {
     public let number: Int64
     /// The file's name; that of the record if it is missing.
     public let name: String
-    /// Where it stands.
+    /// The file's state.
     public let state: State
     /// When it ran, as the server writes the time.
     public let appliedAt: String?
@@ -166,7 +166,7 @@ public struct MigrationStatus: Sendable, Hashable {
         return result.sorted { $0.number < $1.number }
     }
 
-    /// Why nothing can run as long as the file stands so.
+    /// The error that keeps all files from running in this state; nil if none does.
     var error: MigrationError? {
         switch state {
         case .applied, .pending: nil

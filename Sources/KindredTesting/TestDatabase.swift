@@ -78,7 +78,7 @@ public final class TestDatabase: Sendable {
     }
 }
 
-/// Why a test got no database.
+/// The reason why a test got no database.
 public struct TestDatabaseError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure; stable, for `switch` and `==`.
     public struct Code: Sendable, Hashable, CustomStringConvertible {

@@ -40,7 +40,7 @@ final class TestRun: Sendable {
         session.cancel()
     }
 
-    /// Drops stale databases of ended processes; those that the role may not drop stay.
+    /// Drops stale databases of ended processes; databases that the role may not drop stay.
     static func dropDatabasesOfEndedRuns(over client: PostgresClient) async {
         guard
             let names = try? await client.query(

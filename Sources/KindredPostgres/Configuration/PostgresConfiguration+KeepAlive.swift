@@ -10,7 +10,7 @@ extension PostgresConfiguration {
         public var interval: Duration = .seconds(2)
         /// The connection is dead after this many unanswered probes.
         public var count = 3
-        /// How long sent data may stay unacknowledged (TCP_USER_TIMEOUT); nil is the system's choice.
+        /// The longest time that sent data may stay unacknowledged (TCP_USER_TIMEOUT); nil is the system's choice.
         public var userTimeout: Duration? = .seconds(10)
 
         /// The defaults.

@@ -1,6 +1,6 @@
 import HarmlessText
 
-/// Where the database is, which role to connect as, and how connections are kept.
+/// The place of the database, the role to connect as, and the limits of connections.
 ///
 /// ```swift
 /// var configuration = try PostgresConfiguration(uri: "postgres://app@db.example.org/shop")
@@ -31,7 +31,7 @@ public struct PostgresConfiguration: Sendable {
     public var applicationName = "kindred"
     /// How connections are encrypted and the server is verified.
     public var tls = TLS()
-    /// Which servers fit, if there are several.
+    /// The kind of server to use, if there are several.
     public var targetSession = TargetSession.any
     /// The search path of each session; nil leaves it to the server.
     ///
@@ -57,17 +57,17 @@ public struct PostgresConfiguration: Sendable {
     public var options: String?
     /// Parameters passed to libpq unread, such as keep-alives.
     var passedOn: [String: String] = [:]
-    /// How long connecting may take, over all endpoints.
+    /// The longest time that connecting may take, over all endpoints.
     public var connectTimeout: Duration = .seconds(10)
-    /// How long a statement may take, including the wait for a connection, before it is cancelled; nil is no limit.
+    /// The longest time of a statement, including the wait for a connection, before it is cancelled; nil is no limit.
     public var statementTimeout: Duration? = .seconds(30)
-    /// How long the caller of a cancelled statement waits for the server's confirmation.
+    /// The time for which the caller of a cancelled statement waits for the server's confirmation.
     ///
     /// After a timeout or the task's cancellation the server is asked to stop, which it mostly does within a
     /// millisecond; the connection stays usable. Past this time the caller continues and the connection is closed. Zero
     /// never waits. Raise it for a distant or busy server: each statement that it stops too late costs a connection.
     public var cancellationGrace: Duration = .milliseconds(150)
-    /// How many prepared statements a connection keeps; 0 behind transaction poolers.
+    /// The number of prepared statements that a connection keeps; 0 behind transaction poolers.
     public var statementCacheCapacity = 256
     /// The largest result in memory, in bytes; a larger one fails with `.resultTooLarge`.
     ///
@@ -75,11 +75,11 @@ public struct PostgresConfiguration: Sendable {
     /// statement is cancelled, and if 16 MiB more arrive the connection is closed. Streams and COPY hold less than a
     /// megabyte at a time, unless a row is larger, and have no other limit. A gibibyte by default.
     public var maximumResultSize = 1 << 30
-    /// How many bytes of requests may be in flight on one connection; further statements wait.
+    /// The number of bytes of requests that may be in flight on one connection; further statements wait.
     ///
     /// A larger statement is sent alone. Four mebibytes by default.
     public var maximumBytesInFlight = 4 << 20
-    /// How long the thread that waits for answers polls before it sleeps; zero, the default, sleeps at once.
+    /// The time for which the thread that waits for answers polls before it sleeps; zero, the default, sleeps at once.
     ///
     /// On the same machine waking a thread takes longer than a look-up. The thread polls only while one connection, and no
     /// other, answers at intervals below twice this time, as in a loop of look-ups. Polling occupies a processor while
@@ -185,7 +185,7 @@ extension PostgresConfiguration {
         public init() {}
     }
 
-    /// Which servers fit, as libpq's `target_session_attrs`.
+    /// The kind of server to use, as libpq's `target_session_attrs`.
     public enum TargetSession: String, Sendable, Hashable, CaseIterable {
         /// Every server.
         case any
@@ -209,7 +209,7 @@ extension PostgresConfiguration {
         public var minimumConnections = 0
         /// The largest number of requests that share a connection.
         public var pipelineDepth = 16
-        /// How long a request waits for a connection.
+        /// The longest time that a request waits for a connection.
         public var acquireTimeout: Duration = .seconds(5)
         /// A connection idle for this long is closed.
         public var idleTimeout: Duration = .seconds(300)

@@ -5,7 +5,7 @@
 /// Linux does the same before it halts a processor (`haltpoll`). The poller never polls for several connections: with
 /// more traffic there is less to gain, and the thread would hardly ever sleep.
 struct BusyPolling {
-    /// How many fast answers of one connection it takes before polling is tried: at first, and at most.
+    /// The number of fast answers of one connection before polling is tried: at first, and at most.
     static let habits = 4...256
 
     /// The source that had input since the last call of `end`, and how long to poll for it.
@@ -14,7 +14,7 @@ struct BusyPolling {
     /// The only source that had input before that.
     private var last: ObjectIdentifier?
     private var lastTime = MonotonicTime(nanoseconds: 0)
-    /// How many answers of that source have followed each other fast.
+    /// The number of that source's answers that have followed each other fast.
     private var count = 0
     private var habit = Self.habits.lowerBound
     private var isTried = false

@@ -10,7 +10,7 @@ import Synchronization
 
 /// A source of events for the poller: a connection with its socket, or a pool with its deadlines.
 protocol PolledSource: AnyObject, Sendable {
-    /// How long the thread may poll for its input without sleeping, in nanoseconds.
+    /// The longest time that the thread may poll for its input without sleeping, in nanoseconds.
     var busyPollingLimit: UInt64 { get }
     /// The socket is readable, writable, or has failed. Runs on the poller's thread.
     func socketIsReady()

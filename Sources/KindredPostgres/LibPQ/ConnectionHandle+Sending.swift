@@ -10,7 +10,7 @@ import CLibPQ
 
 /// Sending: libpq copies texts and parameters into its buffer before these functions return.
 extension ConnectionHandle {
-    /// How much of its buffer libpq could write.
+    /// The part of its buffer that libpq could write.
     enum Flushed {
         case all, partly, failed
     }

@@ -24,7 +24,7 @@ final class NoticeSink: Sendable {
         self.onNotification = onNotification
     }
 
-    /// Why the server ended the session, if it sent a reason.
+    /// The server's reason for ending the session, if it sent one.
     var lastWords: PostgresError? { fatal.withLock { $0 } }
 
     /// The bytes of all notices and notifications.

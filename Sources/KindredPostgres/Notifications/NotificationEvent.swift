@@ -7,7 +7,7 @@ public enum NotificationEvent: Sendable, Hashable {
     /// Later notifications come after this event.
     case missed(Reason)
 
-    /// Why notifications may be missing.
+    /// The reason why notifications may be missing.
     public enum Reason: Sendable, Hashable {
         /// The connection was lost and has been replaced.
         case reconnected

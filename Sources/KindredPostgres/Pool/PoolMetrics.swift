@@ -4,7 +4,7 @@ public struct PoolMetrics: Sendable, Hashable {
     public var idle = 0
     /// Connections that run statements or are leased.
     public var inUse = 0
-    /// Those of them with a transaction or lease.
+    /// Connections in use by a transaction or lease.
     public var leased = 0
     /// Connections tested after a long idle time.
     public var testing = 0

@@ -44,7 +44,7 @@ extension PoolStateMachine {
         open(now, &actions)
     }
 
-    /// Why a connection ended.
+    /// The reason why a connection ended.
     enum End {
         /// By the client, or by a server limit on this session.
         case own

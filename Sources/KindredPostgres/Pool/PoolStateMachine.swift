@@ -11,7 +11,7 @@ struct PoolStateMachine {
 
     /// How a caller uses a connection.
     enum Use: Sendable, Equatable {
-        /// A single statement beside those of other tasks.
+        /// A single statement beside other tasks' statements.
         case shared
         /// A transaction or lease: exclusive.
         case exclusive

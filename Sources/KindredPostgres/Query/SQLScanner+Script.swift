@@ -35,14 +35,14 @@ private struct ScriptSplitter {
     private var scanner = SQLScanner()
     private var result: [SQLScanner.ScriptStatement] = []
     private var line = 1
-    /// Where the statement begins, once something of it was seen.
+    /// The place where the statement begins, once something of it was seen.
     private var start: (position: Int, line: Int)?
     private var backslashLine: Int?
     /// The lines of the open parentheses.
     private var parentheses: [Int] = []
     /// The lines of BEGIN ATOMIC and CASE that are open in the body of a function.
     private var blocks: [Int] = []
-    /// Where the present quotes or comment begin.
+    /// The place where the present quotes or comment begin.
     private var quote = (position: 0, line: 1)
     private var word: [UInt8] = []
     /// The first four words, in capitals.

@@ -17,7 +17,7 @@ package struct SQLScanner {
     /// The last two characters outside of quotes and comments.
     private var last: (before: UInt8, at: UInt8) = (0, 0)
 
-    /// Why a parameter is not allowed here.
+    /// The reason why a parameter is not allowed here; nil if it is.
     var reasonAgainstParameter: String? {
         switch state {
         case .plain: nil

@@ -23,7 +23,7 @@ final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt8> {
 
     static let null: UInt32 = 1 << 31
 
-    /// A buffer for `count` values of `size` bytes together, which `fill` writes; those that it leaves out are NULL.
+    /// A buffer for `count` values of `size` bytes together, which `fill` writes; values that it leaves out are NULL.
     @inline(__always)
     static func filled(
         _ columns: RowColumns, count: Int, size: Int, _ fill: (inout Writer) -> Void

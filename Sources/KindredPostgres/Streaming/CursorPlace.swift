@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Where a cursor lives: in the task's transaction, on the task's exclusive connection, or on one of its own.
+/// The place of a cursor: in the task's transaction, on the task's exclusive connection, or on one of its own.
 enum CursorPlace {
     case transaction(PostgresTransaction)
     case lease(ConnectionLease)

@@ -102,7 +102,7 @@ package final class ServerCursor {
     }
 }
 
-/// How many rows make up some hundred kilobytes.
+/// The number of rows that make up some hundred kilobytes.
 struct PortionSize {
     private static let bytes = 512 << 10
 

@@ -282,7 +282,7 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
         /// Whether anything was sent.
         let isOpened: Bool
         let firstError: PostgresError?
-        /// Why nothing is left to commit or roll back.
+        /// The reason why nothing is left to commit or roll back; nil if something is.
         let brokenBy: PostgresError?
     }
 

@@ -1,4 +1,4 @@
-/// How often a transaction's closure runs after serialization failures and deadlocks.
+/// The number of times a transaction's closure runs after serialization failures and deadlocks.
 public struct RetryPolicy: Sendable, Hashable {
     /// The maximum number of runs.
     public let attempts: Int

@@ -1,4 +1,4 @@
-/// How far a transaction is isolated from concurrent ones.
+/// The isolation of a transaction from concurrent ones.
 public enum IsolationLevel: String, Sendable, Hashable, CaseIterable {
     /// Each statement sees what was committed before it began.
     case readCommitted = "READ COMMITTED"

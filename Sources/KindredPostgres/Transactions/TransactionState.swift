@@ -44,14 +44,14 @@ struct TransactionState {
     var waiting: Deque<Waiting> = []
     /// The error that aborted the transaction.
     private(set) var firstError: PostgresError?
-    /// Where in the program the statement that failed it was asked for, if that is known.
+    /// The place in the program of the statement that failed the transaction, if known.
     private var firstPlace: SourcePlace?
 
     static var ended: PostgresError {
         PostgresError(.transactionEnded, "The transaction has ended; a task that outlives it cannot use it")
     }
 
-    /// Why the transaction is over; nothing is sent then, as it would be committed at once.
+    /// The reason why the transaction is over; nothing is sent then, as it would be committed at once.
     var brokenBy: PostgresError? { firstError?.code == .transactionBroken ? firstError : nil }
 
     /// Whether requests wait, for the opening or for a savepoint's end.

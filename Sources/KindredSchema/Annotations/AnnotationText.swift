@@ -20,7 +20,7 @@ struct AnnotationText {
         case other
     }
 
-    /// Why a comment is malformed.
+    /// The reason why a comment is malformed.
     struct Malformed: Error {
         let reason: String
     }

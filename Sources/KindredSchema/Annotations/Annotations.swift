@@ -4,7 +4,7 @@ import KindredPostgres
 package struct AnnotationProblem: Sendable {
     /// The table or view concerned.
     package var entity: QualifiedName
-    /// Where it is written.
+    /// The place where it is written.
     package var location: String
     package var reason: String
 }
@@ -25,7 +25,7 @@ struct Annotations {
     private(set) var tableComments: [UInt32: String] = [:]
     private(set) var columnComments: [UInt32: [Int16: String]] = [:]
     var problems: [AnnotationProblem] = []
-    /// Where the annotations are written that are left out.
+    /// The places of the annotations that are left out.
     private let omitted: Set<String>
 
     /// - Parameter omitted: The locations of comments whose annotations are not read.

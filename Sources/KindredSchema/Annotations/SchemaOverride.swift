@@ -8,7 +8,7 @@
 /// //     '@kindred {"name": "owner", "inverse": "emails", "deleteRule": "cascade"}'
 /// ```
 public struct SchemaOverride: Sendable, Hashable {
-    /// Which of a table's pairs of foreign keys makes it a helper table.
+    /// The pair of foreign keys that makes a table a helper table.
     public enum HelperChoice: Sendable, Hashable {
         /// The table is not a helper.
         case noHelper

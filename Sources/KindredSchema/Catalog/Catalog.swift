@@ -10,7 +10,7 @@ package struct Catalog: Sendable {
     package var constraints: [Constraint] = []
     /// Foreign keys on a single partition, or to one, in terms of the partitioned tables.
     package var partitionKeys: [PartitionKey] = []
-    /// Unique indexes; those that belong to a constraint may be left out.
+    /// Unique indexes; indexes that belong to a constraint may be left out.
     package var indexes: [Index] = []
     /// The values of unique indexes and EXCLUDE constraints that only the server can compare, sorted by index and place.
     package var serverChecks: [ServerCheckElement] = []
@@ -18,7 +18,7 @@ package struct Catalog: Sendable {
     package var types: [TypeRow] = []
     /// Labels of the enums among them.
     package var enumLabels: [EnumLabel] = []
-    /// Comments on tables and columns, and those on constraints that are annotations.
+    /// Comments on tables and columns, and comments on constraints that are annotations.
     package var comments: [Comment] = []
     /// Views that show each row of one table or view at most once.
     package var projections: [Projection] = []

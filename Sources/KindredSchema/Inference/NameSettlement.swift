@@ -143,7 +143,7 @@ struct NameSettlement {
         for slot in claimed { states[slot.name].claims.removeAll() }
     }
 
-    /// Why a name cannot be assigned, regardless of other claims.
+    /// The reason why a name cannot be assigned, regardless of other claims; nil if it can.
     private func obstacle(to slot: Slot, isAnnotated: Bool) -> Outcome? {
         let state = states[slot.name]
         if state.isAttribute { return .attribute }

@@ -87,7 +87,7 @@ extension SchemaBuilder {
     private func helperEndsNamedByTheirHelper() -> [[Bool]] {
         if helpers.isEmpty { return [] }
         let direct = Set(keys.lazy.filter { !$0.isOneToOne }.map { [$0.destination, $0.source] })
-        // Those whose key has no column of its own stand together if they lead to the same table.
+        // Helpers whose far key has no column of its own stand together if they lead to the same table.
         struct Way: Hashable {
             let source: Int
             let base: String?

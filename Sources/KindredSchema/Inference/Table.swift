@@ -14,7 +14,7 @@ extension SchemaBuilder {
         var attributes: [Attribute] = []
         /// The indexes of both by name.
         var attributeIndexes: [String: Int] = [:]
-        /// The primary key first, then by name; those of plain indexes last.
+        /// The primary key first, then by name; keys of plain indexes last.
         var uniqueKeys: [UniqueKey] = []
         /// The numbers of columns whose unique keys are checked row by row, so that an UPDATE cannot swap their values.
         var immediatelyUnique: Set<Int16> = []

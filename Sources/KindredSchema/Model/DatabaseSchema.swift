@@ -23,7 +23,7 @@ public struct DatabaseSchema: Sendable {
     /// The entities of names without a dot, by the search path.
     private let shortIndexes: [String: Int]
 
-    /// Why a relation is not an entity.
+    /// The reason why a relation is not an entity.
     package enum HiddenReason: Sendable, Hashable {
         case unreadable(role: String)
         case ignored

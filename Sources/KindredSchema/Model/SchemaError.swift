@@ -29,7 +29,7 @@ public struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
     public let message: String
     /// The entity concerned, such as `public.person`.
     public let entity: String?
-    /// Where the cause is written, such as `the comment on constraint email_person_id_fkey of public.email`.
+    /// The place where the cause is written, such as `the comment on constraint email_person_id_fkey of public.email`.
     public let location: String?
     /// The nearest names that exist, best first.
     public let suggestions: [String]

@@ -108,7 +108,7 @@ enum CatalogQueries {
             """
     )
 
-    /// All constraints except those of partitions.
+    /// All constraints except the constraints of partitions.
     ///
     /// `conenforced` and `conperiod` came with PostgreSQL 18, `confdelsetcols` with 15: if the table lacks them, the names
     /// resolve to the outer query's values. `SET CONSTRAINTS` by name fails if any constraint of that name in the schema is not

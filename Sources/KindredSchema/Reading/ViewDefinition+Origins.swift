@@ -26,10 +26,10 @@ extension ViewDefinition {
         return Catalog.ViewOrigins(view: view, columns: columns, repeated: repeated)
     }
 
-    /// How often each relation occurs in the FROM lists of a query and its subqueries.
+    /// The number of times each relation occurs in the FROM lists of a query and its subqueries.
     private struct Sources {
         var counts: [UInt32: Int] = [:]
-        /// How many more items may be visited: common table expressions can multiply them.
+        /// The number of items that may still be visited: common table expressions can multiply them.
         var rest = 1_000
         var isComplete = true
     }

@@ -18,7 +18,7 @@ extension DatabaseContext {
         try await query(sql, fileID: fileID, line: line).decode(as: type)
     }
 
-    /// Runs raw SQL whose rows are those of a typed class, and gives their objects.
+    /// Runs raw SQL that returns rows of a typed class, and gives their objects.
     ///
     /// ```swift
     /// let found = try await context.query("SELECT b.* FROM book b WHERE …", as: Book.self)
@@ -38,7 +38,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Runs raw SQL whose rows are those of an entity, and gives their objects: `query("SELECT …", as: "book")`.
+    /// Runs raw SQL that returns rows of an entity, and gives their objects: `query("SELECT …", as: "book")`.
     ///
     /// As `query(_:as:)` with a class; throws `.unknownEntity` with the nearest names too.
     public func query(

@@ -65,7 +65,7 @@ extension EntityRuntime {
         if case .string(let text) = given {
             let read: PostgresValue? =
                 if case .integer? = own {
-                    // Those of `xmin` too, whose type has no numbers otherwise.
+                    // Versions in `xmin` too, whose type has no numbers otherwise.
                     Int64(text).map(PostgresValue.integer)
                 } else {
                     try? PostgresValue(text: text, type: attribute.baseType)

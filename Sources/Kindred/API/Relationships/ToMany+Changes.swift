@@ -42,7 +42,7 @@ extension ToMany {
         }
     }
 
-    /// Removes those of the objects that are members, by one statement.
+    /// Removes objects from the set, by one statement; objects that are no members are skipped.
     public func subtract(_ members: some Sequence<Member>, fileID: String = #fileID, line: Int = #line) async throws {
         try await owner.called(at: fileID, line) { context in
             try await context.leave(members.map { $0 as DatabaseObject }, from: owner, relationship)

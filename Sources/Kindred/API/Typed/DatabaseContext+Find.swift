@@ -6,9 +6,9 @@ extension DatabaseContext {
     ///
     /// From memory, else by one SELECT by key. If every connection is busy with such a look-up (or some are, under many
     /// concurrent look-ups), new look-ups wait for the next answer and share a statement; in a transaction, and inside
-    /// `recordingStatements(_:)` and `withStatementLimit(_:_:)`, each has its own statement. The values are those
-    /// of the key's columns, in their order. Where other tables inherit from the entity's, the row of its own table is found,
-    /// and if there is none, that of another. Throws `KindredError`: `.readOnly` for an entity without a key,
+    /// `recordingStatements(_:)` and `withStatementLimit(_:_:)`, each has its own statement. The values belong
+    /// to the key's columns, in their order. Where other tables inherit from the entity's, the row of its own table is
+    /// found, and if there is none, that of another. Throws `KindredError`: `.readOnly` for an entity without a key,
     /// `.invalidRequest` for the wrong number of values, `.wrongType` for a value that does not fit its column,
     /// `.classMismatch` for a class that is not registered.
     @_disfavoredOverload  // An array is many keys, not one.

@@ -35,6 +35,6 @@ public final class Database: Sendable {
     /// The types of the database, which encode values.
     var types: TypeRegistry { client.types }
 
-    /// How long a task waits for its turn to change a context.
+    /// The longest time that a task waits for its turn to change a context.
     var turnTimeout: Duration { client.configuration.pool.acquireTimeout }
 }

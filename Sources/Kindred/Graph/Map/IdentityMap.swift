@@ -72,7 +72,7 @@ struct IdentityMap {
     private struct Table {
         /// New objects by the numbers of their temporary keys, until they are saved or discarded.
         var temporaries: [Int64: DatabaseObject] = [:]
-        /// The rows of released objects, where newer than those that loaded relationships hold.
+        /// The rows of released objects, where newer than in loaded relationships.
         var newerRows: [ObjectKey: NewerRow] = [:]
         /// Deleted rows, and when; loaded relationships may still hold them.
         var deleted: [ObjectKey: Deletion] = [:]
@@ -165,7 +165,7 @@ struct IdentityMap {
         return (object, true)
     }
 
-    /// The objects of rows by integer keys, made where needed, with the positions of those that existed.
+    /// The objects of rows by integer keys, made where needed, with the positions of objects that existed.
     mutating func objects(
         _ entity: Int,
         _ keys: [Int64],
@@ -277,7 +277,7 @@ struct IdentityMap {
         let place = placeToNote(entity)
         var deletion = Deletion(at: time, scope: scope)
         if let scope, var before = tables[place].deleted[key]?.valid {
-            // Only one of those that can no longer be rolled back is needed.
+            // Of the notes that can no longer be rolled back, only one is needed.
             if before.scope?.isRunning != true { before.former = nil }
             deletion.former = before.scope === scope ? before.former : Former(before)
         }

@@ -61,7 +61,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Notes a changed row at one more owner, besides those that it refers to.
+    /// Notes a changed row at one more owner, besides the owners that it refers to.
     func noteRow(_ row: Row, _ key: ObjectKey, atOwner owner: DatabaseObject, _ relationship: RelationshipRuntime) {
         let entry = RelationshipLog.Entry(member: key, row: row, scope: writing?.scope)
         note(entry, relationship.source, relationship.slot, of: ownKeys(relationship, owner))

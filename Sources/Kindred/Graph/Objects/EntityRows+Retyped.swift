@@ -49,7 +49,7 @@ extension EntityRuntime {
         }
     }
 
-    /// Throws `KindredError` `.schemaChanged` if a composite type has other fields than those that the client has learnt.
+    /// Throws `KindredError` `.schemaChanged` if a composite type has other fields than the client has learnt.
     ///
     /// The values of a column all have the same fields, so that the first one tells.
     func requireNamedFields(in result: QueryResult) throws {

@@ -1,14 +1,14 @@
-/// By which names objects are written as JSON.
+/// The names by which objects are written as JSON.
 public enum JSONKeys: Sendable, Hashable {
     /// The names of columns and relationships: `category_id`.
     case columns
-    /// The names of properties where the entity has a class that names them, else those of columns: `categoryID`.
+    /// The names of properties where the entity has a class that names them, else of columns: `categoryID`.
     case properties
 }
 
 extension CodingUserInfoKey {
     // The initializer is declared to fail, and never does.
-    /// By which names an encoder writes objects; set it to an ``JSONKeys``.
+    /// The names by which an encoder writes objects; set it to a ``JSONKeys``.
     ///
     /// ```swift
     /// encoder.userInfo[.jsonKeys] = JSONKeys.properties

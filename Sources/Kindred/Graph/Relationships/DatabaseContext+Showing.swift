@@ -261,7 +261,7 @@ extension DatabaseContext {
 
     /// Sorts members by their positions.
     ///
-    /// Positions of many-to-many relationships are in the helper's rows: those sets are marked as stale instead.
+    /// Positions of many-to-many relationships are in the helper's rows: such sets are marked as stale instead.
     private func sort(_ members: inout LoadedMembers, _ relationship: RelationshipRuntime) {
         members.isUnsorted = false
         guard let position = relationship.position, case .referenced = relationship.link else { return }

@@ -40,7 +40,7 @@ package final class FetchGroup: Sendable {
     /// The limit of batches, so that a group whose objects are prefetched one by one stays fast.
     private static let maximumBatches = 32
 
-    /// How many valid owners the search for stale ones may skip.
+    /// The number of valid owners that the search for stale ones may skip.
     private static let maximumSkipped = 64
 
     /// The loaded state of one relationship.

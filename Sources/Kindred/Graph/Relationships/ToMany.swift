@@ -15,7 +15,8 @@ public struct ToMany<Member: DatabaseObject>: Sendable {
     public let owner: DatabaseObject
     /// Nil for a typed property whose index has no relationship: using the set then throws.
     let known: RelationshipRuntime?
-    /// Where the program took the set, for errors of loops and properties, which cannot take a source location.
+    /// The place in the program that took the set, for errors of loops and properties, which cannot take a source
+    /// location.
     let place: SourcePlace?
 
     init(_ owner: DatabaseObject, _ relationship: RelationshipRuntime?, at place: SourcePlace? = nil) {

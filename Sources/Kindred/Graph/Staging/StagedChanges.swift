@@ -12,7 +12,7 @@ struct StagedChanges: Sendable {
     private var count: UInt64 = 0
     /// A cache, built when a relationship is read after a change.
     private var links: StagedLinks?
-    /// Which foreign keys the server holds equal to an owner's key, as far as it was asked, where only it can compare.
+    /// The server's answers whether a foreign key equals an owner's key, where only it can compare.
     private var equalKeys: [StagedLinks.End: [ObjectKey: Bool]] = [:]
 
     /// A staged pair: the values of the helper's other columns, and its position among the pairs.

@@ -76,7 +76,7 @@ final class ContextTurns: Sendable {
 private final class SingleWrite: Sendable {}
 
 extension DatabaseContext {
-    /// How long a task waits for its turn.
+    /// The longest time that a task waits for its turn.
     var turnTimeout: Duration { database.turnTimeout }
 
     /// Runs a write and its changes to memory, in the task's turn, before the next write of the same scope.

@@ -190,7 +190,7 @@ final class TransactionJournal: Sendable {
         for context in contexts { context.end(scope) }
     }
 
-    /// The objects that were changed, except those created inside.
+    /// The objects that were changed, except objects created inside.
     var changedObjects: [DatabaseObject] {
         entries.withLock { entries in
             entries.listStored()

@@ -67,7 +67,7 @@ extension SchemaRuntime {
             ?? .noAction
     }
 
-    /// The steps of a relationship's rule, including those that the database would do.
+    /// The steps of a relationship's rule, including steps that the database would take.
     func deletionSteps(_ relationship: RelationshipRuntime) -> [DeletionStep] {
         // The tables' own relationships cover it: a view shows the tables' rows.
         if relationship.model.isByView { return [] }

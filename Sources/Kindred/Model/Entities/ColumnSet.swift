@@ -5,7 +5,7 @@
 struct ColumnSet: Hashable, Sendable {
     /// The first 64 columns, which are all columns of most tables.
     private var first: UInt64 = 0
-    /// The columns after those, 64 to a word; the last word is never zero, so that equal sets have equal words.
+    /// The columns after the first 64, 64 to a word; the last word is never zero, so that equal sets have equal words.
     private var rest: [UInt64] = []
 
     /// The number of members below a column, which is its rank among the members.

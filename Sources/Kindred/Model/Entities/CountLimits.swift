@@ -46,7 +46,7 @@ struct CountLimits: Sendable {
     /// The sets of an entity's objects that may not be empty.
     func required(of entity: Int) -> [RelationshipRuntime] { required[entity] ?? [] }
 
-    /// Whether writing columns of an entity's rows may break a limit; all columns, those of new rows, if nil.
+    /// Whether writing columns of an entity's rows may break a limit; nil for all columns, as in new rows.
     func concern(_ entity: Int, _ columns: [Int]?) -> Bool {
         guard let columns else { return links[entity] != nil || required[entity] != nil }
         return links(of: entity).contains { $0.columns.contains(where: columns.contains) }

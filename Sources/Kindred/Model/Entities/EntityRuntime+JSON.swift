@@ -22,7 +22,7 @@ extension EntityRuntime {
     }
 }
 
-/// Why a part of a JSON document is no value of a type.
+/// The reason why a part of a JSON document is no value of a type.
 private struct JSONMisfit: Error {
     let reason: String
 

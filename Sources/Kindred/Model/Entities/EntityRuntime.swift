@@ -34,7 +34,7 @@ package final class EntityRuntime: Sendable {
     package let helperEnds: [(entity: Int, slot: Int, columns: [Int])]
     /// The class of the entity's objects and its properties; nil for untyped objects.
     package let layout: TypedLayout?
-    /// Positions of the attributes that a stored row requires, except those that the database always fills.
+    /// Positions of the attributes that a stored row requires, except attributes that the database always fills.
     let requiredColumns: [Int]
     /// The columns by which a row is looked up: its key, and columns that foreign keys reference.
     let findingColumns: [Int]

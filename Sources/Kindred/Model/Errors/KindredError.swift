@@ -152,6 +152,6 @@ public struct VersionConflict: Sendable {
     public let version: PostgresValue?
     /// The row's version in the database.
     public let databaseVersion: PostgresValue?
-    /// The attributes whose values in the database differ from those read, except the version.
+    /// The attributes whose values in the database differ from the values read, except the version.
     public let changedKeys: [String]
 }

@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// How the rows of an entity are told apart that are in several tables: in its own, and in those that inherit from it.
+/// Distinguishes the rows of an entity in several tables: its own, and the tables that inherit from it.
 ///
 /// The system column `tableoid` is a hidden part of their key. A foreign key refers to rows of one table alone.
 struct RowTable: Sendable {

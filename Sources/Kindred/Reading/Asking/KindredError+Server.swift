@@ -88,7 +88,7 @@ extension KindredError {
 }
 
 extension EntityRuntime {
-    /// Why a foreign key refused a write: the server names the referencing table in either case.
+    /// The reason why a foreign key refused a write: the server names the referencing table in either case.
     fileprivate func reasonOfForeignKey(_ error: PostgresError) -> String {
         guard let server = error.server, let schema = server.schema, let table = server.table else {
             return "a row that it references is missing, or rows still reference it"

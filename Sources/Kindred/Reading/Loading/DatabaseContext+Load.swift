@@ -108,7 +108,7 @@ extension DatabaseContext {
         return objects(show(found.members, relationship, owner), of: entity, isFresh: true) ?? []
     }
 
-    /// Loads a relationship for an object, and for those it was read with.
+    /// Loads a relationship for an object, and for the objects read with it.
     private func load(
         _ relationship: RelationshipRuntime,
         _ key: ObjectKey,

@@ -3,7 +3,7 @@ import KindredSchema
 
 // The queries that load relationships: one for all objects of a group.
 extension DatabaseContext {
-    /// Loads a relationship for an object, and for those of its group that have not loaded it.
+    /// Loads a relationship for an object, and for the objects of its group that have not loaded it.
     func load(
         _ relationship: RelationshipRuntime,
         _ key: ObjectKey,

@@ -17,12 +17,12 @@ struct LookupTraffic {
     /// Caps longer intervals, so that a single one has little weight.
     private static let longPause = fastInterval.nanoseconds * 2
 
-    /// How long an answer may take, with all connections busy, before look-ups no longer wait for it.
+    /// The longest time that an answer may take, with all connections busy, before look-ups no longer wait for it.
     let patience: Duration
     private let processorCount: Int
     /// Running statements.
     private(set) var statementCount = 0
-    /// Look-ups without an answer, including those that wait.
+    /// Look-ups without an answer, including waiting ones.
     private(set) var lookupCount = 0
     /// The time of the last answer, or when the last connection became busy.
     private var movedAt: MonotonicTime?

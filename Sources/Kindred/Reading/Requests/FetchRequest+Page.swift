@@ -101,7 +101,7 @@ public struct PageCursor: Sendable, Hashable {
 public struct Page<Object: DatabaseObject>: Sendable {
     /// The objects, in the request's order.
     public let objects: [Object]
-    /// Where the next page begins; nil if this is certainly the last.
+    /// The cursor at which the next page begins; nil if this is certainly the last.
     public let next: PageCursor?
 }
 

@@ -23,7 +23,7 @@ public struct FetchRequest<Object: DatabaseObject>: Sendable {
         query = SelectQuery(entity: entity.entity)
     }
 
-    /// Adds a condition to those given before.
+    /// Adds a condition to the earlier ones.
     ///
     /// The condition is a format string in the grammar of NSPredicate; each `%@` stands for the next argument, which is
     /// always bound, and `%K` for a key path. Throws `KindredError`: `.invalidCondition` with the place of the fault,

@@ -26,7 +26,7 @@ public struct GroupRequest: Sendable {
         self.aggregates = aggregates
     }
 
-    /// Adds a condition on an aggregate to those given before.
+    /// Adds a condition on an aggregate to the earlier ones.
     ///
     /// A group whose aggregate is NULL is left out. Throws `KindredError` `.wrongType` for a value of another type.
     public func having(

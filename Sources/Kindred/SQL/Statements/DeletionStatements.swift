@@ -206,7 +206,7 @@ struct DeletionStatements {
         runtime.entities[step.helper?.entity ?? step.destination]
     }
 
-    /// The table of the rows at the other end: where a foreign key leads to them, without those of inheriting tables.
+    /// The table of the rows at the other end: where a foreign key leads to them, without inheriting tables.
     private func destinationName(_ step: DeletionStep) throws -> String {
         let entity = runtime.entities[step.destination]
         let isReferenced = step.helper != nil || step.relationship.holdsForeignKey

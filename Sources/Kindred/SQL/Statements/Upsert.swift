@@ -243,7 +243,7 @@ public struct ConflictResolution: Sendable, Hashable {
     let key: [String]
     let action: Action
 
-    /// The existing row takes the new values, except those of the key and of the primary key.
+    /// The existing row takes the new values, except in the columns of the key and of the primary key.
     ///
     /// The attributes must be the columns of a primary key, a UNIQUE constraint or a unique index.
     public static func update(_ key: String...) -> ConflictResolution {

@@ -6,7 +6,7 @@ import KindredSchema
 /// The effect is known for objects whose rows referred to a deleted row in memory. Behind rows without objects it is
 /// unknown: the objects that it may reach are read again.
 struct ForeignKeyActions {
-    /// Deleted rows: those whose values are known, and perhaps others.
+    /// Deleted rows: rows whose values are known, and perhaps others.
     struct Gone {
         let entity: EntityRuntime
         /// The key in the given columns of each known row.

@@ -11,7 +11,7 @@ struct RefusedDeletion {
     private(set) var owner: EntityRuntime?
     /// The entity whose rows refer to the object.
     private(set) var holder: QualifiedName?
-    /// The owner's relationship to those rows; nil if the key has none.
+    /// The owner's relationship to the rows that refer to it; nil if the key has none.
     private(set) var relationship: RelationshipRuntime?
     /// The object, in words: `kindred:/public/person?id=7`.
     private(set) var object: String

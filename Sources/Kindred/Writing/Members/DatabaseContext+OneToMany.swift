@@ -41,7 +41,7 @@ extension DatabaseContext {
         }
     }
 
-    /// Removes those of the objects that are members from the owner.
+    /// Removes the objects that are members from the owner.
     func detach(_ members: [DatabaseObject], from owner: DatabaseObject, _ statements: MemberStatements) async throws {
         guard !members.isEmpty else { return }
         let rows = try members.map { try $0.versionedKey }

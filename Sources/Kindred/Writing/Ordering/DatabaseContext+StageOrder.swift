@@ -76,7 +76,7 @@ extension DatabaseContext {
         return liveObject(entity, entity.identity(key))
     }
 
-    /// The positions of members that join by a staged change, after those that the owner shows.
+    /// The positions of members that join by a staged change, after the owner's visible members.
     ///
     /// Members without a position come last, and get one first. Throws `KindredError` `.valueTooLarge` if the column
     /// has no room, and any error of staging a position.

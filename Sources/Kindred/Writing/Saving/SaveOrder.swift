@@ -27,7 +27,7 @@ struct SaveOrder {
         var isGuess = false
     }
 
-    /// The objects in groups that can be stored one after the other; those of one group do not reference each other.
+    /// The objects in groups that can be stored one after the other; objects of one group do not reference each other.
     private(set) var levels: [[Int]] = []
     /// Positions of the edges that must be set afterwards.
     private(set) var deferred: Set<Int> = []

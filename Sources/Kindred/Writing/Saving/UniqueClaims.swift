@@ -16,7 +16,7 @@ struct UniqueClaims {
         let value: [ObjectKey?]
     }
 
-    /// The exchanges that `order` found; before that those of values that are compared in memory.
+    /// The exchanges that `order` found; before it, the exchanges of values that are compared in memory.
     private(set) var exchanges: [Exchange] = []
     /// New objects, in their order, followed by the others that take part in exchanges.
     private(set) var objects: [DatabaseObject] = []
@@ -186,7 +186,7 @@ extension DatabaseContext {
                 if group.entity.version != nil { try group.applyUpdate(result, in: self, isRelease: true) }
             }
         }
-        // Those changes expect the version that this UPDATE makes.
+        // Later changes of these rows expect the version that this UPDATE makes.
         if isVersioned { try await run.flush() }
         return places.mapValues { leaving[$0] }
     }

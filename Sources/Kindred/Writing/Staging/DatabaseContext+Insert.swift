@@ -147,7 +147,7 @@ extension DatabaseContext {
         try requireJoin(members.filter { !old.contains($0) }, to: owner, relationship)
     }
 
-    /// Makes objects the only staged members of a relationship; those of a new owner in their order.
+    /// Makes objects the only staged members of a relationship; a new owner's members get their order.
     func stageReplace(
         _ members: [DatabaseObject],
         of owner: DatabaseObject,

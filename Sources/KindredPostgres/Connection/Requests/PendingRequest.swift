@@ -15,11 +15,11 @@ final class PendingRequest {
     }
 
     let request: Request
-    /// How often it was sent before.
+    /// The number of times it was sent before.
     let attempts: Int
     /// When the statement is cancelled.
     var deadline: MonotonicTime
-    /// Why the answer is no longer wanted.
+    /// The reason why the answer is no longer wanted.
     var stop: Request.Stop?
     /// When the caller goes on without the server's confirmation.
     var leaveAt = MonotonicTime.never

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// A class: it is passed through many layers.
 final class Request: Sendable {
-    /// Identifies a request among those of all connections, to cancel it.
+    /// Identifies a request among the requests of all connections, to cancel it.
     typealias ID = UInt64
 
     /// How a request may be treated when its connection or another request fails.
@@ -32,7 +32,7 @@ final class Request: Sendable {
         case rollback
     }
 
-    /// Why the answer is no longer wanted.
+    /// The reason why the answer is no longer wanted.
     enum Stop {
         case cancelled, timedOut
         /// The result is larger than this many bytes.

@@ -15,8 +15,8 @@ extension ConnectionState {
         let giveUpAt: MonotonicTime
     }
 
-    /// How long the server may take to stop a statement if other requests need the connection, or no deadline has
-    /// passed.
+    /// The time in which the server has to stop a statement if other requests need the connection, or no deadline
+    /// has passed.
     static let patience = Duration.seconds(5)
 
     private static var unstopped: PostgresError {
@@ -47,7 +47,7 @@ extension ConnectionState {
         stopCopy(&effects)
     }
 
-    /// How long the caller of a stopped request waits for the server's confirmation.
+    /// The time for which the caller of a stopped request waits for the server's confirmation.
     private func grace(for request: Request, _ stop: Request.Stop) -> Duration {
         // No deadline has passed, and the server is in the middle of its answer.
         if case .tooLarge = stop { return Self.patience }

@@ -7,17 +7,17 @@
 /// The statements are a transaction of their own: where one fails, the session is in a failed transaction, and the server
 /// refuses the requests behind.
 extension ConnectionState {
-    /// How far the session differs from a new one.
+    /// The differences of the session from a new one.
     struct Traces {
         /// Whether SQL of the program has run since the session was last put back.
         var mayExist = false
-        /// Whether they are those of an earlier user.
+        /// Whether an earlier user left them.
         var areOfOthers = false
         /// Whether prepared statements may be among them, or be missing.
         var includePrepared = false
     }
 
-    /// How long a session with traces may stay idle: they may be locks for which other sessions wait.
+    /// The longest time that a session with traces may stay idle: they may be locks for which other sessions wait.
     private static let pause = Duration.milliseconds(50)
 
     static let statements = [
@@ -83,7 +83,7 @@ extension ConnectionState {
     mutating func resetFailed(_ error: PostgresError, isBegun: Bool, _ effects: inout Effects) {
         let reason = PostgresError(
             .connectionLost, "The session could not be put back for its next user; the connection was closed",
-            // A cancellation of the statements behind is confirmed only where those were refused.
+            // A cancellation of the statements behind is confirmed only where they were refused.
             sqlState: isBegun ? error.sqlState : nil, server: isBegun ? error.server : nil)
         end(reason, isUntouched: isBegun, &effects)
     }

@@ -49,7 +49,7 @@ extension ConnectionState {
         }
     }
 
-    /// How much may follow beyond the limit after the cancel request: the rest of a row.
+    /// The number of bytes that may follow beyond the limit after the cancel request: the rest of a row.
     private static let rest = 16 << 20
 
     /// Reads the server's input; false if the connection has ended.
@@ -67,7 +67,7 @@ extension ConnectionState {
         end(Self.didNotStop(limit), &effects)
     }
 
-    /// From how many bytes of an incomplete answer on its reading is timed.
+    /// The size of an incomplete answer from which on its reading is timed.
     private static let small = 256 << 10
 
     /// The thread's processor time before libpq parses the bytes read; nil for a small answer.

@@ -29,7 +29,7 @@ struct ConnectionState: @unchecked Sendable {
 
     /// nil once the connection has ended.
     var handle: ConnectionHandle?
-    /// Why the connection has ended.
+    /// The reason why the connection has ended.
     var endReason: PostgresError?
     let socket: Int32
     let context: ConnectionContext
@@ -67,7 +67,7 @@ struct ConnectionState: @unchecked Sendable {
         cache = StatementCache(capacity: context.configuration.statementCacheCapacity)
     }
 
-    /// How long a connection may have been idle before its input is checked ahead of a request.
+    /// The longest idle time of a connection before its input is checked ahead of a request.
     private static let quietness = Duration.milliseconds(1)
 
     var isQuiet: Bool { inFlight.isEmpty && held.isEmpty && cancellation == nil }

@@ -5,7 +5,7 @@ import CLibPQ
 /// During such a COPY libpq returns notices, and withholds an answer until the data ends. So the bytes that it read are
 /// compared with those that it returned: the difference is an answer, or a partial notice.
 struct CopyAnswer {
-    /// How long the rest of a partial notice may take.
+    /// The longest time that the rest of a partial notice may take.
     private static let patience = Duration.seconds(1)
 
     private var meter: InputMeter?

@@ -42,7 +42,7 @@ struct StatementCache {
     private var count = 0
     private var clock: UInt64 = 0
     private var lastName: UInt64 = 0
-    /// How often the session did not know a prepared statement.
+    /// The number of times the session did not know a prepared statement.
     private var lostCount = 0
     /// Evicted statements still to be deallocated on the server.
     private(set) var discarded: [String] = []

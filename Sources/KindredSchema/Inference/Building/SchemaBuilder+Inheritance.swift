@@ -1,7 +1,7 @@
 extension SchemaBuilder {
     /// The tables whose rows a table shows; nil if no other inherits from it.
     ///
-    /// Those without an entity are named too: rows may be in them.
+    /// Tables without an entity are named too: rows may be in them.
     func rowTables(of index: Int) -> RowTables? {
         let relation = tables[index].relation
         // The role must be able to read the rows' tables.

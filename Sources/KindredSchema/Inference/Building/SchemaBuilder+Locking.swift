@@ -34,7 +34,7 @@ extension SchemaBuilder {
         return .column(name)
     }
 
-    /// Why a column cannot be a version; nil if it can.
+    /// The reason why a column cannot be a version; nil if it can.
     private func versionProblem(_ name: String, of table: Table) -> String? {
         guard let number = table.number(ofColumn: name), let place = table.place(of: number) else {
             return "\"optimisticLocking\" must be \"xmin\" or a column: there is no column \"\(name)\""

@@ -206,7 +206,7 @@ extension SchemaBuilder {
             && destination.shows(end.destinationColumns) && tellsReferencedTables(end)
     }
 
-    /// Whether the role may read which rows a foreign key can refer to: those of inheriting tables it cannot.
+    /// Whether the role may read which rows a foreign key can refer to: it refers to no rows of inheriting tables.
     private func tellsReferencedTables(_ end: RelationshipEnd) -> Bool {
         switch end.role {
         case .holder: tables[end.destination].tellsTables
@@ -257,7 +257,7 @@ extension SchemaBuilder {
         }
     }
 
-    /// Why a column cannot hold positions; nil if it can.
+    /// The reason why a column cannot hold positions; nil if it can.
     private func whyNotPosition(_ name: String, _ table: Table, _ key: ForeignKey) -> String? {
         guard let number = table.number(ofColumn: name), let place = table.place(of: number) else {
             return "\"orderedBy\" names no column: there is no \"\(name)\""

@@ -11,7 +11,7 @@ final class SchemaBuilder {
     /// Every possible entity, including unreadable and ignored ones, sorted by name.
     var tables: [Table] = []
     var tableIndexes: [UInt32: Int] = [:]
-    /// Why relations are not entities.
+    /// The reasons why relations are not entities.
     var hidden: [QualifiedName: DatabaseSchema.HiddenReason] = [:]
     /// The names of relations that are not among `tables`: partitions.
     var otherNames: [UInt32: QualifiedName] = [:]

@@ -24,7 +24,7 @@ package enum DatabaseAction: Sendable, Hashable {
     case noAction
     /// It deletes them too, or updates them to the new values.
     case cascade
-    /// It sets the key's columns to NULL, all of them or those that ON DELETE SET NULL (...) names.
+    /// It sets the key's columns to NULL, all of them or the columns that ON DELETE SET NULL (...) names.
     case setNull
     /// It sets the key's columns to their defaults.
     case setDefault

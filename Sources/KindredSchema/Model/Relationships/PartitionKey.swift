@@ -4,10 +4,10 @@
 package struct PartitionKey: Sendable, Hashable {
     /// The constraints, sorted by table and name.
     package let constraints: [Constraint]
-    /// The entity whose rows, or those of some partitions, hold the key.
+    /// The entity whose rows, or the rows of some of whose partitions, hold the key.
     package let source: QualifiedName
     package let columns: [String]
-    /// The entity whose rows, or those of some partitions, are referenced.
+    /// The entity whose rows, or the rows of some of whose partitions, are referenced.
     package let destination: QualifiedName
     /// One for each of `columns`.
     package let destinationColumns: [String]

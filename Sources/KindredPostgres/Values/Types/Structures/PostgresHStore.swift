@@ -13,7 +13,7 @@ public struct PostgresHStore: Sendable {
         self.init(entries: values.map { ($0, $1) })
     }
 
-    /// A store of the given entries; the last of those with the same key counts.
+    /// A store of the given entries; of entries with the same key the last counts.
     public init(entries: [Entry]) {
         func precedes(_ left: String, _ right: String) -> Bool {
             left.utf8.count == right.utf8.count
