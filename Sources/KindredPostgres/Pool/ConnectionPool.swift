@@ -66,7 +66,7 @@ final class ConnectionPool: PolledSource {
     ) async throws -> Lease {
         let now = MonotonicTime.now
         if use == .exclusive, let threshold = options.leaseWarning { Poller.shared.wake(by: now + threshold) }
-        if let lease = try acquireNow(use, isNested, now) { return lease }
+        if let lease = try acquireNow(use, isNested: isNested, now) { return lease }
         let limit = now + options.acquireTimeout
         let deadline = min(limit, statementDeadline)
         let id = state.withLock { state in
@@ -77,7 +77,7 @@ final class ConnectionPool: PolledSource {
             try await withCheckedThrowingContinuation { continuation in
                 wait(
                     Waiter(turn: continuation, isStatements: deadline < limit),
-                    Machine.Waiter(id: id, use: use, deadline: deadline), isNested)
+                    Machine.Waiter(id: id, use: use, deadline: deadline), isNested: isNested)
             }
         } onCancel: {
             Poller.shared.later {
@@ -90,7 +90,7 @@ final class ConnectionPool: PolledSource {
     }
 
     private func acquireNow(
-        _ use: PoolStateMachine.Use, _ isNested: Bool, _ now: MonotonicTime
+        _ use: PoolStateMachine.Use, isNested: Bool, _ now: MonotonicTime
     ) throws -> Lease? {
         try change(now: now) { state, actions in
             state.record.counters.acquisitions += 1
@@ -103,7 +103,7 @@ final class ConnectionPool: PolledSource {
     }
 
     private func wait(
-        _ own: Waiter, _ waiter: PoolStateMachine.Waiter, _ isNested: Bool
+        _ own: Waiter, _ waiter: PoolStateMachine.Waiter, isNested: Bool
     ) {
         let result: Result<Lease, any Error>? = change { state, actions in
             // A later cancellation finds the waiter; an earlier one shows here.

@@ -47,11 +47,13 @@ import Testing
         let lost = PostgresError(.passwordUnavailable, "no password")
         let busy = machine([.leased, .idle(since: start)])
         let timeout = busy.error(.timedOut, lastFailure: lost, isStatements: false)
-        #expect(timeout.code == .poolTimeout && timeout.message.contains("2 of") && timeout.underlying == ["no password"])
+        #expect(
+            timeout.code == .poolTimeout && timeout.message.contains("2 of") && timeout.underlying == ["no password"])
         #expect(busy.error(.timedOut, lastFailure: nil, isStatements: true).code == .timeout)
         let unreachable = machine([.connecting])
         #expect(unreachable.error(.timedOut, lastFailure: lost, isStatements: false).code == .passwordUnavailable)
         let refused = PostgresError(.server, "refused")
-        #expect(unreachable.error(.permanentFailure, lastFailure: refused, isStatements: true).code == .connectionFailed)
+        #expect(
+            unreachable.error(.permanentFailure, lastFailure: refused, isStatements: true).code == .connectionFailed)
     }
 }
