@@ -103,7 +103,7 @@ extension PostgresClient {
         if ending.isOpened {
             guard gate?.beginEnding() ?? true else { throw LeaseGate.over }
             try await called(at: place) {
-                try await commit(connection, ending.firstError, scope.tracked)
+                try await commit(on: connection, firstError: ending.firstError, tracked: scope.tracked)
             }
         }
         return result
@@ -111,7 +111,7 @@ extension PostgresClient {
 
     /// Commits even in a cancelled task: from here on the outcome has to be known.
     private func commit(
-        _ connection: PooledConnection, _ firstError: PostgresError?, _ tracked: TrackedID?
+        on connection: PooledConnection, firstError: PostgresError?, tracked: TrackedID?
     ) async throws {
         let tag: String?
         if let tracked, tracked.id == nil { ask(for: tracked, on: connection) }

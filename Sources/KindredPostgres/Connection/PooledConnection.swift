@@ -283,7 +283,7 @@ final class PooledConnection: PolledSource {
         for (request, deadline) in work.requests {
             state.submit(PendingRequest(request, deadline: deadline), &effects)
         }
-        for id in work.cancelled { state.stop(id, .cancelled, &effects) }
+        for id in work.cancelled { state.stop(id, reason: .cancelled, &effects) }
     }
 
     private func perform(_ effects: ConnectionState.Effects) {

@@ -60,7 +60,8 @@ public struct CopyOutput: AsyncSequence, Sendable {
             case .finished: return nil
             case .open(let session): return session
             case .unopened:
-                let session = try await CopySession.begin(output.text, .output, on: output.client, output.timeout)
+                let session = try await CopySession.begin(
+                    output.text, .output, on: output.client, timeout: output.timeout)
                 state = .open(session)
                 return session
             }

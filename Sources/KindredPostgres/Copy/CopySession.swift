@@ -14,11 +14,11 @@ final class CopySession: Sendable {
     ///
     /// - Parameter timeout: how long to wait for the server each time; nil takes the configuration's.
     static func begin(
-        _ text: String, _ direction: CopyOperation.Direction, on client: PostgresClient, _ timeout: Duration?
+        _ text: String, _ direction: CopyOperation.Direction, on client: PostgresClient, timeout: Duration?
     ) async throws -> CopySession {
         let deadline = client.deadline(timeout)
         let place = try await CopyPlace.find(for: client, by: deadline)
-        let session = CopySession(text, direction, client, place, timeout)
+        let session = CopySession(text, direction, on: client, at: place, timeout: timeout)
         session.send(by: deadline)
         do {
             try await session.wait(by: deadline) { $0.isOpen }
@@ -33,8 +33,8 @@ final class CopySession: Sendable {
     }
 
     private init(
-        _ text: String, _ direction: CopyOperation.Direction, _ client: PostgresClient, _ place: CopyPlace,
-        _ timeout: Duration?
+        _ text: String, _ direction: CopyOperation.Direction, on client: PostgresClient, at place: CopyPlace,
+        timeout: Duration?
     ) {
         self.client = client
         self.text = text
@@ -47,7 +47,7 @@ final class CopySession: Sendable {
         guard operation.result == nil else { return }
         // At once: the task's next request waits for the end instead of being refused.
         if !place.cancelWaiting(id) {
-            place.connection.update { [id] state, effects in state.stop(id, .cancelled, &effects) }
+            place.connection.update { [id] state, effects in state.stop(id, reason: .cancelled, &effects) }
         }
         place.giveBack(after: operation)
     }
@@ -78,7 +78,7 @@ final class CopySession: Sendable {
     }
 
     private func setDeadline(_ deadline: MonotonicTime) {
-        place.connection.update { state, effects in state.setDeadline(id, deadline, &effects) }
+        place.connection.update { state, effects in state.setDeadline(of: id, deadline, &effects) }
     }
 
     // MARK: Data
@@ -109,7 +109,7 @@ final class CopySession: Sendable {
         while count < bytes.count {
             var taken: Int?
             place.connection.update { [id] state, effects in
-                taken = bytes.withBytes { state.writeCopyData(id, $0.part(count..<$0.count), &effects) }
+                taken = bytes.withBytes { state.writeCopyData($0.part(count..<$0.count), of: id, &effects) }
             }
             guard let taken else { return false }
             count += taken

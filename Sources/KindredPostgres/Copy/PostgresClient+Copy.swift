@@ -37,7 +37,7 @@ extension PostgresClient {
     public func copyIn<Data: AsyncSequence>(
         _ sql: SQL, from data: Data, timeout: Duration? = nil
     ) async throws -> Int where Data.Element == [UInt8] {
-        let session = try await CopySession.begin(try Self.copyText(sql), .input, on: self, timeout)
+        let session = try await CopySession.begin(try Self.copyText(sql), .input, on: self, timeout: timeout)
         var isRefused = false
         // Rows that come one by one go to the server together: each write waits until it has left the process.
         var collected: [UInt8] = []

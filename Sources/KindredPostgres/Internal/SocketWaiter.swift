@@ -59,7 +59,7 @@ import Synchronization
 
         @discardableResult
         private func control(_ operation: Int32, _ socket: Int32, _ events: UInt32) -> Bool {
-            SystemCalls.control(epoll, operation, socket, events)
+            SystemCalls.control(epoll, operation, socket: socket, events: events)
         }
     }
 #else

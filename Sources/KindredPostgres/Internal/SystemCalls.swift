@@ -94,7 +94,7 @@ enum SystemCalls {
 
     #if os(Linux)
         /// Changes the events that an epoll waits for; false if it cannot.
-        static func control(_ epoll: Int32, _ operation: Int32, _ socket: Int32, _ events: UInt32) -> Bool {
+        static func control(_ epoll: Int32, _ operation: Int32, socket: Int32, events: UInt32) -> Bool {
             var event = unsafe epoll_event(events: events, data: epoll_data_t(fd: socket))
             return unsafe epoll_ctl(epoll, operation, socket, &event) == 0
         }

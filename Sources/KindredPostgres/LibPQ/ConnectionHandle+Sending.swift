@@ -48,7 +48,7 @@ extension ConnectionHandle {
     }
 
     /// Prepares a statement for parameters of the bindings' types.
-    func prepare(_ name: String, _ text: String, _ bindings: Bindings) -> Bool {
+    func prepare(_ text: String, _ bindings: Bindings, as name: String) -> Bool {
         unsafe bindings.withCArrays { types, _, _, _ in
             unsafe PQsendPrepare(pointer, name, text, bindings.cCount, types) == 1
         }

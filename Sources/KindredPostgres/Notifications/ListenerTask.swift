@@ -104,7 +104,7 @@ final class ListenerTask {
             let answers = try await run(texts)
             known = wanted
             if let probe, let connection {
-                try await probe.check(connection, answers.first, listener) { try await self.run($0) }
+                try await probe.check(connection, answer: answers.first, of: listener) { try await self.run($0) }
                 self.probe = nil
             }
         }

@@ -26,7 +26,7 @@ final class ListeningProbe: Sendable {
     /// Sends nothing if the answer to the question is the connection's own process; else, behind a pooler, it takes
     /// another connection and three statements.
     func check(
-        _ connection: PooledConnection, _ answer: QueryResult?, _ listener: PostgresListener,
+        _ connection: PooledConnection, answer: QueryResult?, of listener: PostgresListener,
         _ run: ([String]) async throws -> [QueryResult]
     ) async throws {
         // Poolers invent the process numbers that they report.

@@ -28,10 +28,8 @@ final class ConnectionPool: PolledSource {
         var connecting: [Machine.ConnectionID: Task<Void, Never>] = [:]
         var closeBy = MonotonicTime.never
         var lastWaiter: Machine.WaiterID = 0
-        /// Leases that were warned of, with their start.
-        var warned: [Machine.ConnectionID: MonotonicTime] = [:]
         var lastFailure: PostgresError?
-        var counters = PoolMetrics()
+        var record = PoolRecord()
     }
 
     let context: ConnectionContext
@@ -68,7 +66,7 @@ final class ConnectionPool: PolledSource {
     ) async throws -> Lease {
         let now = MonotonicTime.now
         if use == .exclusive, let threshold = options.leaseWarning { Poller.shared.wake(by: now + threshold) }
-        if let lease = try acquireNow(use, isNested, now) { return lease }
+        if let lease = try acquireNow(use, isNested: isNested, now) { return lease }
         let limit = now + options.acquireTimeout
         let deadline = min(limit, statementDeadline)
         let id = state.withLock { state in
@@ -79,7 +77,7 @@ final class ConnectionPool: PolledSource {
             try await withCheckedThrowingContinuation { continuation in
                 wait(
                     Waiter(turn: continuation, isStatements: deadline < limit),
-                    Machine.Waiter(id: id, use: use, deadline: deadline), isNested)
+                    Machine.Waiter(id: id, use: use, deadline: deadline), isNested: isNested)
             }
         } onCancel: {
             Poller.shared.later {
@@ -92,10 +90,10 @@ final class ConnectionPool: PolledSource {
     }
 
     private func acquireNow(
-        _ use: PoolStateMachine.Use, _ isNested: Bool, _ now: MonotonicTime
+        _ use: PoolStateMachine.Use, isNested: Bool, _ now: MonotonicTime
     ) throws -> Lease? {
         try change(now: now) { state, actions in
-            state.counters.acquisitions += 1
+            state.record.counters.acquisitions += 1
             switch state.machine.acquire(use, waiter: nil, isNested: isNested, now: now, actions: &actions) {
             case .connection(let id): return state.connections[id].map { Lease(id: id, connection: $0, pool: self) }
             case .wait: return nil
@@ -105,7 +103,7 @@ final class ConnectionPool: PolledSource {
     }
 
     private func wait(
-        _ own: Waiter, _ waiter: PoolStateMachine.Waiter, _ isNested: Bool
+        _ own: Waiter, _ waiter: PoolStateMachine.Waiter, isNested: Bool
     ) {
         let result: Result<Lease, any Error>? = change { state, actions in
             // A later cancellation finds the waiter; an earlier one shows here.
@@ -119,7 +117,7 @@ final class ConnectionPool: PolledSource {
             case .refused(let refusal):
                 return .failure(error(refusal, state))
             case .wait:
-                state.counters.waits += 1
+                state.record.counters.waits += 1
                 state.waiters[waiter.id] = own
                 return nil
             }
@@ -197,10 +195,10 @@ final class ConnectionPool: PolledSource {
             }
             change { state, actions in
                 state.connecting[id] = nil
-                state.counters.opened += 1
+                state.record.counters.opened += 1
                 guard state.machine.isClosing || state.machine.index(id) != nil else {
                     // It ended before it was registered.
-                    state.counters.lost += 1
+                    state.record.counters.lost += 1
                     return
                 }
                 state.connections[id] = connection
@@ -210,7 +208,7 @@ final class ConnectionPool: PolledSource {
             let failure = error as? PostgresError ?? PostgresError(.connectionFailed, "Connecting was cancelled")
             change { state, actions in
                 state.connecting[id] = nil
-                state.counters.failedAttempts += 1
+                state.record.counters.failedAttempts += 1
                 state.lastFailure = failure
                 state.machine.connectFailed(
                     id, isPermanent: failure.isPermanent, jitter: .random(in: 0...1), now: .now, actions: &actions)
@@ -225,7 +223,7 @@ final class ConnectionPool: PolledSource {
     private func ended(_ id: PoolStateMachine.ConnectionID, _ reason: PostgresError) {
         change { state, actions in
             if state.connections.removeValue(forKey: id) != nil {
-                if reason.code == .closed { state.counters.closed += 1 } else { state.counters.lost += 1 }
+                if reason.code == .closed { state.record.counters.closed += 1 } else { state.record.counters.lost += 1 }
             }
             state.machine.ended(id, reason.endOfConnection, now: .now, actions: &actions)
         }
@@ -260,19 +258,7 @@ final class ConnectionPool: PolledSource {
     /// Warns once of each overdue lease, which may be a leak.
     private func warnOfLongLeases(_ now: MonotonicTime) -> MonotonicTime {
         guard let threshold = options.leaseWarning else { return .never }
-        var (late, next) = (0, MonotonicTime.never)
-        state.withLock { state in
-            for connection in state.machine.connections where connection.state == .leased {
-                let due = connection.movedAt + threshold
-                if due > now {
-                    next = min(next, due)
-                } else if state.warned.updateValue(connection.movedAt, forKey: connection.id) != connection.movedAt {
-                    late += 1
-                }
-            }
-            state.counters.longLeases += late
-            state.warned = state.warned.filter { state.machine.index($0.key) != nil }
-        }
+        let (late, next) = state.withLock { $0.record.noteLeases(of: $0.machine, over: threshold, now) }
         if late > 0 {
             context.logger?.warning(
                 "connections are lent for too long", metadata: ["count": "\(late)", "longer than": "\(threshold)"])
@@ -298,24 +284,7 @@ final class ConnectionPool: PolledSource {
         await closed.waitShielded()
     }
 
-    var metrics: PoolMetrics {
-        state.withLock { state in
-            var metrics = state.counters
-            metrics.waiting = state.machine.waiters.count
-            for connection in state.machine.connections {
-                switch connection.state {
-                case .connecting: metrics.connecting += 1
-                case .testing: metrics.testing += 1
-                case .idle: metrics.idle += 1
-                case .shared: metrics.inUse += 1
-                case .leased:
-                    metrics.inUse += 1
-                    metrics.leased += 1
-                }
-            }
-            return metrics
-        }
-    }
+    var metrics: PoolMetrics { state.withLock { $0.record.metrics(of: $0.machine) } }
 
     // MARK: Actions
 
@@ -367,13 +336,13 @@ final class ConnectionPool: PolledSource {
         }
         for refused in actions.refuse {
             guard let waiter = state.waiters.removeValue(forKey: refused.waiter) else { continue }
-            if refused.refusal == .timedOut { state.counters.timeouts += 1 }
+            if refused.refusal == .timedOut { state.record.counters.timeouts += 1 }
             consequences.resumed.append(
                 (waiter.turn, .failure(error(refused.refusal, state, isStatements: waiter.isStatements))))
         }
         for id in actions.close {
             guard let connection = state.connections.removeValue(forKey: id) else { continue }
-            state.counters.closed += 1
+            state.record.counters.closed += 1
             consequences.closing.append(connection)
         }
         for id in actions.test {
@@ -386,58 +355,9 @@ final class ConnectionPool: PolledSource {
         return consequences
     }
 
-    /// The error of a caller that got no connection, with the pool's state.
     private func error(
         _ refusal: PoolStateMachine.Refusal, _ state: State, isStatements: Bool = false
     ) -> PostgresError {
-        let machine = state.machine
-        let leased = machine.connections.count { $0.state == .leased }
-        let facts = """
-            \(machine.connections.count) of \(options.maximumConnections) connections, \(leased) of them leased, \
-            \(machine.idle.count) idle; \(machine.waiters.count) tasks wait
-            """
-        switch refusal {
-        case .closed:
-            return PostgresError(.closed, "The client is closed")
-        case .overloaded:
-            return PostgresError(.poolOverloaded, "Too many tasks wait for a connection (\(facts))")
-        case .nested:
-            return PostgresError(
-                .nestedAcquire,
-                "A task that holds a connection asked for another one, and none was free (\(facts)); use the one it holds"
-            )
-        case .timedOut, .permanentFailure:
-            let isUnreachable = machine.connections.allSatisfy { $0.state == .connecting }
-            if isUnreachable, let failure = state.lastFailure {
-                let ownCodes: [PostgresError.Code] = [.passwordUnavailable, .tooManyOpenFiles]
-                return PostgresError(
-                    ownCodes.contains(failure.code) ? failure.code : .connectionFailed, failure.message,
-                    sqlState: failure.sqlState, server: failure.server,
-                    underlying: failure.underlying)
-            }
-            let limit = isStatements ? "the time of the statement" : "\(options.acquireTimeout)"
-            return PostgresError(
-                isStatements ? .timeout : .poolTimeout, "No connection became free within \(limit) (\(facts))",
-                underlying: state.lastFailure.map { [$0.message] } ?? [])
-        }
-    }
-}
-
-extension PostgresError {
-    /// The effect on other connections of a connection's end for this reason.
-    fileprivate var endOfConnection: PoolStateMachine.End {
-        guard code == .connectionLost else { return .own }
-        return switch sqlState {
-        // Only a session that could not be put back ends with a cancellation.
-        case .idleSessionTimeout?, .idleInTransactionTimeout?, .queryCanceled?: .own
-        case .crashShutdown?: .crash
-        default: .loss
-        }
-    }
-
-    /// Whether retrying is useless until the configuration or the server changes.
-    fileprivate var isPermanent: Bool {
-        code == .invalidConfiguration || sqlState?.class == .invalidAuthorizationSpecification
-            || sqlState == .invalidCatalogName
+        state.machine.error(refusal, lastFailure: state.lastFailure, isStatements: isStatements)
     }
 }

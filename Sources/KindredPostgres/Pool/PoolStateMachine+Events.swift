@@ -22,7 +22,7 @@ extension PoolStateMachine {
         case .idle, .shared, .leased:
             return
         }
-        becomeIdle(index, now, &actions)
+        becomeIdle(index, at: now, &actions)
     }
 
     /// A connection could not be opened.

@@ -101,7 +101,7 @@ struct PoolStateMachine {
         _ use: Use, waiter: Waiter?, isNested: Bool, now: MonotonicTime, actions: inout Actions
     ) -> Answer {
         if isClosing { return .refused(.closed) }
-        if waiters.isEmpty, let id = lend(use, now, &actions) {
+        if waiters.isEmpty, let id = lend(use, at: now, &actions) {
             open(now, &actions)
             return .connection(id)
         }
@@ -138,7 +138,7 @@ struct PoolStateMachine {
             connections[index].state = .shared(load: load - 1)
             if !waiters.isEmpty { serve(now, &actions) }
         case .shared, .leased:
-            becomeIdle(index, now, &actions)
+            becomeIdle(index, at: now, &actions)
         case .connecting, .testing, .idle:
             break
         }
@@ -147,7 +147,7 @@ struct PoolStateMachine {
     // MARK: Choice
 
     /// Takes a connection that can serve at once.
-    private mutating func lend(_ use: Use, _ now: MonotonicTime, _ actions: inout Actions) -> ConnectionID? {
+    private mutating func lend(_ use: Use, at now: MonotonicTime, _ actions: inout Actions) -> ConnectionID? {
         while let id = idle.popLast() {
             guard let index = index(id), case .idle(let since) = connections[index].state else { continue }
             if since + options.idleTestThreshold <= now {
@@ -182,14 +182,14 @@ struct PoolStateMachine {
 
     /// Serves the queue from its head as far as possible.
     mutating func serve(_ now: MonotonicTime, _ actions: inout Actions) {
-        while let waiter = waiters.first, let id = lend(waiter.use, now, &actions) {
+        while let waiter = waiters.first, let id = lend(waiter.use, at: now, &actions) {
             waiters.removeFirst()
             actions.assign.append(.init(waiter: waiter.id, connection: id))
         }
         open(now, &actions)
     }
 
-    mutating func becomeIdle(_ index: Int, _ now: MonotonicTime, _ actions: inout Actions) {
+    mutating func becomeIdle(_ index: Int, at now: MonotonicTime, _ actions: inout Actions) {
         if isClosing || connections[index].isDoomed || connections[index].expiresAt <= now {
             actions.close.append(connections.remove(at: index).id)
         } else {

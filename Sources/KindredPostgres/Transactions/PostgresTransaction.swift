@@ -157,7 +157,7 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
                 state.waiting.append(.request(request, deadline, alarm))
                 return alarm
             case .refuse: effects.refused.append(.request(request, deadline, nil))
-            case .send: submit(request, deadline, &state, &effects)
+            case .send: submit(request, by: deadline, in: &state, &effects)
             }
             return nil
         }
@@ -191,7 +191,7 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
 
     /// Enqueues a request under the scope's mutex, so that no other statement gets between the opening and it.
     private func submit(
-        _ request: Request, _ deadline: MonotonicTime, _ state: inout TransactionState, _ effects: inout Effects
+        _ request: Request, by deadline: MonotonicTime, in state: inout TransactionState, _ effects: inout Effects
     ) {
         let openings = takeOpening(&state)
         connection.enqueue(openings.isEmpty ? request : Request(request, after: openings, of: self), by: deadline)
@@ -228,7 +228,7 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
             switch next {
             case .request(let request, let deadline, let alarm):
                 alarm?.callOff()
-                submit(request, deadline, &state, &effects)
+                submit(request, by: deadline, in: &state, &effects)
             case .savepoint(_, let turn):
                 state.hasSavepoint = true
                 effects.turns.append(turn)

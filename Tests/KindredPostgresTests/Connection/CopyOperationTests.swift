@@ -9,7 +9,11 @@ import Testing
         if case .nothing = operation.drain().taken {} else { Issue.record("nothing has come") }
         _ = operation.append([1])
         operation.finish(.success([]))
-        if case .data(let chunks) = operation.drain().taken { #expect(chunks == [[1]]) } else { Issue.record("no data") }
+        if case .data(let chunks) = operation.drain().taken {
+            #expect(chunks == [[1]])
+        } else {
+            Issue.record("no data")
+        }
         if case .end(.success) = operation.drain().taken {} else { Issue.record("no end") }
     }
 

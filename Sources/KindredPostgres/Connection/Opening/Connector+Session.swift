@@ -33,7 +33,7 @@ extension Connector {
         questions += needs.map { Question.current($0.name) }
         questions += wish.settings.map { Question.comparing($0.name, with: $0.value) }
         if asksForPath { questions.append(Question.current("search_path")) }
-        var answers = questions.isEmpty ? [] : try ask(questions, handle, attempt)[...]
+        var answers = questions.isEmpty ? [] : try ask(questions, over: handle, within: attempt)[...]
         for answer in answers.prefix(settingCount) { _ = try answer.get() }
         answers = answers.dropFirst(settingCount)
         for (name, value) in expected {
@@ -103,7 +103,7 @@ extension Connector {
 
     /// Sends the questions in one round trip before the connection is used; each has an answer or error of its own.
     static func ask(
-        _ questions: [Question], _ handle: ConnectionHandle, _ attempt: ConnectionAttempt
+        _ questions: [Question], over handle: ConnectionHandle, within attempt: ConnectionAttempt
     ) throws(PostgresError) -> [Result<[String?], PostgresError>] {
         guard questions.allSatisfy({ $0.send(over: handle) }) else {
             throw failure(handle.message, attempt.address)

@@ -54,11 +54,14 @@ enum Connector {
                     try Poller.shared.addTimed(attempt)
                     Poller.shared.wake(by: deadline)
                     guard let provider = configuration.passwordProvider else {
-                        return try start(attempt, configuration, requirements, parameters, sink)
+                        return try start(
+                            attempt, for: configuration, requirements: requirements, parameters: parameters,
+                            notices: sink)
                     }
                     attempt.ask(provider) { password throws(PostgresError) in
                         try start(
-                            attempt, configuration, requirements, parameters + [("password", password.text)], sink)
+                            attempt, for: configuration, requirements: requirements,
+                            parameters: parameters + [("password", password.text)], notices: sink)
                     }
                 } catch {
                     attempt.fail(error)
@@ -70,8 +73,8 @@ enum Connector {
     }
 
     private static func start(
-        _ attempt: ConnectionAttempt, _ configuration: PostgresConfiguration, _ requirements: StartupRequirements,
-        _ parameters: [(keyword: String, value: String)], _ notices: NoticeSink
+        _ attempt: ConnectionAttempt, for configuration: PostgresConfiguration, requirements: StartupRequirements,
+        parameters: [(keyword: String, value: String)], notices: NoticeSink
     ) throws(PostgresError) {
         let plainWish = SessionWish(configuration)
         let hasOwnOptions = configuration.options != nil
@@ -83,18 +86,19 @@ enum Connector {
                     do throws(PostgresError) {
                         wish.hasNoOptions = requirements.refusesOptions.load(ordering: .relaxed) && !hasOwnOptions
                         opened = try connect(
-                            wish.hasNoOptions ? withoutOptions(parameters) : parameters, attempt, notices)
+                            wish.hasNoOptions ? withoutOptions(parameters) : parameters, within: attempt,
+                            notices: notices)
                     } catch {
                         guard !wish.hasNoOptions, !hasOwnOptions,
                             error.message.contains("unsupported startup parameter")
                         else { throw error }
                         wish.hasNoOptions = true
-                        opened = try connect(withoutOptions(parameters), attempt, notices)
+                        opened = try connect(withoutOptions(parameters), within: attempt, notices: notices)
                         requirements.refusesOptions.store(true, ordering: .relaxed)
                     }
                     opened.startupSettings = wish.startupSettings
                     do throws(PostgresError) {
-                        try prepare(opened, wish, attempt)
+                        try prepare(opened, for: wish, within: attempt)
                     } catch {
                         opened.handle.finish()
                         throw error
@@ -112,7 +116,7 @@ enum Connector {
 
     /// Runs on the attempt's own thread.
     private static func connect(
-        _ parameters: [(keyword: String, value: String)], _ attempt: ConnectionAttempt, _ notices: NoticeSink
+        _ parameters: [(keyword: String, value: String)], within attempt: ConnectionAttempt, notices: NoticeSink
     ) throws(PostgresError) -> Opened {
         let address = attempt.address
         guard let handle = ConnectionHandle.start(parameters) else {
@@ -150,7 +154,7 @@ enum Connector {
 
     /// Prepares an open session for use, or throws why it is unusable.
     private static func prepare(
-        _ opened: Opened, _ wish: SessionWish, _ attempt: ConnectionAttempt
+        _ opened: Opened, for wish: SessionWish, within attempt: ConnectionAttempt
     ) throws(PostgresError) {
         let handle = opened.handle
         handle.setVerboseErrors(false)

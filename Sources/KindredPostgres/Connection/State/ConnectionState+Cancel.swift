@@ -24,7 +24,7 @@ extension ConnectionState {
     }
 
     /// Stops a request that was cancelled, timed out, or has too large a result.
-    mutating func stop(_ id: Request.ID, _ stop: Request.Stop, _ effects: inout Effects) {
+    mutating func stop(_ id: Request.ID, reason stop: Request.Stop, _ effects: inout Effects) {
         if let index = held.firstIndex(where: { $0.request.id == id }) {
             let pending = held.remove(at: index)
             effects.completions.append(pending.completion(pending.request.stoppedUnsent(stop)))
@@ -125,7 +125,7 @@ extension ConnectionState {
     mutating func deadlinePassed(_ now: MonotonicTime, _ effects: inout Effects) -> MonotonicTime {
         guard handle != nil else { return .never }
         let late = (inFlight + held).filter { $0.deadline <= now }
-        for pending in late { stop(pending.request.id, .timedOut, &effects) }
+        for pending in late { stop(pending.request.id, reason: .timedOut, &effects) }
         letGo(now, &effects)
         guard handle != nil else { return .never }
         if let cancellation {

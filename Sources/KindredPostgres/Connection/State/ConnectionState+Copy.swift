@@ -66,7 +66,7 @@ extension ConnectionState {
     /// Within that limit libpq does not read while it writes; under TLS the meter would miss those bytes.
     ///
     /// - Returns: the number of bytes taken; nil if the server accepts no more.
-    mutating func writeCopyData(_ id: Request.ID, _ bytes: ByteView, _ effects: inout Effects) -> Int? {
+    mutating func writeCopyData(_ bytes: ByteView, of id: Request.ID, _ effects: inout Effects) -> Int? {
         guard let handle, let pending = inFlight.first, pending.request.id == id, pending.copyPhase == .input,
             let copy = pending.request.copy
         else { return nil }
@@ -134,7 +134,7 @@ extension ConnectionState {
     }
 
     /// Sets how long the copying task waits for the server from now on.
-    mutating func setDeadline(_ id: Request.ID, _ deadline: MonotonicTime, _ effects: inout Effects) {
+    mutating func setDeadline(of id: Request.ID, _ deadline: MonotonicTime, _ effects: inout Effects) {
         guard let pending = inFlight.first(where: { $0.request.id == id }), pending.stop == nil else { return }
         pending.deadline = deadline
         effects.deadline = min(effects.deadline, deadline)

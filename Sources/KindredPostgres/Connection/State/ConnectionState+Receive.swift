@@ -133,9 +133,9 @@ extension ConnectionState {
         switch pending.currentStep {
         case .execute(let entry, let position)?:
             failed = position
-            if let entry { forgetIfStale(entry, error, result, of: pending) }
+            if let entry { forgetIfStale(entry, after: error, in: result, of: pending) }
         case .describe(let entry?)?:
-            forgetIfStale(entry, error, result, of: pending)
+            forgetIfStale(entry, after: error, in: result, of: pending)
         case .prepare?:
             failed = pending.positionAfterStep
         case .describe?, .discard?, nil:
@@ -147,7 +147,7 @@ extension ConnectionState {
 
     /// Evicts a prepared statement that is stale or unknown to the server, so that it is prepared again.
     private mutating func forgetIfStale(
-        _ entry: StatementCache.Entry, _ error: PostgresError, _ result: ResultHandle, of pending: PendingRequest
+        _ entry: StatementCache.Entry, after error: PostgresError, in result: ResultHandle, of pending: PendingRequest
     ) {
         guard Self.isStale(error, result) else { return }
         if error.sqlState != .invalidStatementName {

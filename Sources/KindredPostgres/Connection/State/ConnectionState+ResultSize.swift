@@ -103,7 +103,7 @@ extension ConnectionState {
         let limit = context.configuration.maximumResultSize
         guard arriving.bytes > limit else { return }
         if let first = inFlight.first, first.stop == nil {
-            stop(first.request.id, .tooLarge(limit: limit), &effects)
+            stop(first.request.id, reason: .tooLarge(limit: limit), &effects)
             guard effects.sendsCancel else { return }
             arriving.isPaused = true
             setReads(false)

@@ -93,7 +93,7 @@ extension ConnectionState {
         } else {
             entry = isNamed ? cache.insert(statement) : .unnamed(statement)
             pending.steps.append(.prepare(entry))
-            guard handle.prepare(entry.name, statement.text.text, statement.bindings) else {
+            guard handle.prepare(statement.text.text, statement.bindings, as: entry.name) else {
                 cache.remove(entry, wasRefused: true)
                 pending.steps.removeLast()
                 return false

@@ -61,12 +61,12 @@ public struct PostgresTSQuery: Sendable {
 
     /// Matches documents that both queries match; ignores an empty query.
     public static func and(_ left: PostgresTSQuery, _ right: PostgresTSQuery) -> PostgresTSQuery {
-        joined(.and, left, right)
+        joined(left, right, by: .and)
     }
 
     /// Matches documents that either query matches; ignores an empty query.
     public static func or(_ left: PostgresTSQuery, _ right: PostgresTSQuery) -> PostgresTSQuery {
-        joined(.or, left, right)
+        joined(left, right, by: .or)
     }
 
     /// Matches documents that the query does not match.
@@ -83,10 +83,10 @@ public struct PostgresTSQuery: Sendable {
         guard (0...16_384).contains(distance) else {
             throw PostgresError(.invalidParameter, "The phrase distance is out of range")
         }
-        return joined(.phrase(distance: UInt16(distance)), left, right)
+        return joined(left, right, by: .phrase(distance: UInt16(distance)))
     }
 
-    private static func joined(_ node: Node, _ left: PostgresTSQuery, _ right: PostgresTSQuery) -> PostgresTSQuery {
+    private static func joined(_ left: PostgresTSQuery, _ right: PostgresTSQuery, by node: Node) -> PostgresTSQuery {
         if left.nodes.isEmpty || right.nodes.isEmpty { return left.nodes.isEmpty ? right : left }
         return PostgresTSQuery(unchecked: [node] + right.nodes + left.nodes)
     }
