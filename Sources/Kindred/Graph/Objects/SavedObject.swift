@@ -99,11 +99,11 @@ struct SavedObject: Sendable {
 
     private mutating func link(_ slot: Int, _ destination: DatabaseObject, isNew: Bool) throws {
         let relationship = entity.relationships[slot]
-        guard case .foreignKey(let foreignKey, let referenced) = relationship.link else { return }
+        let foreignKey = relationship.ownColumns
         let values = destination.row
         let written = entity.writtenColumns(of: foreignKey, isNew: isNew)
         var cells = RowCells()
-        for (column, referenced) in zip(foreignKey, referenced) {
+        for (column, referenced) in zip(foreignKey, relationship.otherColumns) {
             guard let value = try values[referenced] else {
                 throw destination.lacksReferencedValue(referenced, relationship.model.name)
             }

@@ -61,7 +61,7 @@ extension DatabaseContext {
         // Nearly always nothing was ever undone.
         guard undoCount > 0, objects.contains(where: \.isStale) else { return }
         for (entity, stale) in grouped(objects.filter(\.isStale)) {
-            let others = faulting == .batch ? withMap { $0.objects(of: entity.index) }.lazy.filter(\.isStale) : nil
+            let others = faulting == .batch ? withMap { $0.objects(of: entity) }.lazy.filter(\.isStale) : nil
             try await readAgain(stale + (others?.prefix(FetchGroup.wholeGroup).map(\.self) ?? []))
         }
     }
@@ -107,7 +107,7 @@ extension DatabaseContext {
         _ entity: EntityRuntime,
         isLocked: Bool = false
     ) async throws -> [ObjectKey: Row] {
-        let statements = DeletionStatements(runtime: runtime)
+        let statements = DeletionStatements()
         // Of views that cannot be written too.
         let batch = try objects.compactMap(\.key).slices().map {
             try statements.rows(entity, $0, columns: Array(entity.attributeColumns), isLocked: isLocked)
