@@ -108,12 +108,6 @@ extension DatabaseContext {
         }
     }
 
-    /// The object in memory that a row's foreign key points to, if any.
-    func owner(_ row: Row, _ relationship: RelationshipRuntime) throws -> DatabaseObject? {
-        try liveObject(
-            relationship.destination, where: relationship.otherColumns, equal: row, relationship.ownColumns)
-    }
-
     /// The object in memory to which a foreign key can refer and whose `attributes` equal the values of `columns` in `row`, if
     /// any.
     func liveObject(

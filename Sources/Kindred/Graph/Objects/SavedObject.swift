@@ -51,7 +51,7 @@ struct SavedObject: Sendable {
         }
         if links.isEmpty { return }
         for (slot, destination) in links where !deferring.contains(slot) {
-            try link(slot, destination, isNew: isNew)
+            try link(entity.relationships[slot], destination, isNew: isNew)
         }
     }
 
@@ -97,8 +97,9 @@ struct SavedObject: Sendable {
         columns.formUnion(missing)
     }
 
-    private mutating func link(_ slot: Int, _ destination: DatabaseObject, isNew: Bool) throws {
-        let relationship = entity.relationships[slot]
+    private mutating func link(
+        _ relationship: RelationshipRuntime, _ destination: DatabaseObject, isNew: Bool
+    ) throws {
         let foreignKey = relationship.ownColumns
         let values = destination.row
         let written = entity.writtenColumns(of: foreignKey, isNew: isNew)
@@ -119,6 +120,6 @@ struct SavedObject: Sendable {
         }
         row = wanted
         columns.formUnion(ColumnSet(written))
-        links[slot] = destination
+        links[relationship.slot] = destination
     }
 }

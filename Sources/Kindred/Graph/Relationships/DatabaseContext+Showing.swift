@@ -6,7 +6,7 @@ import Synchronization
 extension DatabaseContext {
     /// The members in memory, from the owner or from its group; nil if they must be read.
     func loadedMembers(of relationship: RelationshipRuntime, owner: DatabaseObject) -> LoadedMembers? {
-        loadedMembers(of: relationship, owner: owner, LinkSource(owner, relationship.slot))
+        loadedMembers(of: relationship, owner: owner, LinkSource(owner, relationship))
     }
 
     func loadedMembers(
@@ -105,7 +105,7 @@ extension DatabaseContext {
         add(change, to: &members)
         members.shownAt = time
         if members.isUnsorted { sort(&members, relationship) }
-        if isKept, !isBeside { keep(.many(members), relationship.slot, of: owner) }
+        if isKept, !isBeside { keep(.many(members), relationship, of: owner) }
         return members
     }
 
@@ -233,7 +233,8 @@ extension DatabaseContext {
     }
 
     /// Stores a loaded relationship in its owner, unless the owner has a newer version of it.
-    func keep(_ loaded: LoadedRelationship, _ slot: Int, of owner: DatabaseObject) {
+    func keep(_ loaded: LoadedRelationship, _ relationship: RelationshipRuntime, of owner: DatabaseObject) {
+        let slot = relationship.slot
         // A rollback drops the answers read in the transaction, and restores the earlier ones.
         if loaded.batch.scope != nil { journal?.record(owner) }
         owner.withState { state in

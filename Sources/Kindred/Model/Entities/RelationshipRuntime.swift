@@ -6,8 +6,9 @@ package import KindredSchema
 /// Entities and relationships refer to each other in circles. Only one direction is strong: a schema's runtime holds its
 /// entities, an entity its relationships, and a helper's entity those that lead through it. Relationships refer back
 /// without owning, so that a schema that is replaced is freed as a whole. These references are valid wherever they are
-/// followed: a context holds its schema's runtime, and objects, requests, journals and errors that come from it hold
-/// the context's core. Were one followed later, it would end the program instead of reading freed memory.
+/// followed: the core of a context holds its schema's runtime, and objects, sets, requests and journals hold that core.
+/// A shared look-up, which may outlive them, uses nothing of its entity but columns and texts. Were a reference followed
+/// too late, that would end the program instead of reading freed memory.
 package final class RelationshipRuntime: Sendable {
     /// The foreign keys of the helper's rows to the two ends, position by position with the ends' columns.
     package final class HelperLink: Sendable {

@@ -68,10 +68,10 @@ extension DatabaseContext {
 
     /// The object's state to follow a relationship from; a stale row is read again first.
     func source(of relationship: RelationshipRuntime, from object: DatabaseObject) async throws -> LinkSource {
-        let source = LinkSource(object, relationship.slot)
+        let source = LinkSource(object, relationship)
         guard source.isStale else { return source }
         try await readStale(CollectionOfOne(object))
-        return LinkSource(object, relationship.slot)
+        return LinkSource(object, relationship)
     }
 
     /// Reads objects' rows again: one SELECT for each entity; returns the objects found.

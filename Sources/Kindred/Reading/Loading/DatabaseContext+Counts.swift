@@ -32,7 +32,7 @@ extension DatabaseContext {
     private func tally(
         _ tally: MemberTally, _ relationship: RelationshipRuntime, _ owner: DatabaseObject, at place: SourcePlace?
     ) async throws -> Int {
-        let source = LinkSource(owner, relationship.slot)
+        let source = LinkSource(owner, relationship)
         guard let key = try relationship.ownKey(source.storedRow) else { return 0 }
         try requireFaulting(relationship, at: place)
         return try await client.called(at: place) {

@@ -32,14 +32,14 @@ extension DatabaseContext {
         // The answer stays: it still has the row, and the deletion may be rolled back.
         if isGone == true { return nil }
         let one = LoadedOne(foreignKey: key, member: loaded.members.first, batch: loaded.members.batch)
-        keep(.one(one), relationship.slot, of: object)
+        keep(.one(one), relationship, of: object)
         // A row that was just read is the newest.
         return one.member.flatMap { self.object($0, of: entity, one.batch.group, knownAt: .max) }
     }
 
     /// The object at the other end of a to-one relationship, if it is in memory.
     func loadedDestination(of relationship: RelationshipRuntime, from object: DatabaseObject) -> DatabaseObject? {
-        let source = LinkSource(object, relationship.slot)
+        let source = LinkSource(object, relationship)
         guard source.status != .deleted, source.status != .deleting else { return nil }
         let entity = relationship.destination
         guard relationship.holdsForeignKey else {

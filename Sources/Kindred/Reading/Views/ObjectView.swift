@@ -88,7 +88,7 @@ struct ViewTree: Sendable {
             add(position, keys)
         case .relationship(let relationship):
             let name =
-                (keys == .properties ? entity.propertyName(ofRelationship: relationship.slot) : nil)
+                (keys == .properties ? entity.propertyName(of: relationship) : nil)
                 ?? relationship.model.name
             let place =
                 fields.firstIndex { $0.name == name }

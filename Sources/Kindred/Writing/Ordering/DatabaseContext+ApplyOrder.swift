@@ -156,6 +156,6 @@ extension DatabaseContext {
         }
         let answer = (joined.isEmpty ? order : order.filter { !joined.contains($0.key) }) + (left ?? [])
         let batch = LoadedBatch(answer, askedAt: tick(), in: writing?.scope)
-        keep(.many(LoadedMembers(batch, 0..<answer.count)), relationship.slot, of: owner)
+        keep(.many(LoadedMembers(batch, 0..<answer.count)), relationship, of: owner)
     }
 }
