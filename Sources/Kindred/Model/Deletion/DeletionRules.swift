@@ -92,9 +92,7 @@ struct DeletionRules: Sendable {
         for step in steps(of: entity) { columns.formUnion(step.sourceColumns) }
         // The database's own actions find rows by these columns.
         for relationship in entity.relationships
-        where relationship.helper == nil && !relationship.holdsForeignKey
-            && relationship.model.databaseAction != .noAction
-        {
+        where relationship.destinationHoldsForeignKey && relationship.model.databaseAction != .noAction {
             columns.formUnion(relationship.ownColumns)
         }
         for link in runtime.countLimits?.requiredLinks(of: entity) ?? [] { columns.formUnion(link.columns) }

@@ -13,10 +13,8 @@ struct CountLimits: Sendable {
     /// Finds the sets with limits among all relationships; nil if there are none.
     init?(_ relationships: [[RelationshipRuntime]]) {
         let limited = relationships.joined().filter { $0.minimum != nil || $0.maximum != nil }
-        for relationship in limited where relationship.helper != nil {
-            add(relationship)
-        }
-        for relationship in limited where relationship.helper == nil && !relationship.holdsForeignKey {
+        for relationship in limited where relationship.helper != nil { add(relationship) }
+        for relationship in limited where relationship.destinationHoldsForeignKey {
             // Both sets of a helper take limits from its key, and the same rows count for both.
             let isKnown = links(of: relationship.destination).contains {
                 $0.columns == relationship.linkColumns && $0.relationship.source == relationship.source
