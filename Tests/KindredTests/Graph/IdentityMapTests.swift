@@ -7,6 +7,10 @@ import Testing
 @Suite struct IdentityMapTests {
     private static let row = Row(columns: RowColumns([], types: nil), count: 0) { _, _ in }
 
+    private static let runtime = SchemaRuntime(ConditionFixture.schema)
+    private let person = runtime.entities[0]
+    private let email = runtime.entities[1]
+
     private static func map(_ change: (inout IdentityMap) -> Void) -> IdentityMap {
         var map = IdentityMap(ObjectReferences())
         change(&map)
@@ -14,29 +18,30 @@ import Testing
     }
 
     @Test func aMapThatOnlyKnowsAnEntityHasNoNotes() {
-        let map = Self.map { $0.noteKnown(3) }
-        #expect(map.knows(3) && !map.knows(4) && !map.hasNotes(3))
-        #expect(map.refreshedAt(3, .integer(1)) == 0)
+        let map = Self.map { $0.noteKnown(person) }
+        #expect(map.knows(person) && !map.knows(email) && !map.hasNotes(person))
+        #expect(map.refreshedAt(person, .integer(1)) == 0)
     }
 
     @Test func remembersADeletedRow() {
-        let map = Self.map { $0.noteDeleted(3, .integer(1), at: 7) }
-        #expect(map.hasNotes(3) && !map.hasNotes(4))
-        #expect(map.isDeleted(3, .integer(1), since: 6) && !map.isDeleted(3, .integer(1), since: 7))
-        #expect(!map.isDeleted(3, .integer(2), since: 6))
+        let map = Self.map { $0.noteDeleted(person, .integer(1), at: 7) }
+        #expect(map.hasNotes(person) && !map.hasNotes(email))
+        #expect(map.isDeleted(person, .integer(1), since: 6) && !map.isDeleted(person, .integer(1), since: 7))
+        #expect(!map.isDeleted(person, .integer(2), since: 6))
     }
 
     @Test func remembersARowThatIsBeingDeleted() {
-        let map = Self.map { $0.setDeleting(true, 3, [.integer(1)]) }
-        #expect(map.hasNotes(3) && map.isDeleting(3, .integer(1)) && !map.isDeleting(3, .integer(2)))
+        let map = Self.map { $0.setDeleting(true, person, [.integer(1)]) }
+        #expect(map.hasNotes(person) && map.isDeleting(person, .integer(1)) && !map.isDeleting(person, .integer(2)))
     }
 
     @Test func remembersARowThatAnObjectLeft() {
-        var map = Self.map { $0.setNewerRow(NewerRow(row: Self.row, changedAt: 7), 3, .integer(1)) }
+        var map = Self.map { $0.setNewerRow(NewerRow(row: Self.row, changedAt: 7), person, .integer(1)) }
         #expect(
-            map.hasNotes(3) && map.newerRow(3, .integer(1))?.changedAt == 7 && map.newerRow(3, .integer(2)) == nil)
-        map.setNewerRow(nil, 3, .integer(1))
-        #expect(map.newerRow(3, .integer(1)) == nil && !map.hasNotes(3))
+            map.hasNotes(person) && map.newerRow(person, .integer(1))?.changedAt == 7
+                && map.newerRow(person, .integer(2)) == nil)
+        map.setNewerRow(nil, person, .integer(1))
+        #expect(map.newerRow(person, .integer(1)) == nil && !map.hasNotes(person))
     }
 
     @Test(arguments: ["rows", "deleted", "refreshed", "links"]) func keepsNoMoreNotesOfAKindThanItMay(kind: String) {
@@ -45,24 +50,29 @@ import Testing
         for key in 1...11 {
             #expect(map.overfullEntity == nil)
             switch kind {
-            case "rows": map.setNewerRow(NewerRow(row: Self.row, changedAt: 7), 3, .integer(Int64(key)))
-            case "deleted": map.noteDeleted(3, .integer(Int64(key)), at: 7)
-            case "refreshed": map.noteRefreshed(3, .integer(Int64(key)), at: 7)
-            default: map.note(3, slot: 2) { $0.append(Self.entry(1), of: .integer(Int64(key)), at: 7) }
+            case "rows": map.setNewerRow(NewerRow(row: Self.row, changedAt: 7), person, .integer(Int64(key)))
+            case "deleted": map.noteDeleted(person, .integer(Int64(key)), at: 7)
+            case "refreshed": map.noteRefreshed(person, .integer(Int64(key)), at: 7)
+            default:
+                map.note(Self.runtime.entities[0].relationships[0]) {
+                    $0.append(Self.entry(1), of: .integer(Int64(key)), at: 7)
+                }
             }
         }
-        #expect(map.overfullEntity == 3)
-        map.forgetNotes(of: 3, at: 9)
-        #expect(map.overfullEntity == nil && !map.hasNotes(3))
+        #expect(map.overfullEntity == person)
+        map.forgetNotes(of: person, at: 9)
+        #expect(map.overfullEntity == nil && !map.hasNotes(person))
     }
 
     @Test func whatWasForgottenIsKnownOfNothingThatWasAskedForBefore() {
-        var map = Self.map { $0.noteDeleted(3, .integer(1), at: 7) }
-        #expect(map.deletedKeys(3, since: 6) == [.integer(1)] && map.deletedKeys(3, since: 7) == [])
-        map.forgetNotes(of: 3, at: 9)
-        map.noteDeleted(3, .integer(2), at: 11)
-        #expect(map.deletedKeys(3, since: 8) == nil && map.deletedKeys(3, since: 10) == [.integer(2)])
-        #expect(map.hasForgotten(3, since: 8) && !map.hasForgotten(3, since: 9) && !map.hasForgotten(4, since: 1))
+        var map = Self.map { $0.noteDeleted(person, .integer(1), at: 7) }
+        #expect(map.deletedKeys(person, since: 6) == [.integer(1)] && map.deletedKeys(person, since: 7) == [])
+        map.forgetNotes(of: person, at: 9)
+        map.noteDeleted(person, .integer(2), at: 11)
+        #expect(map.deletedKeys(person, since: 8) == nil && map.deletedKeys(person, since: 10) == [.integer(2)])
+        #expect(
+            map.hasForgotten(person, since: 8) && !map.hasForgotten(person, since: 9)
+                && !map.hasForgotten(email, since: 1))
     }
 
     private static func entry(_ key: Int64) -> RelationshipLog.Entry {
@@ -70,15 +80,15 @@ import Testing
     }
 
     @Test func remembersWhenAnObjectsRelationshipsWereGivenUp() {
-        let map = Self.map { $0.noteRefreshed(3, .integer(1), at: 7) }
-        #expect(map.refreshedAt(3, .integer(1)) == 7 && map.refreshedAt(3, .integer(2)) == 0)
+        let map = Self.map { $0.noteRefreshed(person, .integer(1), at: 7) }
+        #expect(map.refreshedAt(person, .integer(1)) == 7 && map.refreshedAt(person, .integer(2)) == 0)
     }
 
     @Test func aDeletionThatWasUndoneDoesNotCount() {
         let scope = TransactionScope(within: nil)
-        let map = Self.map { $0.noteDeleted(3, .integer(1), at: 7, in: scope) }
-        #expect(map.isDeleted(3, .integer(1), since: 6) && map.deletedKeys(3, since: 6) == [.integer(1)])
+        let map = Self.map { $0.noteDeleted(person, .integer(1), at: 7, in: scope) }
+        #expect(map.isDeleted(person, .integer(1), since: 6) && map.deletedKeys(person, since: 6) == [.integer(1)])
         scope.undo()
-        #expect(!map.isDeleted(3, .integer(1), since: 6) && map.deletedKeys(3, since: 6) == [])
+        #expect(!map.isDeleted(person, .integer(1), since: 6) && map.deletedKeys(person, since: 6) == [])
     }
 }

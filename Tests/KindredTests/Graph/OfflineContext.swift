@@ -26,7 +26,7 @@ struct OfflineContext {
     /// The object of a row that was read.
     func object(_ id: Int, _ name: String) throws -> DatabaseObject {
         let object = context.make(entity, try row(id, name), nil, 0)
-        _ = context.withMap { $0.insert(object, entity.index, .integer(Int64(id))) }
+        _ = context.withMap { $0.insert(object, entity, .integer(Int64(id))) }
         return object
     }
 

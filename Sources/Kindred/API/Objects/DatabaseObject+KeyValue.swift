@@ -131,7 +131,7 @@ extension DatabaseObject {
                 )
             }
             guard let relationship = entity.relationship(named: key) else { throw entity.unknownKey(key) }
-            entity = core.runtime.entities[relationship.destination]
+            entity = relationship.destination
         }
     }
 

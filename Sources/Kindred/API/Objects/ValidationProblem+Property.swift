@@ -12,7 +12,7 @@ extension DatabaseObject {
     fileprivate func propertyName(of key: String) -> String? {
         switch try? runtime.field(named: key) {
         case .attribute(let position): runtime.propertyName(ofAttribute: position)
-        case .relationship(let relationship): runtime.propertyName(ofRelationship: relationship.slot)
+        case .relationship(let relationship): runtime.propertyName(of: relationship)
         case nil: nil
         }
     }

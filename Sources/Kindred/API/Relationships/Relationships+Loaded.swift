@@ -7,7 +7,7 @@ extension ToMany {
     /// Sends nothing. Within `#Predicate` it means all members in the database.
     public var loaded: [Member] {
         guard !owner.isDeleted, let known, let members = context.loadedMembers(of: known, owner: owner),
-            let objects = context.objects(members, of: owner.core.runtime.entities[known.destination])
+            let objects = context.objects(members, of: known.destination)
         else { return [] }
         return (try? typed(objects)) ?? []
     }

@@ -5,7 +5,7 @@ extension ToMany: Encodable {
     /// Sends nothing.
     public func encode(to encoder: any Encoder) throws {
         guard let known, !owner.isDeleted, let members = context.loadedMembers(of: known, owner: owner),
-            let objects = context.objects(members, of: owner.core.runtime.entities[known.destination])
+            let objects = context.objects(members, of: known.destination)
         else {
             throw EncodingError.invalidValue(
                 self,

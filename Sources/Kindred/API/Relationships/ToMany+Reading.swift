@@ -125,7 +125,7 @@ extension ToMany {
     }
 
     var destination: EntityRuntime {
-        get throws { owner.core.runtime.entities[try relationship.destination] }
+        get throws { try relationship.destination }
     }
 
     func typed(_ objects: [DatabaseObject]) throws -> [Member] {
@@ -141,7 +141,7 @@ extension ToMany {
     public func request() throws -> FetchRequest<Member> {
         try owner.requireLive()
         let (relationship, destination) = (try relationship, try destination)
-        let inverse = destination.relationships[relationship.inverseSlot].model
+        let inverse = relationship.inverse.model
         let format = inverse.isToMany ? "ANY %K == %@" : "%K == %@"
         var request = FetchRequest<Member>(context: context, entity: destination)
         request.query.memberOrder = try memberOrder
@@ -153,10 +153,10 @@ extension ToMany {
             let relationship = try relationship
             guard let position = relationship.model.orderedBy, relationship.position != nil else { return nil }
             var values: [PostgresValue] = []
-            if case .helper(let link) = relationship.link {
+            if relationship.helper != nil {
                 let row = owner.storedRow
-                values = try link.source.compactMap { try row[$0] }
-                guard values.count == link.source.count else { return nil }
+                values = try relationship.ownColumns.compactMap { try row[$0] }
+                guard values.count == relationship.ownColumns.count else { return nil }
             }
             return MemberOrder(relationship: relationship.model, position: position, ownerValues: values)
         }

@@ -87,7 +87,7 @@ extension ContextCore {
                 }
                 return (links, staging.temporaryKey)
             }
-            if let number { withMap { $0.remove(object, object.runtime.index, .temporary(number)) } }
+            if let number { withMap { $0.remove(object, object.runtime, .temporary(number)) } }
             unheld.objects.append(
                 WeakChanges.Object(
                     object: object, links: links.isEmpty ? [:] : links.mapValues { WeakChanges.End(object: $0) }))
@@ -120,7 +120,7 @@ extension ContextCore {
                 if !lost.isEmpty { state.unstage(lost, in: object.runtime) }
                 return staging.temporaryKey
             }
-            if let number { _ = withMap { $0.insert(object, object.runtime.index, .temporary(number)) } }
+            if let number { _ = withMap { $0.insert(object, object.runtime, .temporary(number)) } }
             if object.hasChanges { staged.withLock { $0.insert(object) } }
         }
         for pair in unheld.pairs {

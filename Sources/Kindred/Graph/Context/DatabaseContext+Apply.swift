@@ -47,18 +47,18 @@ extension DatabaseContext {
             // The row with the old key is gone, unless another row has taken that key.
             let scope = writing?.scope
             let displaced = note { map, time in
-                map.remove(object, entity.index, oldKey)
-                if map.object(entity.index, oldKey) == nil {
-                    map.noteDeleted(entity.index, oldKey, at: time, in: scope)
+                map.remove(object, entity, oldKey)
+                if map.object(entity, oldKey) == nil {
+                    map.noteDeleted(entity, oldKey, at: time, in: scope)
                 }
-                map.noteStored(entity.index, newKey, in: scope)
-                return map.insert(object, entity.index, newKey)
+                map.noteStored(entity, newKey, in: scope)
+                return map.insert(object, entity, newKey)
             }
             // With a key that is checked later, two rows may have it meanwhile: a rollback puts the other object back.
             if let displaced { journal?.record(displaced) }
             former = oldKey
         } else if core.references.isIndexed, let key = object.key {
-            withMap { $0.noteChanged(entity.index, key) }
+            withMap { $0.noteChanged(entity, key) }
         }
         noteChange(of: object, object.key, former: former, from: change.old, to: change.new)
         if askedAt == nil {
@@ -93,30 +93,19 @@ extension DatabaseContext {
         if let key {
             let scope = writing?.scope
             note { map, time in
-                map.remove(object, entity.index, key)
+                map.remove(object, entity, key)
                 // An undone row was in no answer that is still valid; another row may have its key.
-                if !isUndone { map.noteDeleted(entity.index, key, at: time, in: scope) }
+                if !isUndone { map.noteDeleted(entity, key, at: time, in: scope) }
             }
         }
         // Notes on an undone row count no longer, and another row may have its key.
         guard !isUndone else { return }
         noteRow(row, of: entity, key, isDeletion: true)
         if wasStale { noteUnknownOwners(of: entity) }
-        for case .helper(let link) in entity.relationships.map(\.link) {
+        for case let helper? in entity.relationships.map(\.helper) {
             // The row does not have the other ends: any loaded inverse may hold it.
-            noteLostRows(of: link.entity)
+            noteLostRows(of: helper.entity)
         }
-    }
-
-    /// The object in memory that a row's foreign key points to, if any.
-    func owner(
-        _ entity: EntityRuntime,
-        _ row: Row,
-        _ columns: [Int],
-        _ referenced: [Int],
-        _ relationship: RelationshipRuntime
-    ) throws -> DatabaseObject? {
-        try liveObject(runtime.entities[relationship.destination], where: referenced, equal: row, columns)
     }
 
     /// The object in memory to which a foreign key can refer and whose `attributes` equal the values of `columns` in `row`, if
@@ -149,30 +138,22 @@ extension DatabaseContext {
         let row = object.storedRow
         guard entity.isReferenced(row) else { return }
         let isRenamed = try ObjectKey(old, entity.key) != ObjectKey(row, entity.key)
-        for relationship in entity.relationships {
-            switch relationship.link {
-            case .foreignKey: continue
-            case .helper(let link):
+        for relationship in entity.relationships where !relationship.holdsForeignKey {
+            if let helper = relationship.helper {
                 // The row does not have the other ends: any loaded inverse may hold it.
-                if isRenamed { noteLostRows(of: link.entity) }
-            case .referenced(let referenced, let columns):
-                guard relationship.ownColumns.contains(where: { !old.hasSameBytes(as: row, at: $0) }) else { continue }
-                try followReferences(relationship, columns, from: old, to: row, referenced)
-                forgetUnheldRows(of: runtime.entities[relationship.destination])
+                if isRenamed { noteLostRows(of: helper.entity) }
+            } else if relationship.ownColumns.contains(where: { !old.hasSameBytes(as: row, at: $0) }) {
+                try followReferences(relationship, from: old, to: row)
+                forgetUnheldRows(of: relationship.destination)
                 noteStale(relationship, of: object)
             }
         }
     }
 
     /// Updates the objects that referred to a row to the result of the database's action.
-    private func followReferences(
-        _ relationship: RelationshipRuntime,
-        _ columns: [Int],
-        from old: Row,
-        to row: Row,
-        _ referenced: [Int]
-    ) throws {
-        let entity = runtime.entities[relationship.destination]
+    private func followReferences(_ relationship: RelationshipRuntime, from old: Row, to row: Row) throws {
+        let (entity, columns, referenced) =
+            (relationship.destination, relationship.otherColumns, relationship.ownColumns)
         let action = relationship.model.updateAction
         guard action == .cascade || action == .setNull && entity.mayBeNull(columns),
             let values = try ObjectKey(old, referenced)
@@ -198,14 +179,14 @@ extension DatabaseContext {
         guard !unheld.isEmpty else { return }
         let scope = writing?.scope
         note { map, time in
-            for key in unheld { map.noteDeleted(entity.index, key, at: time, in: scope) }
+            for key in unheld { map.noteDeleted(entity, key, at: time, in: scope) }
         }
-        noteLostRows(of: entity.index)
+        noteLostRows(of: entity)
     }
 
     /// Marks loaded relationships as stale where their rows have no objects: some of these rows may have changed or
     /// gone.
     func forgetUnheldRows(of entity: EntityRuntime) {
-        noteLostRows(of: entity.index, areInDoubt: true)
+        noteLostRows(of: entity, areInDoubt: true)
     }
 }

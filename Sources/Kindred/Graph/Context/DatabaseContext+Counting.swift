@@ -18,7 +18,7 @@ extension DatabaseContext {
     /// Notes that a row was stored, changed or deleted.
     func countMove(of entity: EntityRuntime, from old: Row?, to new: Row?) {
         guard let (limits, journal) = counting else { return }
-        for link in limits.links(of: entity.index) {
+        for link in limits.links(of: entity) {
             let former = old.flatMap { try? ObjectKey($0, link.columns) }
             let owner = new.flatMap { try? ObjectKey($0, link.columns) }
             if former == owner { continue }
@@ -46,7 +46,7 @@ extension DatabaseContext {
     /// Notes that a new row has sets that must not be empty.
     func countNew(_ row: Row, of entity: EntityRuntime) {
         guard let (limits, journal) = counting else { return }
-        for relationship in limits.required(of: entity.index) {
+        for relationship in limits.required(of: entity) {
             if let key = try? relationship.ownKey(row) { journal.count(relationship, key, in: self) }
         }
     }

@@ -12,9 +12,9 @@ extension DatabaseContext {
         var made = MadeObjects(mayBeUndone: writing != nil)
         let (isAwaking, group) = (mayAwake(entity), members.group)
         let isCurrent = withMap { map in
-            guard isFresh || !map.hasForgotten(entity.index, since: members.shownAt ?? members.askedAt)
+            guard isFresh || !map.hasForgotten(entity, since: members.shownAt ?? members.askedAt)
             else { return false }
-            let hasNotes = map.hasNotes(entity.index)
+            let hasNotes = map.hasNotes(entity)
             members.forEach { member in
                 let (object, isNew) = self.object(member, entity, group, &map)
                 if isNew, isAwaking || hasNotes || made.mayBeUndone {
@@ -35,9 +35,9 @@ extension DatabaseContext {
         var made = MadeObjects(mayBeUndone: writing != nil)
         let isAwaking = mayAwake(entity)
         let object = withMap { map -> DatabaseObject? in
-            guard !map.hasForgotten(entity.index, since: knownAt) else { return nil }
+            guard !map.hasForgotten(entity, since: knownAt) else { return nil }
             let (object, isNew) = self.object(member, entity, group, &map)
-            if isNew, isAwaking || made.mayBeUndone || map.hasNotes(entity.index) {
+            if isNew, isAwaking || made.mayBeUndone || map.hasNotes(entity) {
                 made.add(object, member.key, &map, isAwaking)
             }
             return object
@@ -53,9 +53,9 @@ extension DatabaseContext {
         _ map: inout IdentityMap
     ) -> (object: DatabaseObject, isNew: Bool) {
         if entity.key.isEmpty { return (make(entity, member.row, group, member.position), false) }
-        if let known = map.object(entity.index, member.key) { return (known, false) }
+        if let known = map.object(entity, member.key) { return (known, false) }
         let made = make(entity, member.row, group, member.position)
-        map.insert(made, entity.index, member.key)
+        map.insert(made, entity, member.key)
         return (made, true)
     }
 
@@ -80,7 +80,7 @@ private struct MadeObjects {
     mutating func add(_ object: DatabaseObject, _ key: ObjectKey, _ map: inout IdentityMap, _ isAwaking: Bool) {
         if isAwaking { awaking.append(object) }
         if mayBeUndone { undoable.append(object) }
-        let entity = object.runtime.index
+        let entity = object.runtime
         guard map.hasNotes(entity) else { return }
         if let newer = map.newerRow(entity, key) {
             object.withState { $0.show(newer) }

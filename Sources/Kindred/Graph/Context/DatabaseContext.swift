@@ -70,10 +70,10 @@ public final class DatabaseContext: Sendable {
     }
 
     /// Notes that rows of an entity are gone, or may be (`areInDoubt`), without knowing which.
-    func noteLostRows(of entity: Int, areInDoubt: Bool = false) {
+    func noteLostRows(of entity: EntityRuntime, areInDoubt: Bool = false) {
         let (before, time) = note { map, time in (map.noteLostRows(entity, at: time, areInDoubt: areInDoubt), time) }
         writing?.recordLostRows(before, entity, at: time, in: self)
-        noteWrittenThrough(runtime.entities[entity])
+        noteWrittenThrough(entity)
     }
 
     /// Called when a transaction begins to change the context.
@@ -111,15 +111,15 @@ public final class DatabaseContext: Sendable {
 
     /// Evicts all notes: everything read before is stale.
     func forgetAllNotes() {
-        for entity in runtime.entities.indices where withMap({ $0.knows(entity) }) {
+        for entity in runtime.entities where withMap({ $0.knows(entity) }) {
             note { map, time in map.forgetNotes(of: entity, at: time) }
         }
     }
 
     /// The live object of a key, without I/O.
     package func liveObject(_ entity: EntityRuntime, _ key: ObjectKey) -> DatabaseObject? {
-        if case .temporary = key { return withMap { $0.object(entity.index, key) } }
-        return core.references.object(entity.index, key)
+        if case .temporary = key { return withMap { $0.object(entity, key) } }
+        return core.references.object(entity, key)
     }
 }
 
@@ -142,8 +142,8 @@ extension DatabaseContext {
         let (objects, known) = try withMap { map in
             switch keys {
             case .integers(let integers):
-                let (objects, known) = try map.objects(entity.index, integers, orMake: make)
-                if map.hasNotes(entity.index) {
+                let (objects, known) = try map.objects(entity, integers, orMake: make)
+                if map.hasNotes(entity) {
                     let old = Set(known)
                     for position in objects.indices where !old.contains(position) {
                         tellNotes(to: objects[position], .integer(integers[position]), askedAt: counted, &map)
@@ -157,7 +157,7 @@ extension DatabaseContext {
                         objects.append(try make(position))
                         continue
                     }
-                    let (object, isNew) = try map.object(entity.index, key) { try make(position) }
+                    let (object, isNew) = try map.object(entity, key) { try make(position) }
                     objects.append(object)
                     if isNew {
                         tellNotes(to: object, key, askedAt: counted, &map)
@@ -206,7 +206,7 @@ extension DatabaseContext {
         if !entity.key.isEmpty, let key = try ObjectKey(row, entity.key) {
             let counted = counted(askedAt)
             (object, isNew) = withMap { map in
-                let found = map.object(entity.index, key) { makeAlone() }
+                let found = map.object(entity, key) { makeAlone() }
                 if found.isNew { tellNotes(to: found.object, key, askedAt: counted, &map) }
                 return found
             }
@@ -223,7 +223,7 @@ extension DatabaseContext {
     private func tellNotes(to object: DatabaseObject, _ key: ObjectKey, askedAt: UInt64, _ map: inout IdentityMap) {
         let writing = writing
         guard let replaced = map.tellNotes(to: object, key, askedAt: askedAt, in: writing?.scope) else { return }
-        writing?.recordNewerRow(replaced, object.runtime.index, key, in: self)
+        writing?.recordNewerRow(replaced, object.runtime, key, in: self)
     }
 
     func make(_ seed: ObjectSeed) -> DatabaseObject {

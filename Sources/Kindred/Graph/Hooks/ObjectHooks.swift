@@ -89,9 +89,9 @@ extension DatabaseContext {
 
 extension DatabaseContext {
     /// Whether rows of an entity have a hook to call before their deletion.
-    func hasDeletionHook(_ entity: Int) -> Bool {
-        runtime.entities[entity].layout?.preparesItsDeletion == true
-            || database.registeredHooks.hooks(for: runtime.entities[entity]).contains { $0.prepareForDeletion != nil }
+    func hasDeletionHook(_ entity: EntityRuntime) -> Bool {
+        entity.layout?.preparesItsDeletion == true
+            || database.registeredHooks.hooks(for: entity).contains { $0.prepareForDeletion != nil }
     }
 
     func callDeletionHooks(_ object: DatabaseObject) async throws {

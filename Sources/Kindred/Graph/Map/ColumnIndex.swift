@@ -24,7 +24,9 @@ struct ColumnIndex {
     }
 
     /// The keys of all objects of the entity that may have the values; nil to scan them all.
-    mutating func keys(_ values: ObjectKey, _ references: ObjectReferences, _ entity: Int) throws -> Set<ObjectKey>? {
+    mutating func keys(
+        _ values: ObjectKey, _ references: ObjectReferences, _ entity: EntityRuntime
+    ) throws -> Set<ObjectKey>? {
         let live = references.count(of: entity)
         // The index still holds keys of released objects.
         if found == nil || count + changed.count > 2 * live + 64 {

@@ -103,7 +103,7 @@ struct IdentityMap {
     /// The time of the last write, where views have relationships and may show other rows since; 0 for never.
     private(set) var writtenAt: UInt64 = 0
     /// An entity over the limit of notes.
-    private(set) var overfullEntity: Int?
+    private(set) var overfullEntity: EntityRuntime?
 
     init(_ references: ObjectReferences) {
         self.references = references
@@ -112,39 +112,41 @@ struct IdentityMap {
     /// Reads an entity's table.
     ///
     /// Copies the table, which costs more than a look-up; hot paths read `tables` directly.
-    private func read<T>(_ entity: Int, orNone none: T, _ body: (borrowing Table) -> T) -> T {
-        tables.place(entity).map { body(tables[$0]) } ?? none
+    private func read<T>(_ entity: EntityRuntime, orNone none: T, _ body: (borrowing Table) -> T) -> T {
+        tables.place(entity.index).map { body(tables[$0]) } ?? none
     }
 
     /// The position of an entity's table, made if needed.
-    private mutating func place(_ entity: Int) -> Int {
-        tables.place(entity, orMake: Table())
+    private mutating func place(_ entity: EntityRuntime) -> Int {
+        tables.place(entity.index, orMake: Table())
     }
 
     /// The position of an entity's table, for a note on its rows or their relationships.
-    private mutating func placeToNote(_ entity: Int) -> Int {
+    private mutating func placeToNote(_ entity: EntityRuntime) -> Int {
         isNoted = true
         return place(entity)
     }
 
     /// Whether the context may know anything of an entity: rows, or relationships.
-    func knows(_ entity: Int) -> Bool { tables.place(entity) != nil || references.knows(entity) }
+    func knows(_ entity: EntityRuntime) -> Bool { tables.place(entity.index) != nil || references.knows(entity) }
 
-    /// Whether the context may know anything of one of the entities.
-    func knowsAny(of entities: [Int]) -> Bool { entities.contains { knows($0) } }
+    /// Whether the context may know anything of an entity with relationships that rows of the given one store.
+    func knowsAny(linkedTo entity: EntityRuntime) -> Bool {
+        entity.foreignKeys.contains { knows($0.destination) } || entity.helperEnds.contains { knows($0.source) }
+    }
 
     /// Notes that relationships of an entity are read for rows that have no object.
-    mutating func noteKnown(_ entity: Int) { _ = place(entity) }
+    mutating func noteKnown(_ entity: EntityRuntime) { _ = place(entity) }
 
-    func object(_ entity: Int, _ key: ObjectKey) -> DatabaseObject? {
+    func object(_ entity: EntityRuntime, _ key: ObjectKey) -> DatabaseObject? {
         guard case .temporary(let number) = key else { return references.object(entity, key) }
-        return tables.place(entity).flatMap { tables[$0].temporaries[number] }
+        return tables.place(entity.index).flatMap { tables[$0].temporaries[number] }
     }
 
     /// Whether there are notes on rows that were deleted, are being deleted, or were left by released objects: if not,
     /// new objects skip the look-up.
-    func hasNotes(_ entity: Int) -> Bool {
-        guard isNoted, let place = tables.place(entity) else { return false }
+    func hasNotes(_ entity: EntityRuntime) -> Bool {
+        guard isNoted, let place = tables.place(entity.index) else { return false }
         return !tables[place].newerRows.isEmpty || !tables[place].deleted.isEmpty || !tables[place].deleting.isEmpty
     }
 
@@ -155,7 +157,7 @@ struct IdentityMap {
 
     /// The object of a key, made if needed.
     mutating func object(
-        _ entity: Int,
+        _ entity: EntityRuntime,
         _ key: ObjectKey,
         orMake make: () throws -> DatabaseObject
     ) rethrows -> (object: DatabaseObject, isNew: Bool) {
@@ -167,7 +169,7 @@ struct IdentityMap {
 
     /// The objects of rows by integer keys, made where needed, with the positions of objects that existed.
     mutating func objects(
-        _ entity: Int,
+        _ entity: EntityRuntime,
         _ keys: [Int64],
         orMake make: (Int) throws -> DatabaseObject
     ) rethrows -> (objects: [DatabaseObject], known: [Int]) {
@@ -195,7 +197,7 @@ struct IdentityMap {
 
     /// Inserts an object in place of any other, which is returned.
     @discardableResult
-    mutating func insert(_ object: DatabaseObject, _ entity: Int, _ key: ObjectKey) -> DatabaseObject? {
+    mutating func insert(_ object: DatabaseObject, _ entity: EntityRuntime, _ key: ObjectKey) -> DatabaseObject? {
         guard case .temporary(let number) = key else {
             let displaced = references.insert(object, entity, key)
             if references.isIndexed { noteChanged(entity, key) }
@@ -206,7 +208,7 @@ struct IdentityMap {
     }
 
     /// Removes the object, if it was inserted with this key, also where another one has taken its place.
-    mutating func remove(_ object: DatabaseObject, _ entity: Int, _ key: ObjectKey) {
+    mutating func remove(_ object: DatabaseObject, _ entity: EntityRuntime, _ key: ObjectKey) {
         if case .temporary(let number) = key {
             tables[place(entity)].temporaries[number] = nil
         } else {
@@ -215,8 +217,8 @@ struct IdentityMap {
     }
 
     /// Notes that an object was inserted, or got another row.
-    mutating func noteChanged(_ entity: Int, _ key: ObjectKey) {
-        guard let place = tables.place(entity) else { return }
+    mutating func noteChanged(_ entity: EntityRuntime, _ key: ObjectKey) {
+        guard let place = tables.place(entity.index) else { return }
         for index in tables[place].indexes.indices { tables[place].indexes[index].noteChanged(key) }
     }
 
@@ -224,19 +226,19 @@ struct IdentityMap {
     mutating func objects(
         _ entity: EntityRuntime, where columns: [Int], equal values: ObjectKey
     ) throws -> [DatabaseObject] {
-        if columns == entity.key { return object(entity.index, values).map { [$0] } ?? [] }
+        if columns == entity.key { return object(entity, values).map { [$0] } ?? [] }
         references.noteIndexed()
-        let place = place(entity.index)
+        let place = place(entity)
         let index = tables[place].indexes.firstIndex { $0.columns == columns } ?? tables[place].indexes.count
         if index == tables[place].indexes.count { tables[place].indexes.append(ColumnIndex(columns)) }
-        guard let keys = try tables[place].indexes[index].keys(values, references, entity.index) else {
-            return try references.objects(of: entity.index).filter {
+        guard let keys = try tables[place].indexes[index].keys(values, references, entity) else {
+            return try references.objects(of: entity).filter {
                 try !$0.isStale && ObjectKey($0.storedRow, columns) == values
             }
         }
         var objects: [DatabaseObject] = []
         for key in keys {
-            if let object = references.object(entity.index, key), try ObjectKey(object.storedRow, columns) == values {
+            if let object = references.object(entity, key), try ObjectKey(object.storedRow, columns) == values {
                 if !object.isStale { objects.append(object) }
             } else {
                 tables[place].indexes[index].remove(key, from: values)
@@ -246,18 +248,18 @@ struct IdentityMap {
     }
 
     /// Every object of an entity in memory.
-    func objects(of entity: Int) -> [DatabaseObject] {
+    func objects(of entity: EntityRuntime) -> [DatabaseObject] {
         let saved = references.objects(of: entity)
-        return tables.place(entity).map { saved + tables[$0].temporaries.values } ?? saved
+        return tables.place(entity.index).map { saved + tables[$0].temporaries.values } ?? saved
     }
 
     /// Whether a row was deleted after a time.
-    func isDeleted(_ entity: Int, _ key: ObjectKey, since time: UInt64) -> Bool {
+    func isDeleted(_ entity: EntityRuntime, _ key: ObjectKey, since time: UInt64) -> Bool {
         read(entity, orNone: false) { $0.deletedAt > time && $0.deleted[key]?.counts(since: time) == true }
     }
 
     /// The rows deleted after a time, as a task in a transaction, or in none, sees it.
-    func deletedKeys(_ entity: Int, since time: UInt64, in root: TransactionScope?) -> Set<ObjectKey> {
+    func deletedKeys(_ entity: EntityRuntime, since time: UInt64, in root: TransactionScope?) -> Set<ObjectKey> {
         read(entity, orNone: []) { table in
             if table.deletedAt <= time { return [] }
             return Set(table.deleted.lazy.filter { $0.value.counts(since: time, in: root) }.map(\.key))
@@ -265,7 +267,7 @@ struct IdentityMap {
     }
 
     /// The rows deleted after a time; nil if notes have been evicted since.
-    func deletedKeys(_ entity: Int, since time: UInt64) -> Set<ObjectKey>? {
+    func deletedKeys(_ entity: EntityRuntime, since time: UInt64) -> Set<ObjectKey>? {
         read(entity, orNone: []) { table in
             if table.forgottenAt > time { return nil }
             if table.deletedAt <= time { return [] }
@@ -273,7 +275,9 @@ struct IdentityMap {
         }
     }
 
-    mutating func noteDeleted(_ entity: Int, _ key: ObjectKey, at time: UInt64, in scope: TransactionScope? = nil) {
+    mutating func noteDeleted(
+        _ entity: EntityRuntime, _ key: ObjectKey, at time: UInt64, in scope: TransactionScope? = nil
+    ) {
         let place = placeToNote(entity)
         var deletion = Deletion(at: time, scope: scope)
         if let scope, var before = tables[place].deleted[key]?.valid {
@@ -289,7 +293,7 @@ struct IdentityMap {
     }
 
     /// Takes back the note that a row was deleted, until the scope that has stored it again is rolled back.
-    mutating func noteStored(_ entity: Int, _ key: ObjectKey, in scope: TransactionScope? = nil) {
+    mutating func noteStored(_ entity: EntityRuntime, _ key: ObjectKey, in scope: TransactionScope? = nil) {
         guard !read(entity, orNone: true, { $0.deleted.isEmpty }) else { return }
         let place = place(entity)
         guard let scope else {
@@ -303,15 +307,15 @@ struct IdentityMap {
     }
 
     /// Whether notes on an entity's rows were evicted after a time: rows read before may be stale.
-    func hasForgotten(_ entity: Int, since time: UInt64) -> Bool {
+    func hasForgotten(_ entity: EntityRuntime, since time: UInt64) -> Bool {
         isNoted && read(entity, orNone: false) { $0.forgottenAt > time }
     }
 
-    func isDeleting(_ entity: Int, _ key: ObjectKey) -> Bool {
+    func isDeleting(_ entity: EntityRuntime, _ key: ObjectKey) -> Bool {
         read(entity, orNone: false) { !$0.deleting.isEmpty && $0.deleting.contains(key) }
     }
 
-    mutating func setDeleting(_ isDeleting: Bool, _ entity: Int, _ keys: [ObjectKey]) {
+    mutating func setDeleting(_ isDeleting: Bool, _ entity: EntityRuntime, _ keys: [ObjectKey]) {
         let place = placeToNote(entity)
         if isDeleting { tables[place].deleting.formUnion(keys) } else { tables[place].deleting.subtract(keys) }
     }
@@ -320,14 +324,16 @@ struct IdentityMap {
     func lostRows(of relationship: RelationshipRuntime) -> UInt64 {
         if !isNoted { return 0 }
         let time = lostRows(of: relationship.destination)
-        guard case .helper(let link) = relationship.link else { return time }
-        return max(time, lostRows(of: link.entity))
+        guard let helper = relationship.helper else { return time }
+        return max(time, lostRows(of: helper.entity))
     }
 
-    private func lostRows(of entity: Int) -> UInt64 { tables.place(entity).map { tables[$0].lostRows.at } ?? 0 }
+    private func lostRows(of entity: EntityRuntime) -> UInt64 {
+        tables.place(entity.index).map { tables[$0].lostRows.at } ?? 0
+    }
 
     /// Notes an untracked loss; returns the note before.
-    mutating func noteLostRows(_ entity: Int, at time: UInt64, areInDoubt: Bool = false) -> LostRows {
+    mutating func noteLostRows(_ entity: EntityRuntime, at time: UInt64, areInDoubt: Bool = false) -> LostRows {
         let place = placeToNote(entity)
         let before = tables[place].lostRows
         tables[place].lostRows = LostRows(at: time, doubtedAt: areInDoubt ? time : before.doubtedAt)
@@ -335,27 +341,29 @@ struct IdentityMap {
     }
 
     /// Takes back an untracked loss, unless a later one was noted.
-    mutating func undoLostRows(_ entity: Int, at time: UInt64, _ before: LostRows) {
+    mutating func undoLostRows(_ entity: EntityRuntime, at time: UInt64, _ before: LostRows) {
         let place = place(entity)
         if tables[place].lostRows.at == time { tables[place].lostRows = before }
     }
 
     /// When rows of an entity may last have changed or gone, not known which; 0 for never.
-    func doubtedAt(_ entity: Int) -> UInt64 { tables.place(entity).map { tables[$0].lostRows.doubtedAt } ?? 0 }
+    func doubtedAt(_ entity: EntityRuntime) -> UInt64 {
+        tables.place(entity.index).map { tables[$0].lostRows.doubtedAt } ?? 0
+    }
 
     /// Answers for an owner's relationship read before this time are stale; 0 if none are.
     func staleAt(_ relationship: RelationshipRuntime, _ owner: ObjectKey) -> UInt64 {
         if !isNoted { return 0 }
-        var time = tables.place(relationship.destination).map { tables[$0].forgottenAt } ?? 0
-        if case .helper(let link) = relationship.link { time = max(time, lostRows(of: link.entity)) }
+        var time = tables.place(relationship.destination.index).map { tables[$0].forgottenAt } ?? 0
+        if let helper = relationship.helper { time = max(time, lostRows(of: helper.entity)) }
         if relationship.model.isByView { time = max(time, writtenAt) }
-        guard let place = tables.place(relationship.source) else { return time }
+        guard let place = tables.place(relationship.source.index) else { return time }
         time = max(time, tables[place].forgottenAt)
         return max(time, tables[place].logs[relationship.slot]?.staleAt(owner) ?? 0)
     }
 
     /// When all relationships of a row were dropped; 0 for never.
-    func refreshedAt(_ entity: Int, _ key: ObjectKey) -> UInt64 {
+    func refreshedAt(_ entity: EntityRuntime, _ key: ObjectKey) -> UInt64 {
         read(entity, orNone: 0) { $0.refreshed.isEmpty ? 0 : $0.refreshed[key] ?? 0 }
     }
 
@@ -363,7 +371,7 @@ struct IdentityMap {
     func changedAt(_ relationship: RelationshipRuntime, _ owner: ObjectKey) -> UInt64 {
         if !isNoted { return 0 }
         let time = max(lostRows(of: relationship), staleAt(relationship, owner))
-        guard let place = tables.place(relationship.source) else { return time }
+        guard let place = tables.place(relationship.source.index) else { return time }
         return max(time, tables[place].logs[relationship.slot]?.changedAt(owner) ?? 0)
     }
 
@@ -371,7 +379,7 @@ struct IdentityMap {
     func entries(
         _ relationship: RelationshipRuntime, _ owner: ObjectKey, since time: UInt64
     ) -> ArraySlice<RelationshipLog.Entry> {
-        guard isNoted, let place = tables.place(relationship.source) else { return [] }
+        guard isNoted, let place = tables.place(relationship.source.index) else { return [] }
         return tables[place].logs[relationship.slot]?.entries(owner, since: time) ?? []
     }
 
@@ -379,12 +387,13 @@ struct IdentityMap {
     func entries(
         _ relationship: RelationshipRuntime, _ owner: ObjectKey, of member: ObjectKey
     ) -> [RelationshipLog.Entry] {
-        guard let place = tables.place(relationship.source) else { return [] }
+        guard let place = tables.place(relationship.source.index) else { return [] }
         return tables[place].logs[relationship.slot]?.entries(owner, of: member) ?? []
     }
 
-    /// Changes the log of a relationship of an entity's rows.
-    mutating func note(_ entity: Int, slot: Int, _ body: (inout RelationshipLog) -> Void) {
+    /// Changes the log of a relationship.
+    mutating func note(_ relationship: RelationshipRuntime, _ body: (inout RelationshipLog) -> Void) {
+        let (entity, slot) = (relationship.source, relationship.slot)
         let place = placeToNote(entity)
         body(&tables[place].logs[slot, default: RelationshipLog()])
         if tables[place].logs[slot, default: RelationshipLog()].count > maximumEntries { overfullEntity = entity }
@@ -397,7 +406,7 @@ struct IdentityMap {
     }
 
     /// Notes that all relationships of a row were dropped.
-    mutating func noteRefreshed(_ entity: Int, _ key: ObjectKey, at time: UInt64) {
+    mutating func noteRefreshed(_ entity: EntityRuntime, _ key: ObjectKey, at time: UInt64) {
         let place = placeToNote(entity)
         tables[place].refreshed[key] = time
         if tables[place].refreshed.count > maximumNotes { overfullEntity = entity }
@@ -413,12 +422,12 @@ struct IdentityMap {
     }
 
     /// The newer row that a released object left behind, if any.
-    func newerRow(_ entity: Int, _ key: ObjectKey) -> NewerRow? {
+    func newerRow(_ entity: EntityRuntime, _ key: ObjectKey) -> NewerRow? {
         read(entity, orNone: nil) { $0.newerRows.isEmpty ? nil : $0.newerRows[key] }
     }
 
     /// Keeps or removes the row of a released object, newer than the one that its sets hold.
-    mutating func setNewerRow(_ newer: NewerRow?, _ entity: Int, _ key: ObjectKey) {
+    mutating func setNewerRow(_ newer: NewerRow?, _ entity: EntityRuntime, _ key: ObjectKey) {
         if newer == nil, read(entity, orNone: true, { $0.newerRows.isEmpty }) { return }
         let place = placeToNote(entity)
         tables[place].newerRows[key] = newer
@@ -428,12 +437,12 @@ struct IdentityMap {
     /// Keeps the row of a released object.
     mutating func keepReleasedRow(_ left: ReleasedRow) {
         guard !left.entity.key.isEmpty, let key = try? ObjectKey(left.row, left.entity.key) else { return }
-        setNewerRow(NewerRow(row: left.row, changedAt: left.changedAt), left.entity.index, key)
+        setNewerRow(NewerRow(row: left.row, changedAt: left.changedAt), left.entity, key)
     }
 
     /// Evicts all notes on an entity's rows and relationships; one note replaces them: everything loaded before is
     /// stale.
-    mutating func forgetNotes(of entity: Int, at time: UInt64) {
+    mutating func forgetNotes(of entity: EntityRuntime, at time: UInt64) {
         let place = placeToNote(entity)
         tables[place].newerRows = [:]
         tables[place].deleted = [:]
@@ -445,14 +454,14 @@ struct IdentityMap {
     }
 
     /// Whether any row of an entity has an object.
-    func holdsObjects(of entity: Int) -> Bool {
-        if let place = tables.place(entity), !tables[place].temporaries.isEmpty { return true }
+    func holdsObjects(of entity: EntityRuntime) -> Bool {
+        if let place = tables.place(entity.index), !tables[place].temporaries.isEmpty { return true }
         return references.count(of: entity) > 0
     }
 
     /// Whether any row of an entity has an object, or has left a newer row behind.
-    func holdsRows(of entity: Int) -> Bool {
-        if let place = tables.place(entity), !tables[place].newerRows.isEmpty { return true }
+    func holdsRows(of entity: EntityRuntime) -> Bool {
+        if let place = tables.place(entity.index), !tables[place].newerRows.isEmpty { return true }
         return holdsObjects(of: entity)
     }
 
@@ -462,7 +471,7 @@ struct IdentityMap {
     mutating func tellNotes(
         to object: DatabaseObject, _ key: ObjectKey, askedAt: UInt64, in scope: TransactionScope?
     ) -> NewerRow? {
-        let entity = object.runtime.index
+        let entity = object.runtime
         guard hasNotes(entity) else { return nil }
         noteStored(entity, key, in: scope)
         if let newer = newerRow(entity, key), newer.changedAt > askedAt { object.withState { $0.show(newer) } }
@@ -473,7 +482,7 @@ struct IdentityMap {
     /// Replaces a noted row by one that was read later.
     ///
     /// - Returns: The noted row, if it was replaced.
-    mutating func noteRead(_ row: Row, _ entity: Int, _ key: ObjectKey, askedAt: UInt64) -> NewerRow? {
+    mutating func noteRead(_ row: Row, _ entity: EntityRuntime, _ key: ObjectKey, askedAt: UInt64) -> NewerRow? {
         guard let newer = newerRow(entity, key), newer.changedAt <= askedAt, !row.hasSameBytes(as: newer.row) else {
             return nil
         }

@@ -38,39 +38,39 @@ final class ObjectReferences: Sendable {
     func noteIndexed() { hasIndexes.store(true, ordering: .relaxed) }
 
     /// The object of a key, if it is in memory.
-    func object(_ entity: Int, _ key: ObjectKey) -> DatabaseObject? {
+    func object(_ entity: EntityRuntime, _ key: ObjectKey) -> DatabaseObject? {
         entities.withLock { entities in
-            guard let place = entities.place(entity) else { return nil }
+            guard let place = entities.place(entity.index) else { return nil }
             if case .integer(let integer) = key { return entities[place].integers.object(integer) }
             return entities[place].others.object(key)
         }
     }
 
     /// The objects of integer keys, where in memory; nil if the entity has none.
-    func objects(_ entity: Int, _ keys: [Int64]) -> [DatabaseObject?]? {
+    func objects(_ entity: EntityRuntime, _ keys: [Int64]) -> [DatabaseObject?]? {
         entities.withLock { entities in
-            guard let place = entities.place(entity), entities[place].integers.count > 0 else { return nil }
+            guard let place = entities.place(entity.index), entities[place].integers.count > 0 else { return nil }
             return keys.map { entities[place].integers.object($0) }
         }
     }
 
     /// Every object of an entity in memory.
-    func objects(of entity: Int) -> [DatabaseObject] {
+    func objects(of entity: EntityRuntime) -> [DatabaseObject] {
         entities.withLock { entities in
-            guard let place = entities.place(entity) else { return [] }
+            guard let place = entities.place(entity.index) else { return [] }
             return entities[place].integers.objects + entities[place].others.objects
         }
     }
 
     /// Whether any object of an entity is in memory, or was.
-    func knows(_ entity: Int) -> Bool {
-        entities.withLock { $0.place(entity) != nil }
+    func knows(_ entity: EntityRuntime) -> Bool {
+        entities.withLock { $0.place(entity.index) != nil }
     }
 
     /// The number of objects of an entity in memory.
-    func count(of entity: Int) -> Int {
+    func count(of entity: EntityRuntime) -> Int {
         entities.withLock { entities in
-            entities.place(entity).map { entities[$0].integers.count + entities[$0].others.count } ?? 0
+            entities.place(entity.index).map { entities[$0].integers.count + entities[$0].others.count } ?? 0
         }
     }
 
@@ -87,9 +87,9 @@ final class ObjectReferences: Sendable {
     }
 
     /// Inserts an object without a key, unless the key has an object in memory, which is returned then.
-    func insert(_ object: DatabaseObject, _ entity: Int, ifAbsent key: ObjectKey) -> DatabaseObject? {
+    func insert(_ object: DatabaseObject, _ entity: EntityRuntime, ifAbsent key: ObjectKey) -> DatabaseObject? {
         entities.withLock { entities in
-            let place = entities.place(entity, orMake: Entity())
+            let place = entities.place(entity.index, orMake: Entity())
             if case .integer(let integer) = key {
                 return entities[place].integers.insert(object, ifAbsent: integer)
             }
@@ -100,11 +100,11 @@ final class ObjectReferences: Sendable {
     /// Inserts objects by integer keys, unless a key has an object in memory.
     ///
     /// Returns the objects that existed, with their positions among the keys.
-    func insert(_ objects: [DatabaseObject], _ entity: Int, _ keys: [Int64]) -> [(
+    func insert(_ objects: [DatabaseObject], _ entity: EntityRuntime, _ keys: [Int64]) -> [(
         position: Int, object: DatabaseObject
     )] {
         entities.withLock { entities in
-            let place = entities.place(entity, orMake: Entity())
+            let place = entities.place(entity.index, orMake: Entity())
             entities[place].integers.reserve(keys.count)
             var known: [(Int, DatabaseObject)] = []
             for position in keys.indices where objects[position].tablePlace < 0 {
@@ -116,25 +116,25 @@ final class ObjectReferences: Sendable {
     }
 
     /// Inserts an object in place of any other, which is returned; its former key is removed.
-    func insert(_ object: DatabaseObject, _ entity: Int, _ key: ObjectKey) -> DatabaseObject? {
+    func insert(_ object: DatabaseObject, _ entity: EntityRuntime, _ key: ObjectKey) -> DatabaseObject? {
         entities.withLock { entities in
-            let place = entities.place(entity, orMake: Entity())
+            let place = entities.place(entity.index, orMake: Entity())
             return entities[place].insert(object, key)
         }
     }
 
     /// Removes an object, if it was inserted with a key.
-    func remove(_ object: DatabaseObject, _ entity: Int, _ key: ObjectKey) {
+    func remove(_ object: DatabaseObject, _ entity: EntityRuntime, _ key: ObjectKey) {
         entities.withLock { entities in
-            guard let place = entities.place(entity), entities[place].holds(object, key) else { return }
+            guard let place = entities.place(entity.index), entities[place].holds(object, key) else { return }
             entities[place].remove(object)
         }
     }
 
     /// Removes an object that leaves memory, by its place in the entity's tables.
-    func remove(_ entity: Int, at tablePlace: Int32) {
+    func remove(_ entity: EntityRuntime, at tablePlace: Int32) {
         entities.withLock { entities in
-            guard let place = entities.place(entity) else { return }
+            guard let place = entities.place(entity.index) else { return }
             if tablePlace & 1 == 0 {
                 entities[place].integers.remove(at: tablePlace)
             } else {

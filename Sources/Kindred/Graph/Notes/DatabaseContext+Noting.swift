@@ -27,21 +27,21 @@ extension DatabaseContext {
             member: key, former: former, row: new.isStored ? new.stored : nil, scope: writing?.scope)
         for slot in slots {
             let relationship = entity.relationships[slot]
-            guard case .foreignKey(let columns, _) = relationship.link, knows(relationship.destination)
-            else { continue }
+            guard knows(relationship.destination) else { continue }
+            let columns = relationship.ownColumns
             let keys = Set(
                 [old.stored, old.shown, new.stored, new.shown].compactMap { try? ObjectKey($0, columns) }
-                    + [old, new].compactMap { $0.destinations[slot] }.flatMap { ownerKeys(relationship, $0) })
-            note(entry, relationship, of: keys)
+                    + [old, new].compactMap { $0.destinations[slot] }.flatMap { ownKeys(relationship.inverse, $0) })
+            note(entry, through: relationship, of: keys)
         }
     }
 
     /// Notes that a row left owners which are not known, as its former row may have been undone.
     func noteUnknownOwners(of entity: EntityRuntime) {
         for relationship in entity.foreignKeys {
-            noteAllStale(relationship.destination, slot: relationship.inverseSlot)
+            noteAllStale(relationship.inverse)
         }
-        for end in entity.helperEnds { noteAllStale(end.entity, slot: end.slot) }
+        for relationship in entity.helperEnds { noteAllStale(relationship) }
     }
 
     /// Notes a stored, changed or deleted row at the owners that it refers to.
@@ -54,44 +54,46 @@ extension DatabaseContext {
         guard let key else { return }
         let entry = RelationshipLog.Entry(member: key, row: row, isDeletion: isDeletion, scope: writing?.scope)
         for relationship in entity.foreignKeys {
-            guard case .foreignKey(let columns, _) = relationship.link, knows(relationship.destination),
-                let owner = try? ObjectKey(row, columns)
+            guard knows(relationship.destination), let owner = try? ObjectKey(row, relationship.ownColumns)
             else { continue }
-            note(entry, relationship, of: [owner])
+            note(entry, through: relationship, of: [owner])
         }
     }
 
     /// Notes a changed row at one more owner, besides the owners that it refers to.
     func noteRow(_ row: Row, _ key: ObjectKey, atOwner owner: DatabaseObject, _ relationship: RelationshipRuntime) {
         let entry = RelationshipLog.Entry(member: key, row: row, scope: writing?.scope)
-        note(entry, relationship.source, relationship.slot, of: ownKeys(relationship, owner))
+        note(entry, in: relationship, of: ownKeys(relationship, owner))
     }
 
     /// Keeps and notes the newer row of a member without an object.
     func keepNewerRow(_ row: Row, _ entity: EntityRuntime, _ key: ObjectKey) {
         let before = note { map, time in
-            let before = map.newerRow(entity.index, key)
-            map.setNewerRow(NewerRow(row: row, changedAt: time), entity.index, key)
+            let before = map.newerRow(entity, key)
+            map.setNewerRow(NewerRow(row: row, changedAt: time), entity, key)
             return before
         }
-        writing?.recordNewerRow(before, entity.index, key, in: self)
+        writing?.recordNewerRow(before, entity, key, in: self)
         noteRow(row, of: entity, key)
     }
 
     /// Notes an entry at the owners at the other end of a foreign key.
-    private func note(_ entry: RelationshipLog.Entry, _ relationship: RelationshipRuntime, of owners: Set<ObjectKey>) {
+    private func note(
+        _ entry: RelationshipLog.Entry, through relationship: RelationshipRuntime, of owners: Set<ObjectKey>
+    ) {
         guard !owners.isEmpty else { return }
         if relationship.isComparedByServer {
-            return noteAllStale(relationship.destination, slot: relationship.inverseSlot)
+            return noteAllStale(relationship.inverse)
         }
-        note(entry, relationship.destination, relationship.inverseSlot, of: owners)
+        note(entry, in: relationship.inverse, of: owners)
     }
 
-    private func note(_ entry: RelationshipLog.Entry, _ entity: Int, _ slot: Int, of owners: some Collection<ObjectKey>)
-    {
-        guard knows(entity) else { return }
+    private func note(
+        _ entry: RelationshipLog.Entry, in relationship: RelationshipRuntime, of owners: some Collection<ObjectKey>
+    ) {
+        guard knows(relationship.source) else { return }
         note { map, time in
-            map.note(entity, slot: slot) { log in
+            map.note(relationship) { log in
                 for owner in owners { log.append(entry, of: owner, at: time) }
             }
         }
@@ -99,7 +101,7 @@ extension DatabaseContext {
 
     /// Whether an answer about an entity's relationships can be stale: not if no row of it was ever in memory and no
     /// relationship of it was read.
-    private func knows(_ entity: Int) -> Bool { core.withMap { $0.knows(entity) } }
+    private func knows(_ entity: EntityRuntime) -> Bool { core.withMap { $0.knows(entity) } }
 
     /// Notes at both ends that a pair of a many-to-many relationship came (true), went (false), or must be checked
     /// (nil).
@@ -111,25 +113,25 @@ extension DatabaseContext {
     ) {
         if isPaired != nil {
             count(relationship, of: owner)
-            count(runtime.entities[relationship.destination].relationships[relationship.inverseSlot], of: member)
+            count(relationship.inverse, of: member)
         }
         func note(
-            _ owner: DatabaseObject, _ entity: Int, _ slot: Int, _ member: DatabaseObject, _ former: ObjectKey?
+            _ owner: DatabaseObject, _ relationship: RelationshipRuntime, _ member: DatabaseObject, _ former: ObjectKey?
         ) {
             guard let key = member.key else { return }
             let entry = RelationshipLog.Entry(
                 member: key, former: former, row: member.storedRow, isPaired: isPaired, scope: writing?.scope)
-            self.note(entry, entity, slot, of: ownKeys(runtime.entities[entity].relationships[slot], owner))
+            self.note(entry, in: relationship, of: ownKeys(relationship, owner))
         }
-        note(owner, relationship.source, relationship.slot, member, former.member)
-        note(member, relationship.destination, relationship.inverseSlot, owner, former.owner)
+        note(owner, relationship, member, former.member)
+        note(member, relationship.inverse, owner, former.owner)
         if isPaired != nil { notePairs(besides: relationship) }
     }
 
     /// A pair written through a relationship of a view also belongs to the table and to its other views.
     private func notePairs(besides relationship: RelationshipRuntime) {
-        guard relationship.model.isByView, case .helper(let link) = relationship.link else { return }
-        noteLostRows(of: link.entity)
+        guard relationship.model.isByView, let helper = relationship.helper else { return }
+        noteLostRows(of: helper.entity)
     }
 
     /// Marks the set of helper rows at one end of a pair as stale.
@@ -137,50 +139,48 @@ extension DatabaseContext {
     /// - Parameter end: the helper's foreign key to that end.
     func noteHelperRows(_ end: RelationshipRuntime, of owner: DatabaseObject) {
         // The key may lead to a view of the owner's table, or the other way round.
-        guard end.destination == owner.runtime.index else {
-            return noteAllStale(end.destination, slot: end.inverseSlot)
+        guard end.destination == owner.runtime else {
+            return noteAllStale(end.inverse)
         }
-        noteStale(runtime.entities[end.destination].relationships[end.inverseSlot], of: owner)
+        noteStale(end.inverse, of: owner)
     }
 
     /// Notes at one end that a pair went, where the other end has no object.
-    func noteUnpaired(_ entity: Int, slot: Int, owner: ObjectKey, member: ObjectKey) {
-        count(runtime.entities[entity].relationships[slot], ofOwner: owner)
+    func noteUnpaired(_ relationship: RelationshipRuntime, owner: ObjectKey, member: ObjectKey) {
+        count(relationship, ofOwner: owner)
         let entry = RelationshipLog.Entry(member: member, isPaired: false, scope: writing?.scope)
-        note(entry, entity, slot, of: [owner])
-        notePairs(besides: runtime.entities[entity].relationships[slot])
+        note(entry, in: relationship, of: [owner])
+        notePairs(besides: relationship)
     }
 
     /// Marks an owner's relationship as stale.
     func noteStale(_ relationship: RelationshipRuntime, of owner: DatabaseObject) {
-        for key in ownKeys(relationship, owner) { noteStale(relationship.source, slot: relationship.slot, key) }
+        for key in ownKeys(relationship, owner) { noteStale(relationship, key) }
     }
 
-    func noteStale(_ entity: Int, slot: Int, _ owner: ObjectKey) {
-        if runtime.entities[entity].relationships[slot].isComparedByServer {
-            return noteAllStale(entity, slot: slot)
-        }
-        guard knows(entity) else { return }
-        note { map, time in map.note(entity, slot: slot) { $0.noteStale(owner, at: time) } }
+    func noteStale(_ relationship: RelationshipRuntime, _ owner: ObjectKey) {
+        if relationship.isComparedByServer { return noteAllStale(relationship) }
+        guard knows(relationship.source) else { return }
+        note { map, time in map.note(relationship) { $0.noteStale(owner, at: time) } }
     }
 
-    /// Marks a relationship of all rows of an entity as stale.
-    func noteAllStale(_ entity: Int, slot: Int) {
-        guard knows(entity) else { return }
-        note { map, time in map.note(entity, slot: slot) { $0.noteAllStale(at: time) } }
+    /// Marks a relationship of all rows of its entity as stale.
+    func noteAllStale(_ relationship: RelationshipRuntime) {
+        guard knows(relationship.source) else { return }
+        note { map, time in map.note(relationship) { $0.noteAllStale(at: time) } }
     }
 
     /// Drops all loaded relationships of an object, and marks them as stale.
     func noteRefreshed(_ object: DatabaseObject) {
         object.withState { $0.relationships = LoadedRelationships() }
         guard let key = object.key else { return }
-        note { map, time in map.noteRefreshed(object.runtime.index, key, at: time) }
+        note { map, time in map.noteRefreshed(object.runtime, key, at: time) }
     }
 
     /// Marks the many-to-many sets at both ends of a changed helper row as stale.
     private func noteHelperRow(_ row: Row, of entity: EntityRuntime) {
-        for end in entity.helperEnds {
-            if let key = try? ObjectKey(row, end.columns) { noteStale(end.entity, slot: end.slot, key) }
+        for relationship in entity.helperEnds {
+            if let key = try? ObjectKey(row, relationship.linkColumns) { noteStale(relationship, key) }
         }
     }
 
@@ -192,10 +192,6 @@ extension DatabaseContext {
         }
         let given = try? relationship.ownKey(object.row)
         return [.temporary(temporary)] + (given.flatMap { $0 }.map { [$0] } ?? [])
-    }
-
-    private func ownerKeys(_ relationship: RelationshipRuntime, _ owner: DatabaseObject) -> [ObjectKey] {
-        ownKeys(runtime.entities[relationship.destination].relationships[relationship.inverseSlot], owner)
     }
 }
 
@@ -231,14 +227,14 @@ extension DatabaseContext {
 
     /// Notes a write through a view, or a table in a line of inheritance: evicts all notes on the other tables of its rows.
     func noteWrittenThrough(_ view: EntityRuntime) {
-        for table in view.shownEntities where withMap({ $0.knows(table) }) {
+        for table in view.shownEntities.map({ runtime.entities[$0] }) where withMap({ $0.knows(table) }) {
             note { map, time in map.forgetNotes(of: table, at: time) }
         }
     }
 
     /// Whether an object in memory proves that a foreign key leads to it: a view may no longer show the row.
     func mayTrustObject(of relationship: RelationshipRuntime) -> Bool {
-        guard relationship.model.isByView, runtime.entities[relationship.destination].entity.isView else { return true }
+        guard relationship.model.isByView, relationship.destination.entity.isView else { return true }
         return withMap { $0.writtenAt } == 0
     }
 

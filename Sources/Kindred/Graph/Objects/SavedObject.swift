@@ -51,7 +51,7 @@ struct SavedObject: Sendable {
         }
         if links.isEmpty { return }
         for (slot, destination) in links where !deferring.contains(slot) {
-            try link(slot, destination, isNew: isNew)
+            try link(entity.relationships[slot], destination, isNew: isNew)
         }
     }
 
@@ -97,13 +97,14 @@ struct SavedObject: Sendable {
         columns.formUnion(missing)
     }
 
-    private mutating func link(_ slot: Int, _ destination: DatabaseObject, isNew: Bool) throws {
-        let relationship = entity.relationships[slot]
-        guard case .foreignKey(let foreignKey, let referenced) = relationship.link else { return }
+    private mutating func link(
+        _ relationship: RelationshipRuntime, _ destination: DatabaseObject, isNew: Bool
+    ) throws {
+        let foreignKey = relationship.ownColumns
         let values = destination.row
         let written = entity.writtenColumns(of: foreignKey, isNew: isNew)
         var cells = RowCells()
-        for (column, referenced) in zip(foreignKey, referenced) {
+        for (column, referenced) in zip(foreignKey, relationship.otherColumns) {
             guard let value = try values[referenced] else {
                 throw destination.lacksReferencedValue(referenced, relationship.model.name)
             }
@@ -119,6 +120,6 @@ struct SavedObject: Sendable {
         }
         row = wanted
         columns.formUnion(ColumnSet(written))
-        links[slot] = destination
+        links[relationship.slot] = destination
     }
 }

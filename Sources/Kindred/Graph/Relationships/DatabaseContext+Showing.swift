@@ -6,7 +6,7 @@ import Synchronization
 extension DatabaseContext {
     /// The members in memory, from the owner or from its group; nil if they must be read.
     func loadedMembers(of relationship: RelationshipRuntime, owner: DatabaseObject) -> LoadedMembers? {
-        loadedMembers(of: relationship, owner: owner, LinkSource(owner, relationship.slot))
+        loadedMembers(of: relationship, owner: owner, LinkSource(owner, relationship))
     }
 
     func loadedMembers(
@@ -57,7 +57,9 @@ extension DatabaseContext {
             guard let object = withMap({ $0.object(relationship.destination, member.key) }), !object.isStale
             else { return nil }
             let row = object.storedRow
-            if case .referenced(_, let columns) = relationship.link, !Self.refers(row, columns, to: keys) { continue }
+            if relationship.destinationHoldsForeignKey, !Self.refers(row, relationship.otherColumns, to: keys) {
+                continue
+            }
             known.append(Member(key: member.key, row: row))
         }
         let batch = LoadedBatch(known, askedAt: shown.shownAt ?? shown.askedAt, in: writing?.scope)
@@ -97,13 +99,13 @@ extension DatabaseContext {
         // Positions staged before the answer came have no entry.
         if members.shownAt == nil, relationship.position != nil, hasChanges { members.isUnsorted = true }
         // Pairs stand in the order in which they were staged, rows in the order in which they came.
-        if case .helper = relationship.link { add(change, to: &members) }
+        if relationship.helper != nil { add(change, to: &members) }
         for entry in entries { applyEntry(entry, relationship, owner, keys, &members) }
         if !deleted.isEmpty { members.remove(deleted) }
         add(change, to: &members)
         members.shownAt = time
         if members.isUnsorted { sort(&members, relationship) }
-        if isKept, !isBeside { keep(.many(members), relationship.slot, of: owner) }
+        if isKept, !isBeside { keep(.many(members), relationship, of: owner) }
         return members
     }
 
@@ -166,20 +168,21 @@ extension DatabaseContext {
         _ keys: [ObjectKey]
     ) -> Membership {
         let key = entry.member
-        if case .helper = relationship.link { return pairing(of: entry, relationship, owner, keys) }
-        guard case .referenced(_, let columns) = relationship.link else { return .unknown }
+        if relationship.helper != nil { return pairing(of: entry, relationship, owner, keys) }
+        let (destination, columns) = (relationship.destination, relationship.otherColumns)
         typealias Known = (object: DatabaseObject?, newer: Row?, entry: RelationshipLog.Entry?)
         let known = withMap { map -> Known in
-            if let object = map.object(relationship.destination, key) { return (object, nil, nil) }
+            if let object = map.object(destination, key) { return (object, nil, nil) }
             let last = entry.counts ? entry : lastEntry(of: key, relationship, keys, &map) { $0.counts }
-            return (nil, map.newerRow(relationship.destination, key)?.row, last)
+            return (nil, map.newerRow(destination, key)?.row, last)
         }
         if let object = known.object {
+            let inverse = relationship.inverse.slot
             return object.withState { state in
                 if state.status == .deleted { return .nonmember }
                 if state.isStale, state.stagingBox == nil { return .unknown }
                 let member = Member(key: key, row: state.storedRow)
-                if let new = state.stagingBox?.staging.destinations[relationship.inverseSlot] {
+                if let new = state.stagingBox?.staging.destinations[inverse] {
                     return new === owner ? .member(member) : .nonmember
                 }
                 return Self.refers(state.row, columns, to: keys) ? .member(member) : .nonmember
@@ -230,7 +233,8 @@ extension DatabaseContext {
     }
 
     /// Stores a loaded relationship in its owner, unless the owner has a newer version of it.
-    func keep(_ loaded: LoadedRelationship, _ slot: Int, of owner: DatabaseObject) {
+    func keep(_ loaded: LoadedRelationship, _ relationship: RelationshipRuntime, of owner: DatabaseObject) {
+        let slot = relationship.slot
         // A rollback drops the answers read in the transaction, and restores the earlier ones.
         if loaded.batch.scope != nil { journal?.record(owner) }
         owner.withState { state in
@@ -264,18 +268,18 @@ extension DatabaseContext {
     /// Positions of many-to-many relationships are in the helper's rows: such sets are marked as stale instead.
     private func sort(_ members: inout LoadedMembers, _ relationship: RelationshipRuntime) {
         members.isUnsorted = false
-        guard let position = relationship.position, case .referenced = relationship.link else { return }
+        guard let position = relationship.position, relationship.destinationHoldsForeignKey else { return }
         struct Element {
             let member: Member
             let position: Int64?
             let place: Int
         }
-        let current = members.members
+        let (current, destination) = (members.members, relationship.destination)
         let rows = withMap { map in
             current.map { member -> Row in
-                let object = map.object(relationship.destination, member.key)
+                let object = map.object(destination, member.key)
                 if let row = object?.withState({ $0.isStale ? nil : $0.row }) { return row }
-                return map.newerRow(relationship.destination, member.key)?.row ?? member.row
+                return map.newerRow(destination, member.key)?.row ?? member.row
             }
         }
         var elements: [Element] = []

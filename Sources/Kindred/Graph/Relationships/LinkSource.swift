@@ -17,17 +17,17 @@ struct LinkSource: Sendable {
     /// The key of the row, or of a new object.
     let key: ObjectKey?
 
-    init(_ object: DatabaseObject, _ slot: Int) {
-        self = object.withState { LinkSource($0, slot, object.runtime) }
+    init(_ object: DatabaseObject, _ relationship: RelationshipRuntime) {
+        self = object.withState { LinkSource($0, relationship, object.runtime) }
     }
 
-    private init(_ state: ObjectState, _ slot: Int, _ entity: EntityRuntime) {
+    private init(_ state: ObjectState, _ relationship: RelationshipRuntime, _ entity: EntityRuntime) {
         key = state.key(entity)
         status = state.status
         isStale = state.isStale
         row = state.row
         staging = state.staging
-        loaded = state.relationships[slot]
+        loaded = state.relationships[relationship.slot]
         group = state.group
         position = Int(state.position)
     }

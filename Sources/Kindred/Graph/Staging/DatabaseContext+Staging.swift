@@ -60,7 +60,7 @@ extension DatabaseContext {
             state.status = .deleted
             state.stagingBox = nil
         }
-        withMap { $0.remove(object, object.runtime.index, .temporary(temporaryKey)) }
+        withMap { $0.remove(object, object.runtime, .temporary(temporaryKey)) }
     }
 
     /// Changes the staging of an object: its visible row, and whether the context holds it.
@@ -104,7 +104,7 @@ extension DatabaseContext {
         core.staged.withLock { staged in
             if staged.isEmpty { return nil }
             guard let key = relationship.ownKey(of: owner) else { return nil }
-            return staged.change(relationship, key, comparedAs: owner.keyToCompare(relationship), runtime)
+            return staged.change(relationship, key, comparedAs: owner.keyToCompare(relationship))
         }
     }
 }
@@ -112,7 +112,7 @@ extension DatabaseContext {
 extension DatabaseObject {
     /// The value that foreign keys are compared with, if only the server can compare them; nil if memory can.
     func keyToCompare(_ relationship: RelationshipRuntime) -> ObjectKey? {
-        guard relationship.isComparedByServer, case .referenced = relationship.link else { return nil }
+        guard relationship.isComparedByServer, relationship.destinationHoldsForeignKey else { return nil }
         return try? relationship.ownKey(isInserted ? row : storedRow)
     }
 }

@@ -122,31 +122,30 @@ struct StagedChanges: Sendable {
     mutating func change(
         _ relationship: RelationshipRuntime,
         _ owner: ObjectKey,
-        comparedAs compared: ObjectKey?,
-        _ runtime: SchemaRuntime
+        comparedAs compared: ObjectKey?
     ) -> StagedLinks.Change? {
         if isEmpty { return nil }
         var owners = [owner]
         if let compared {
-            let equal = equalKeys[StagedLinks.End(relationship, compared)]?.filter(\.value).keys
+            let equal = equalKeys[StagedLinks.End(relationship: relationship, owner: compared)]?.filter(\.value).keys
             owners += ([compared] + Array(equal ?? [:].keys)).filter { $0 != owner }
         }
-        return madeLinks(runtime).change(relationship, owners)
+        return madeLinks().change(relationship, owners)
     }
 
-    private mutating func madeLinks(_ runtime: SchemaRuntime) -> StagedLinks {
-        let made = links ?? StagedLinks(objects, pairs.map(\.pair), runtime)
+    private mutating func madeLinks() -> StagedLinks {
+        let made = links ?? StagedLinks(objects, pairs.map(\.pair))
         links = made
         return made
     }
 
     /// The foreign keys of staged objects for which it is unknown whether the server holds them equal to an owner's key.
     mutating func uncomparedKeys(
-        _ relationship: RelationshipRuntime, _ compared: ObjectKey, _ runtime: SchemaRuntime
+        _ relationship: RelationshipRuntime, _ compared: ObjectKey
     ) -> [ObjectKey] {
         if isEmpty { return [] }
-        let known = equalKeys[StagedLinks.End(relationship, compared)] ?? [:]
-        return madeLinks(runtime).owners(relationship).filter {
+        let known = equalKeys[StagedLinks.End(relationship: relationship, owner: compared)] ?? [:]
+        return madeLinks().owners(relationship).filter {
             $0 != compared && !$0.isTemporary && known[$0] == nil
         }
     }
@@ -156,7 +155,8 @@ struct StagedChanges: Sendable {
         _ relationship: RelationshipRuntime, _ compared: ObjectKey, _ keys: [ObjectKey], equal: Set<ObjectKey>
     ) {
         for key in keys {
-            equalKeys[StagedLinks.End(relationship, compared), default: [:]][key] = equal.contains(key)
+            equalKeys[StagedLinks.End(relationship: relationship, owner: compared), default: [:]][key] = equal.contains(
+                key)
         }
     }
 }

@@ -58,8 +58,8 @@ final class TransactionJournal: Sendable {
         var stored: [ArraySlice<SavedObject>] = []
         var created: [DatabaseObject] = []
         var fetched: [WeakObject] = []
-        var rows: [(context: DatabaseContext, entity: Int, key: ObjectKey, row: NewerRow?)] = []
-        var losses: [(context: DatabaseContext, entity: Int, time: UInt64, before: LostRows)] = []
+        var rows: [(context: DatabaseContext, entity: EntityRuntime, key: ObjectKey, row: NewerRow?)] = []
+        var losses: [(context: DatabaseContext, entity: EntityRuntime, time: UInt64, before: LostRows)] = []
         var pairs: [StagedPair: (context: DatabaseContext, entry: StagedChanges.PairEntry?)] = [:]
         /// Owners whose members are counted at the end, as some came or went.
         var counted: [ObjectIdentifier: (context: DatabaseContext, ends: Set<StagedLinks.End>)] = [:]
@@ -214,7 +214,7 @@ final class TransactionJournal: Sendable {
     }
 
     /// Records the former note on the newer row of a key without an object.
-    func recordNewerRow(_ row: NewerRow?, _ entity: Int, _ key: ObjectKey, in context: DatabaseContext) {
+    func recordNewerRow(_ row: NewerRow?, _ entity: EntityRuntime, _ key: ObjectKey, in context: DatabaseContext) {
         entries.withLock { entries in
             enter(context, &entries)
             entries.rows.append((context, entity, key, row))
@@ -222,7 +222,7 @@ final class TransactionJournal: Sendable {
     }
 
     /// Records the former note on an entity's untracked loss.
-    func recordLostRows(_ before: LostRows, _ entity: Int, at time: UInt64, in context: DatabaseContext) {
+    func recordLostRows(_ before: LostRows, _ entity: EntityRuntime, at time: UInt64, in context: DatabaseContext) {
         entries.withLock { entries in
             enter(context, &entries)
             entries.losses.append((context, entity, time, before))
@@ -231,7 +231,7 @@ final class TransactionJournal: Sendable {
 
     /// Records that an owner's members came or went.
     func count(_ relationship: RelationshipRuntime, _ owner: ObjectKey, in context: DatabaseContext) {
-        let end = StagedLinks.End(relationship, owner)
+        let end = StagedLinks.End(relationship: relationship, owner: owner)
         _ = entries.withLock { entries in
             entries.counted[ObjectIdentifier(context), default: (context, [])].ends.insert(end)
         }
@@ -363,7 +363,7 @@ extension DatabaseContext {
     /// Removes an object from the key that it had in an undone scope.
     fileprivate func leave(_ object: DatabaseObject, _ undone: ObjectState) {
         guard let key = undone.key(object.runtime) else { return }
-        withMap { $0.remove(object, object.runtime.index, key) }
+        withMap { $0.remove(object, object.runtime, key) }
     }
 
     /// Puts a restored object at its key in the identity map.
@@ -375,8 +375,8 @@ extension DatabaseContext {
         let entity = object.runtime
         if let key = state.key(entity), state.status != .deleted {
             withMap { map in
-                map.insert(object, entity.index, key)
-                map.noteStored(entity.index, key, in: outer)
+                map.insert(object, entity, key)
+                map.noteStored(entity, key, in: outer)
             }
         }
         if undone.stagingBox != nil || state.stagingBox != nil { releaseIfUnstaged(object) }

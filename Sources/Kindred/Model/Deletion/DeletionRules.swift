@@ -7,9 +7,9 @@ import Synchronization
 /// which of their rows are deleted.
 struct DeletionRules: Sendable {
     private let runtime: SchemaRuntime
-    private let hasHook: @Sendable (Int) -> Bool
+    private let hasHook: @Sendable (EntityRuntime) -> Bool
     /// Entities whose rows the database may delete by itself; nil if everything is examined.
-    private let leftToDatabase: Set<Int>?
+    private let leftToDatabase: Set<EntityRuntime>?
     /// Whether the database does everything once the rows are deleted.
     let isLeftToDatabase: Bool
 
@@ -19,9 +19,9 @@ struct DeletionRules: Sendable {
     ///   deletion with hooks requires.
     init(
         _ runtime: SchemaRuntime,
-        roots: Set<Int>,
+        roots: Set<EntityRuntime>,
         complete: Bool = false,
-        hasHook: @escaping @Sendable (Int) -> Bool = { _ in false }
+        hasHook: @escaping @Sendable (EntityRuntime) -> Bool = { _ in false }
     ) {
         self.runtime = runtime
         self.hasHook = hasHook
@@ -33,17 +33,17 @@ struct DeletionRules: Sendable {
     /// The reached entities whose deleted rows no other rule needs to know; nil if a hook exists.
     private static func leftToDatabase(
         _ runtime: SchemaRuntime,
-        _ roots: Set<Int>,
-        _ hasHook: (Int) -> Bool
-    ) -> Set<Int>? {
+        _ roots: Set<EntityRuntime>,
+        _ hasHook: (EntityRuntime) -> Bool
+    ) -> Set<EntityRuntime>? {
         var reached = roots
         var pending = Array(roots)
-        var asked: Set<Int> = []
+        var asked: Set<EntityRuntime> = []
         while let entity = pending.popLast() {
             // A hook may delete any objects.
             if hasHook(entity) { return nil }
-            for relationship in runtime.entities[entity].relationships {
-                for step in runtime.deletionSteps(relationship) {
+            for relationship in entity.relationships {
+                for step in relationship.deletionSteps {
                     switch step.action {
                     case .cascade: if reached.insert(step.destination).inserted { pending.append(step.destination) }
                     case .deny, .refuse: asked.insert(step.destination)
@@ -56,17 +56,17 @@ struct DeletionRules: Sendable {
             reached.filter { entity in
                 let closure = runtime.deletionClosure(of: entity)
                 return closure.isSimple && closure.entities.isDisjoint(with: asked)
-                    && !runtime.entities[entity].entity.obstacles.contains(.deleteTriggers)
+                    && !entity.entity.obstacles.contains(.deleteTriggers)
             })
     }
 
     /// The steps of deleting an entity's rows.
-    func steps(of entity: Int) -> [DeletionStep] {
-        runtime.entities[entity].relationships.flatMap { relationship -> [DeletionStep] in
-            let steps = runtime.deletionSteps(relationship)
+    func steps(of entity: EntityRuntime) -> [DeletionStep] {
+        entity.relationships.flatMap { relationship -> [DeletionStep] in
+            let steps = relationship.deletionSteps
             guard let leftToDatabase else { return steps }
-            if runtime.isDoneByDatabase(relationship) {
-                guard let destination = runtime.databaseCascade(relationship), !leftToDatabase.contains(destination)
+            if relationship.isDoneByDatabase {
+                guard let destination = relationship.databaseCascade, !leftToDatabase.contains(destination)
                 else { return [] }
             }
             return steps.filter { $0.action != .noAction }
@@ -76,7 +76,7 @@ struct DeletionRules: Sendable {
     /// Whether statements change the rows at the other end of a relationship, instead of the database's own actions.
     func isExplicit(_ relationship: RelationshipRuntime) -> Bool {
         steps(of: relationship.source).contains { step in
-            guard step.relationship.slot == relationship.slot else { return false }
+            guard step.relationship == relationship else { return false }
             switch step.action {
             case .cascade, .cascadeWithoutKey: return true
             case .nullify(let columns): return !columns.isEmpty
@@ -86,46 +86,43 @@ struct DeletionRules: Sendable {
     }
 
     /// The columns of an entity's rows that must be read: all of them, in order, if a hook gets an object.
-    func columns(of entity: Int) -> [Int] {
-        let entity = runtime.entities[entity]
-        if hasHook(entity.index) { return Array(entity.attributeColumns) }
+    func columns(of entity: EntityRuntime) -> [Int] {
+        if hasHook(entity) { return Array(entity.attributeColumns) }
         var columns = Set(entity.versionedKey)
-        for step in steps(of: entity.index) { columns.formUnion(step.sourceColumns) }
+        for step in steps(of: entity) { columns.formUnion(step.sourceColumns) }
         // The database's own actions find rows by these columns.
-        for relationship in entity.relationships {
-            guard case .referenced(let referenced, _) = relationship.link,
-                relationship.model.databaseAction != .noAction
-            else { continue }
-            columns.formUnion(referenced)
+        for relationship in entity.relationships
+        where relationship.destinationHoldsForeignKey && relationship.model.databaseAction != .noAction {
+            columns.formUnion(relationship.ownColumns)
         }
-        for link in runtime.countLimits?.requiredLinks(of: entity.index) ?? [] { columns.formUnion(link.columns) }
-        for key in runtime.partitionKeys[entity.index] ?? [] where key.hasAction { columns.formUnion(key.referenced) }
+        for link in runtime.countLimits?.requiredLinks(of: entity) ?? [] { columns.formUnion(link.columns) }
+        for key in runtime.partitionKeys[entity] ?? [] where key.hasAction { columns.formUnion(key.referenced) }
         return columns.sorted()
     }
 }
 
 /// The entities whose rows the database deletes by its own actions with those of one entity, itself included.
 package struct DeletionClosure: Sendable {
-    let entities: Set<Int>
+    let entities: Set<EntityRuntime>
     /// Whether the database's actions do everything that the rules of all these entities require.
     let isSimple: Bool
 }
 
 extension SchemaRuntime {
     /// The database's own actions when an entity's rows are deleted; computed once per entity.
-    func deletionClosure(of entity: Int) -> DeletionClosure {
+    func deletionClosure(of entity: EntityRuntime) -> DeletionClosure {
         if let known = deletionClosures.withLock({ $0[entity] }) { return known }
-        var found: Set<Int> = [entity]
+        var found: Set<EntityRuntime> = [entity]
         var pending = [entity]
         var isSimple = true
         while let next = pending.popLast() {
             // The deleted rows must be known if owners have limits.
             if countLimits?.requiredLinks(of: next).isEmpty == false { isSimple = false }
-            for relationship in entities[next].relationships {
-                if !isDoneByDatabase(relationship) { isSimple = false }
-                guard let destination = databaseCascade(relationship) else { continue }
+            for relationship in next.relationships {
+                if !relationship.isDoneByDatabase { isSimple = false }
+                guard let destination = relationship.databaseCascade else { continue }
                 // A trigger may keep rows that the database's own action would delete.
-                if entities[destination].entity.obstacles.contains(.deleteTriggers) { isSimple = false }
+                if destination.entity.obstacles.contains(.deleteTriggers) { isSimple = false }
                 if found.insert(destination).inserted { pending.append(destination) }
             }
         }

@@ -21,10 +21,10 @@ struct DeletionStep: Sendable {
     let relationship: RelationshipRuntime
     let action: Action
     /// The entity whose rows are deleted, and its columns that find the other rows.
-    let source: Int
+    let source: EntityRuntime
     let sourceColumns: [Int]
     /// The entity at the other end, and its columns that are compared with the source's; the helper's if there is one.
-    let destination: Int
+    let destination: EntityRuntime
     let destinationColumns: [Int]
     /// The helper that leads to the other end; nil if the other end itself is compared.
     var helper: RelationshipRuntime.HelperLink?
@@ -33,92 +33,72 @@ struct DeletionStep: Sendable {
     var isCheck: Bool { action == .deny || action == .refuse }
 }
 
-extension SchemaRuntime {
-    /// Whether the database's own actions do everything that a relationship's rule requires.
-    func isDoneByDatabase(_ relationship: RelationshipRuntime) -> Bool {
-        let rule = relationship.model.deleteRule
+extension RelationshipRuntime {
+    /// Whether the database's own actions do everything that the relationship's rule requires.
+    var isDoneByDatabase: Bool {
+        let rule = model.deleteRule
         if rule == .noAction { return true }
-        switch relationship.link {
-        case .foreignKey: return rule == .nullify
-        case .referenced:
-            switch relationship.model.databaseAction {
-            case .cascade: return rule == .cascade
-            case .setNull, .setDefault: return rule == .nullify
-            case .noAction: return false
-            }
-        case .helper(let link): return rule == .nullify && actionOnHelper(link, relationship.source) == .cascade
+        if let helper { return rule == .nullify && actionOnHelper(helper) == .cascade }
+        if holdsForeignKey { return rule == .nullify }
+        switch model.databaseAction {
+        case .cascade: return rule == .cascade
+        case .setNull, .setDefault: return rule == .nullify
+        case .noAction: return false
         }
     }
 
-    /// The entity whose rows the database's own action deletes for a relationship's rule.
-    func databaseCascade(_ relationship: RelationshipRuntime) -> Int? {
-        guard isDoneByDatabase(relationship) else { return nil }
-        switch (relationship.link, relationship.model.deleteRule) {
-        case (.referenced, .cascade): return relationship.destination
-        case (.helper(let link), .nullify): return link.entity
-        default: return nil
-        }
+    /// The entity whose rows the database's own action deletes for the relationship's rule.
+    var databaseCascade: EntityRuntime? {
+        guard isDoneByDatabase else { return nil }
+        if let helper { return model.deleteRule == .nullify ? helper.entity : nil }
+        return !holdsForeignKey && model.deleteRule == .cascade ? destination : nil
     }
 
     /// The database's action on helper rows when their source is deleted.
-    private func actionOnHelper(_ link: RelationshipRuntime.HelperLink, _ source: Int) -> DatabaseAction {
-        entities[link.entity].foreignKeys
-            .first { $0.destination == source && $0.ownColumns == link.sourceColumns }?.model.databaseAction
+    private func actionOnHelper(_ helper: HelperLink) -> DatabaseAction {
+        helper.entity.foreignKeys
+            .first { $0.destination == source && $0.ownColumns == helper.sourceColumns }?.model.databaseAction
             ?? .noAction
     }
 
-    /// The steps of a relationship's rule, including steps that the database would take.
-    func deletionSteps(_ relationship: RelationshipRuntime) -> [DeletionStep] {
+    /// The steps of the relationship's rule, including steps that the database would take.
+    var deletionSteps: [DeletionStep] {
         // The tables' own relationships cover it: a view shows the tables' rows.
-        if relationship.model.isByView { return [] }
-        let rule = relationship.model.deleteRule
-        let destination = entities[relationship.destination]
-        func step(_ action: DeletionStep.Action, _ own: [Int], _ columns: [Int]) -> DeletionStep {
+        if model.isByView { return [] }
+        let rule = model.deleteRule
+        func step(_ action: DeletionStep.Action) -> DeletionStep {
             DeletionStep(
-                relationship: relationship, action: action, source: relationship.source, sourceColumns: own,
-                destination: relationship.destination, destinationColumns: columns)
+                relationship: self, action: action, source: source, sourceColumns: ownColumns,
+                destination: destination, destinationColumns: linkColumns, helper: helper)
         }
         let cascade = destination.key.isEmpty ? DeletionStep.Action.cascadeWithoutKey : .cascade
-        switch relationship.link {
-        case .foreignKey(let columns, let referenced):
-            switch rule {
-            case .cascade: return [step(cascade, columns, referenced)]
-            case .deny: return [step(.deny, columns, referenced)]
-            // The row is deleted, and its foreign key with it.
-            case .nullify, .noAction: return []
-            }
-        case .referenced(let referenced, let columns):
-            switch rule {
-            case .cascade: return [step(cascade, referenced, columns)]
-            case .deny: return [step(.deny, referenced, columns)]
-            case .noAction: return [step(.noAction, referenced, columns)]
-            case .nullify:
-                if relationship.model.databaseAction == .setDefault { return [step(.nullify([]), referenced, columns)] }
-                var cleared = relationship.model.clearedColumns.compactMap { destination.attributeIndex(of: $0) }
-                if relationship.model.databaseAction != .setNull {
-                    // As when a member leaves: columns shared with other keys stay.
-                    let own = destination.ownColumns(of: columns)
-                    cleared.removeAll { !own.contains($0) }
-                }
-                return [step(cleared.isEmpty ? .refuse : .nullify(cleared), referenced, columns)]
-            }
-        case .helper(let link):
+        if let helper {
             let rows = DeletionStep(
-                relationship: relationship, action: .cascade, source: relationship.source, sourceColumns: link.source,
-                destination: link.entity, destinationColumns: link.sourceColumns)
-            func partners(_ action: DeletionStep.Action) -> DeletionStep {
-                var step = step(action, link.source, link.sourceColumns)
-                step.helper = link
-                return step
-            }
+                relationship: self, action: .cascade, source: source, sourceColumns: ownColumns,
+                destination: helper.entity, destinationColumns: linkColumns)
             switch rule {
             case .nullify: return [rows]
-            case .cascade: return [partners(.cascade), rows]
+            case .cascade: return [step(.cascade), rows]
             // Helper rows with a payload are deleted only if a rule says so.
-            case .deny:
-                return relationship.model.helper?.payload.isEmpty ?? true ? [partners(.deny), rows] : [partners(.deny)]
+            case .deny: return model.helper?.payload.isEmpty ?? true ? [step(.deny), rows] : [step(.deny)]
             case .noAction: return []
             }
+        }
+        switch rule {
+        case .cascade: return [step(cascade)]
+        case .deny: return [step(.deny)]
+        // The row is deleted, and its foreign key with it.
+        case .nullify where holdsForeignKey, .noAction where holdsForeignKey: return []
+        case .noAction: return [step(.noAction)]
+        case .nullify:
+            if model.databaseAction == .setDefault { return [step(.nullify([]))] }
+            var cleared = model.clearedColumns.compactMap { destination.attributeIndex(of: $0) }
+            if model.databaseAction != .setNull {
+                // As when a member leaves: columns shared with other keys stay.
+                let own = destination.ownColumns(of: otherColumns)
+                cleared.removeAll { !own.contains($0) }
+            }
+            return [step(cleared.isEmpty ? .refuse : .nullify(cleared))]
         }
     }
 }

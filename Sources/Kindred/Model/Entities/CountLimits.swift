@@ -7,47 +7,44 @@ struct CountLimits: Sendable {
         let columns: [Int]
     }
 
-    private var links: [Int: [Link]] = [:]
-    private var required: [Int: [RelationshipRuntime]] = [:]
+    private var links: [EntityRuntime: [Link]] = [:]
+    private var required: [EntityRuntime: [RelationshipRuntime]] = [:]
 
     /// Finds the sets with limits among all relationships; nil if there are none.
     init?(_ relationships: [[RelationshipRuntime]]) {
         let limited = relationships.joined().filter { $0.minimum != nil || $0.maximum != nil }
-        for relationship in limited {
-            guard case .helper(let link) = relationship.link else { continue }
-            add(relationship, link.entity, link.sourceColumns)
-        }
-        for relationship in limited {
-            guard case .referenced(_, let columns) = relationship.link else { continue }
+        for relationship in limited where relationship.helper != nil { add(relationship) }
+        for relationship in limited where relationship.destinationHoldsForeignKey {
             // Both sets of a helper take limits from its key, and the same rows count for both.
             let isKnown = links(of: relationship.destination).contains {
-                $0.columns == columns && $0.relationship.source == relationship.source
+                $0.columns == relationship.linkColumns && $0.relationship.source == relationship.source
             }
-            if !isKnown { add(relationship, relationship.destination, columns) }
+            if !isKnown { add(relationship) }
         }
         if links.isEmpty { return nil }
     }
 
-    private mutating func add(_ relationship: RelationshipRuntime, _ entity: Int, _ columns: [Int]) {
-        links[entity, default: []].append(Link(relationship: relationship, columns: columns))
+    private mutating func add(_ relationship: RelationshipRuntime) {
+        links[relationship.linkRows, default: []]
+            .append(Link(relationship: relationship, columns: relationship.linkColumns))
         if relationship.minimum != nil { required[relationship.source, default: []].append(relationship) }
     }
 
     /// The references from an entity's rows to owners.
-    func links(of entity: Int) -> [Link] { links[entity] ?? [] }
+    func links(of entity: EntityRuntime) -> [Link] { links[entity] ?? [] }
 
     /// The references from an entity's rows to owners that require them, if they include any of the columns.
-    func requiredLinks(of entity: Int, among columns: [Int]? = nil) -> [Link] {
+    func requiredLinks(of entity: EntityRuntime, among columns: [Int]? = nil) -> [Link] {
         links(of: entity).filter { link in
             link.relationship.minimum != nil && columns.map { link.columns.contains(where: $0.contains) } ?? true
         }
     }
 
     /// The sets of an entity's objects that may not be empty.
-    func required(of entity: Int) -> [RelationshipRuntime] { required[entity] ?? [] }
+    func required(of entity: EntityRuntime) -> [RelationshipRuntime] { required[entity] ?? [] }
 
     /// Whether writing columns of an entity's rows may break a limit; nil for all columns, as in new rows.
-    func concern(_ entity: Int, _ columns: [Int]?) -> Bool {
+    func concern(_ entity: EntityRuntime, _ columns: [Int]?) -> Bool {
         guard let columns else { return links[entity] != nil || required[entity] != nil }
         return links(of: entity).contains { $0.columns.contains(where: columns.contains) }
     }

@@ -22,6 +22,6 @@ extension EntityRuntime {
     /// The name of an attribute's property; nil where the entity has no class, or the class has no name for it.
     func propertyName(ofAttribute position: Int) -> String? { layout?.attributeNames[position] }
 
-    /// The name of a relationship's property, by the relationship's slot.
-    func propertyName(ofRelationship slot: Int) -> String? { layout?.relationshipNames[slot] }
+    /// The name of a relationship's property.
+    func propertyName(of relationship: RelationshipRuntime) -> String? { layout?.relationshipNames[relationship.slot] }
 }

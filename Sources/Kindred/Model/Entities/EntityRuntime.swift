@@ -15,40 +15,24 @@ package final class EntityRuntime: Sendable {
     let rowTable: RowTable?
     /// Whether the key is one integer column, which has a fast path.
     package let hasIntegerKey: Bool
-    package let relationships: [RelationshipRuntime]
-    /// The relationships whose foreign key this entity's rows hold.
-    package let foreignKeys: [RelationshipRuntime]
-    /// For each column the slots of the to-one relationships in which a change of it may move the row: relationships
-    /// whose foreign key includes it, and those whose inverse it orders.
-    let movedSlots: [[Int]]
-    /// The columns by which the inverses of to-one relationships are ordered, by slot.
-    let orderSlots: [Int: Int]
-    /// The entities with relationships stored in this entity's rows, by position.
-    let linkedEntities: [Int]
+    /// The relationships and what follows from them.
+    ///
+    /// Not a constant, because relationships refer to entities, which are made first. Set once, by `connect`, before the
+    /// schema's runtime leaves its initializer: no task reads while it is written.
+    @safe nonisolated(unsafe) private(set) var links = EntityLinks()
     /// The other tables whose rows a write through this entity may change, by position: those below a view, and those that
     /// have rows in common by inheritance.
     let shownEntities: [Int]
     /// Whether other entities share the rows: for a view, a table below one, and tables in a line of inheritance.
     let sharesRows: Bool
-    /// Many-to-many relationships of other entities stored in this entity's rows: the two ends of each.
-    package let helperEnds: [(entity: Int, slot: Int, columns: [Int])]
-    /// The class of the entity's objects and its properties; nil for untyped objects.
-    package let layout: TypedLayout?
     /// Positions of the attributes that a stored row requires, except attributes that the database always fills.
     let requiredColumns: [Int]
-    /// The columns by which a row is looked up: its key, and columns that foreign keys reference.
-    let findingColumns: [Int]
     /// Positions of the attributes that a new row may leave out.
     let columnsWithDefault: ColumnSet
     /// The generated columns.
     let generatedColumns: ColumnSet
-    /// The server's uniqueness checks: the key, other constraints and indexes, foreign keys of one-to-one
-    /// relationships.
-    let uniqueChecks: [UniqueCheckRuntime]
     /// The unique indexes and EXCLUDE constraints whose conflicts only the server can find.
     let serverChecks: [ServerCheckRuntime]
-    /// The columns of all these checks.
-    let uniqueColumns: ColumnSet
     /// The version column; nil without optimistic locking.
     let version: VersionColumn?
     /// The types of the attributes in results.
@@ -66,25 +50,12 @@ package final class EntityRuntime: Sendable {
     /// The sharing of look-ups by key; nil if they cannot share.
     let lookups: KeyLookups?
 
-    /// - Parameter positions: the columns by which the inverses of to-one relationships are ordered, by slot.
-    package init(
-        entity: Entity,
-        index: Int,
-        relationships: [RelationshipRuntime],
-        helperEnds: [(entity: Int, slot: Int, columns: [Int])],
-        positions: [Int: Int] = [:],
-        layout: TypedLayout? = nil,
-        shownEntities: [Int] = [],
-        isShown: Bool = false
-    ) {
+    init(entity: Entity, index: Int, shownEntities: [Int], isShown: Bool) {
         self.shownEntities = shownEntities
         sharesRows = entity.isView || isShown || !entity.relatives.isEmpty
-        self.layout = layout
         self.entity = entity
         version = VersionColumn(entity)
         self.index = index
-        self.relationships = relationships
-        self.helperEnds = helperEnds
         let key = entity.primaryKeyIndexes
         self.key = key
         rowTable = RowTable(entity)
@@ -93,33 +64,7 @@ package final class EntityRuntime: Sendable {
         // Only keys for which equality here is the server's equality.
         let hasExactKey = key.count == 1 && (hasIntegerKey || entity.attributes[key[0]].baseType == .uuid)
         lookups = isTable && hasExactKey ? KeyLookups() : nil
-        // The table's own relationships come first: errors name them.
-        let held = relationships.filter(\.holdsForeignKey)
-        foreignKeys = held.filter { !$0.model.isByView } + held.filter(\.model.isByView)
-        var finding = key
-        for relationship in relationships where !relationship.holdsForeignKey {
-            for column in relationship.ownColumns where !finding.contains(column) { finding.append(column) }
-        }
-        findingColumns = finding
-        var movedSlots: [[Int]] = Array(repeating: [], count: entity.attributes.count)
-        for relationship in foreignKeys {
-            let order = positions[relationship.slot]
-            for column in relationship.ownColumns { movedSlots[column].append(relationship.slot) }
-            if let order, !relationship.ownColumns.contains(order) { movedSlots[order].append(relationship.slot) }
-        }
-        self.movedSlots = movedSlots
-        orderSlots = positions
-        linkedEntities = Array(Set(foreignKeys.map(\.destination) + helperEnds.map(\.entity)))
-        var checks = entity.uniqueChecks.compactMap { UniqueCheckRuntime($0, of: entity) }
-        let ownKey = rowTable == nil ? key : Array(key.dropLast())
-        let others = [ownKey] + foreignKeys.filter { $0.model.kind == .oneToOne }.map(\.ownColumns)
-        for columns in others where !columns.isEmpty && !checks.contains(where: { $0.covers(columns) }) {
-            checks.append(UniqueCheckRuntime(columns))
-        }
-        if let rowTable { checks = checks.map { $0.within(rowTable.column) } }
-        uniqueChecks = checks
         serverChecks = entity.serverChecks.compactMap { ServerCheckRuntime($0, of: entity) }
-        uniqueColumns = (checks.map(\.concerned) + serverChecks.map(\.concerned)).reduce(ColumnSet()) { $0.union($1) }
         requiredColumns = entity.attributes.indices.filter { position in
             let attribute = entity.attributes[position]
             return attribute.isNotNull && !attribute.isGenerated && attribute.identity != .always
@@ -135,15 +80,7 @@ package final class EntityRuntime: Sendable {
 
     package var name: QualifiedName { entity.name }
 
-    /// The to-one relationships in which a change from one row to another moves it.
-    func moves(from old: Row, to new: Row) -> ColumnSet {
-        var slots = ColumnSet()
-        if foreignKeys.isEmpty { return slots }
-        new.forEachDifference(from: old) { column in
-            for slot in movedSlots[column] { slots.insert(slot) }
-        }
-        return slots
-    }
+    func connect(_ links: EntityLinks) { self.links = links }
 
     /// Whether columns may be NULL according to the entity's class.
     func mayBeNull(_ columns: [Int]) -> Bool {
@@ -189,12 +126,6 @@ package final class EntityRuntime: Sendable {
 
     /// An attribute's position in the entity's attributes.
     package func attributeIndex(of name: String) -> Int? { entity.attributeIndex(of: name) }
-
-    /// The relationship of a name, an alias, or a property of the entity's class.
-    package func relationship(named name: String) -> RelationshipRuntime? {
-        if let key = name.propertyKey { return layout?.propertyRelationships[key] }
-        return entity.relationshipIndex(of: name).map { relationships[$0] }
-    }
 
     /// The index in `attributes` of each key attribute, in key order; nil unless a foreign key that refers to these attributes
     /// leads to a row by its key.

@@ -5,7 +5,7 @@ import KindredSchema
 struct PartitionKeyRuntime: Sendable {
     let model: PartitionKey
     /// The entity whose rows hold the key, and its columns.
-    let source: Int
+    let source: EntityRuntime
     let columns: [Int]
     /// The columns of the other entity, one for each of `columns`.
     let referenced: [Int]
@@ -17,18 +17,17 @@ struct PartitionKeyRuntime: Sendable {
 
     /// The foreign keys of single partitions by the entity that they reference, if the role may read both ends.
     static func resolve(
-        _ schema: DatabaseSchema, _ positions: [QualifiedName: Int]
-    ) -> [Int: [PartitionKeyRuntime]] {
-        var keys: [Int: [PartitionKeyRuntime]] = [:]
+        _ schema: DatabaseSchema, _ entity: (QualifiedName) -> EntityRuntime?
+    ) -> [EntityRuntime: [PartitionKeyRuntime]] {
+        var keys: [EntityRuntime: [PartitionKeyRuntime]] = [:]
         for model in schema.partitionKeys {
-            guard let source = positions[model.source], let destination = positions[model.destination],
-                let columns = schema.entities[source].attributeIndexes(of: model.columns),
-                let referenced = schema.entities[destination].attributeIndexes(of: model.destinationColumns),
+            guard let source = entity(model.source), let destination = entity(model.destination),
+                let columns = source.entity.attributeIndexes(of: model.columns),
+                let referenced = destination.entity.attributeIndexes(of: model.destinationColumns),
                 columns.count == referenced.count
             else { continue }
             let needsServer = zip(columns, referenced).contains { column, other in
-                schema.entities[source].attributes[column].isComparedByServer(
-                    with: schema.entities[destination].attributes[other])
+                source.entity.attributes[column].isComparedByServer(with: destination.entity.attributes[other])
             }
             keys[destination, default: []].append(
                 PartitionKeyRuntime(

@@ -1,49 +1,62 @@
 import KindredPostgres
 package import KindredSchema
 
-/// A relationship with names resolved to positions, so that following it needs no look-up by name.
+/// A relationship with names resolved to columns and to what they belong to, so that following it needs no look-up.
+///
+/// Entities and relationships refer to each other in circles. Only one direction is strong: a schema's runtime holds its
+/// entities, an entity its relationships, and a helper's entity those that lead through it. Relationships refer back
+/// without owning, so that a schema that is replaced is freed as a whole. These references are valid wherever they are
+/// followed: the core of a context holds its schema's runtime, and objects, sets, requests and journals hold that core.
+/// A shared look-up, which may outlive them, uses nothing of its entity but columns and texts. Were a reference followed
+/// too late, that would end the program instead of reading freed memory.
 package final class RelationshipRuntime: Sendable {
-    /// The keys that connect the two ends.
-    package enum Link: Sendable {
-        /// The source row holds the foreign key: `columns` of the source reference `referenced` of the destination.
-        case foreignKey(columns: [Int], referenced: [Int])
-        /// The destination row holds the foreign key: its `columns` reference `referenced` of the source.
-        case referenced(referenced: [Int], columns: [Int])
-        /// A helper row references both ends.
-        case helper(HelperLink)
-    }
-
-    /// The helper table's two foreign keys, position by position.
-    package struct HelperLink: Sendable {
-        package let entity: Int
-        /// Helper columns that reference the source, and the source's columns.
+    /// The foreign keys of the helper's rows to the two ends, position by position with the ends' columns.
+    package final class HelperLink: Sendable {
+        package unowned let entity: EntityRuntime
+        /// Helper columns that reference the source's `ownColumns`.
         package let sourceColumns: [Int]
-        package let source: [Int]
-        /// Helper columns that reference the destination, and the destination's columns.
+        /// Helper columns that reference the destination's `otherColumns`.
         package let destinationColumns: [Int]
-        package let destination: [Int]
         /// The helper columns that make a pair unique, in helper order, without repetition.
         package let pairColumns: [Int]
         /// Helper columns that hold positions, for each ordered end, with the columns of the owner whose members they
         /// order.
         package let positions: [(column: Int, ownerColumns: [Int])]
+
+        init(
+            entity: EntityRuntime, sourceColumns: [Int], destinationColumns: [Int],
+            positions: [(column: Int, ownerColumns: [Int])]
+        ) {
+            self.entity = entity
+            self.sourceColumns = sourceColumns
+            self.destinationColumns = destinationColumns
+            pairColumns = sourceColumns + destinationColumns.filter { !sourceColumns.contains($0) }
+            self.positions = positions
+        }
     }
 
     package let model: Relationship
-    /// Position among the source entity's relationships, under which a loaded value is kept.
+    /// Position among the source's relationships, under which a loaded value is kept.
     package let slot: Int
-    package let source: Int
-    package let destination: Int
+    package unowned let source: EntityRuntime
+    package unowned let destination: EntityRuntime
     /// Position of the inverse among the destination's relationships.
-    package let inverseSlot: Int
-    package let link: Link
+    private let inverseSlot: Int
+    /// The helper whose rows reference both ends; nil if a row of one end references the other.
+    package let helper: HelperLink?
     package let isToMany: Bool
     /// Whether the source's rows hold the foreign key.
     let holdsForeignKey: Bool
     /// The column that orders the members, of the destination or the helper; nil without an order.
     package let position: Int?
+    /// The column of the source's rows that orders the inverse's members; nil without an order, and with a helper.
+    let inversePosition: Int?
     /// The source's columns by which the other end is found.
     let ownColumns: [Int]
+    /// The destination's columns by which it is found, position by position with `ownColumns`.
+    let otherColumns: [Int]
+    /// The columns of the rows in `linkRows` that find their owner.
+    let linkColumns: [Int]
     /// The table of the source whose rows the other end refers to, if rows of other tables are among the source's.
     private let ownTable: RowTable?
     /// Whether only the server can compare the keys: texts that ignore case or trailing spaces, intervals, keys of
@@ -51,25 +64,50 @@ package final class RelationshipRuntime: Sendable {
     let isComparedByServer: Bool
 
     init(
-        model: Relationship, slot: Int, source: Int, destination: Int, inverseSlot: Int, link: Link, position: Int?,
-        ownTable: RowTable? = nil, isComparedByServer: Bool
+        model: Relationship, slot: Int, source: EntityRuntime, destination: EntityRuntime, inverseSlot: Int,
+        helper: HelperLink?, position: Int?, inversePosition: Int?, ownColumns: [Int], otherColumns: [Int]
     ) {
-        self.isComparedByServer = isComparedByServer
         self.model = model
         self.slot = slot
         self.source = source
         self.destination = destination
         self.inverseSlot = inverseSlot
-        self.link = link
+        self.helper = helper
         self.position = position
+        self.inversePosition = inversePosition
+        self.ownColumns = ownColumns
+        self.otherColumns = otherColumns
+        linkColumns = helper?.sourceColumns ?? otherColumns
         isToMany = model.isToMany
-        self.ownTable = model.holdsForeignKey ? nil : ownTable
-        switch link {
-        case .foreignKey(let columns, _): (ownColumns, holdsForeignKey) = (columns, true)
-        case .referenced(let referenced, _): (ownColumns, holdsForeignKey) = (referenced, false)
-        case .helper(let helper): (ownColumns, holdsForeignKey) = (helper.source, false)
+        holdsForeignKey = model.holdsForeignKey && helper == nil
+        // Views show rows as they are: only a table tells which rows foreign keys refer to.
+        ownTable = model.holdsForeignKey ? nil : source.rowTable
+        func needServer(_ columns: [Int], _ entity: Entity, _ others: [Int], _ other: Entity) -> Bool {
+            zip(columns, others).contains { column, otherColumn in
+                entity.attributes[column].isComparedByServer(with: other.attributes[otherColumn])
+            }
         }
+        let (own, other) = (source.entity, destination.entity)
+        isComparedByServer =
+            if let helper {
+                needServer(helper.sourceColumns, helper.entity.entity, ownColumns, own)
+                    || needServer(helper.destinationColumns, helper.entity.entity, otherColumns, other)
+            } else if model.holdsForeignKey {
+                needServer(ownColumns, own, otherColumns, other)
+            } else {
+                needServer(otherColumns, other, ownColumns, own)
+            }
     }
+
+    /// The same relationship from its other end.
+    package var inverse: RelationshipRuntime { destination.relationships[inverseSlot] }
+
+    /// Whether the destination's rows hold the foreign key.
+    var destinationHoldsForeignKey: Bool { helper == nil && !holdsForeignKey }
+
+    /// The rows that store the relationship, the helper's or members'; for a foreign key in the source, the row that it
+    /// refers to.
+    var linkRows: EntityRuntime { helper?.entity ?? destination }
 
     /// The key by which the other end of the relationship is found from a row of the source; nil if it has a NULL, or if foreign
     /// keys do not refer to the row's table.
@@ -77,4 +115,15 @@ package final class RelationshipRuntime: Sendable {
         if let ownTable, !ownTable.holds(row) { return nil }
         return try ObjectKey(row, ownColumns)
     }
+}
+
+extension RelationshipRuntime: Hashable, Comparable {
+    /// By the positions of the source and of the relationship in the schema.
+    package static func < (left: RelationshipRuntime, right: RelationshipRuntime) -> Bool {
+        (left.source.index, left.slot) < (right.source.index, right.slot)
+    }
+
+    package static func == (left: RelationshipRuntime, right: RelationshipRuntime) -> Bool { left === right }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -13,10 +13,10 @@ package final class SchemaRuntime: Sendable {
     /// The sets with limits on their number of members; nil if there are none.
     let countLimits: CountLimits?
     /// The foreign keys of single partitions, by the entity that they reference.
-    let partitionKeys: [Int: [PartitionKeyRuntime]]
+    let partitionKeys: [EntityRuntime: [PartitionKeyRuntime]]
     private let positions: [QualifiedName: Int]
     /// The database's own actions when an entity's rows are deleted, by entity; filled on demand.
-    let deletionClosures = RankedMutex<[Int: DeletionClosure]>([:], .leaf)
+    let deletionClosures = RankedMutex<[EntityRuntime: DeletionClosure]>([:], .leaf)
 
     /// The entities' classes, bound to this schema.
     let classes: BoundClasses
@@ -36,39 +36,29 @@ package final class SchemaRuntime: Sendable {
         hasViewRelationships = schema.entities.contains { $0.relationships.contains(where: \.isByView) }
         hasInheritance = schema.entities.contains { $0.rowTables != nil }
         let shown = Set(schema.entities.flatMap(\.shownTables))
-        partitionKeys = PartitionKeyRuntime.resolve(schema, positions)
-        var relationships: [[RelationshipRuntime]] = []
-        var helperEnds: [[(entity: Int, slot: Int, columns: [Int])]] = .init(
-            repeating: [],
-            count: schema.entities.count
-        )
-        for (source, entity) in schema.entities.enumerated() {
-            relationships.append(
-                entity.relationships.enumerated().compactMap { slot, model in
-                    Self.resolve(model, slot: slot, source: source, schema, positions)
-                }
-            )
-            for relationship in relationships[source] {
-                if case .helper(let link) = relationship.link {
-                    helperEnds[link.entity].append((source, relationship.slot, link.sourceColumns))
-                }
-            }
-        }
-        countLimits = CountLimits(relationships)
-        var mismatches = classes.problems
-        entities = schema.entities.enumerated().map { index, entity in
+        let entities = schema.entities.enumerated().map { index, entity in
             EntityRuntime(
                 entity: entity,
                 index: index,
-                relationships: relationships[index],
-                helperEnds: helperEnds[index],
-                positions: Self.positions(of: relationships[index], relationships),
-                layout: classes[entity.name].flatMap {
-                    TypedLayout.resolve($0, entity, relationships[index], classes, &mismatches)
-                },
                 shownEntities: (entity.shownTables + entity.relatives).compactMap { positions[$0] },
                 isShown: shown.contains(entity.name)
             )
+        }
+        self.entities = entities
+        partitionKeys = PartitionKeyRuntime.resolve(schema) { name in positions[name].map { entities[$0] } }
+        let relationships = Self.relationships(entities, positions)
+        var helperEnds: [EntityRuntime: [RelationshipRuntime]] = [:]
+        for relationship in relationships.joined() {
+            if let helper = relationship.helper { helperEnds[helper.entity, default: []].append(relationship) }
+        }
+        countLimits = CountLimits(relationships)
+        var mismatches = classes.problems
+        for (entity, relationships) in zip(entities, relationships) {
+            let layout = classes[entity.name].flatMap {
+                TypedLayout.resolve($0, entity.entity, relationships, classes, &mismatches)
+            }
+            entity.connect(
+                EntityLinks(entity, relationships, helperEnds: helperEnds[entity] ?? [], layout: layout))
         }
         self.mismatches = mismatches
         var known = schema
@@ -76,20 +66,6 @@ package final class SchemaRuntime: Sendable {
             known.propertyRelationships[name] = layout.propertyRelationships.mapValues(\.model.name)
         }
         self.schema = known
-    }
-
-    /// The columns by which the inverses of to-one relationships are ordered, by slot.
-    private static func positions(
-        of relationships: [RelationshipRuntime], _ all: [[RelationshipRuntime]]
-    ) -> [Int: Int] {
-        var positions: [Int: Int] = [:]
-        for relationship in relationships where all[relationship.destination].indices.contains(relationship.inverseSlot)
-        {
-            let inverse = all[relationship.destination][relationship.inverseSlot]
-            guard case .referenced = inverse.link else { continue }
-            positions[relationship.slot] = inverse.position
-        }
-        return positions
     }
 
     /// The entity of a name: `person` follows the search path, `public.person` is exact.
@@ -108,99 +84,79 @@ package final class SchemaRuntime: Sendable {
         positions[name].map { entities[$0] }
     }
 
-    private static func isComparedByServer(
-        _ link: RelationshipRuntime.Link, _ source: Entity, _ destination: Entity, _ schema: DatabaseSchema
-    ) -> Bool {
-        func needServer(_ columns: [Int], _ entity: Entity, _ others: [Int], _ other: Entity) -> Bool {
-            zip(columns, others).contains { column, otherColumn in
-                entity.attributes[column].isComparedByServer(with: other.attributes[otherColumn])
+    /// A relationship's names as what they mean.
+    private struct Ends {
+        let destination: EntityRuntime
+        let inverse: Relationship
+        let own: [Int]
+        let other: [Int]
+        var helper: (entity: EntityRuntime, toSource: [Int], toDestination: [Int])?
+    }
+
+    private static func ends(
+        of model: Relationship, from source: Entity, _ find: (QualifiedName) -> EntityRuntime?
+    ) -> Ends? {
+        guard let destination = find(model.destination),
+            let inverse = destination.entity.relationship(named: model.inverse),
+            let own = source.attributeIndexes(of: model.columns),
+            let other = destination.entity.attributeIndexes(of: model.destinationColumns)
+        else { return nil }
+        var ends = Ends(destination: destination, inverse: inverse, own: own, other: other)
+        if let helper = model.helper {
+            guard let rows = find(helper.entity),
+                let toSource = rows.entity.attributeIndexes(of: helper.sourceColumns),
+                let toDestination = rows.entity.attributeIndexes(of: helper.destinationColumns)
+            else { return nil }
+            ends.helper = (rows, toSource, toDestination)
+        }
+        return ends
+    }
+
+    /// The relationships of each entity, those left out whose names, or those of the inverse, the schema does not have.
+    private static func relationships(
+        _ entities: [EntityRuntime], _ positions: [QualifiedName: Int]
+    ) -> [[RelationshipRuntime]] {
+        var known: [ObjectIdentifier: Ends] = [:]
+        for source in entities {
+            for model in source.entity.relationships {
+                known[ObjectIdentifier(model)] = ends(of: model, from: source.entity) {
+                    positions[$0].map { entities[$0] }
+                }
             }
         }
-        switch link {
-        case .foreignKey(let columns, let referenced): return needServer(columns, source, referenced, destination)
-        case .referenced(let referenced, let columns): return needServer(columns, destination, referenced, source)
-        case .helper(let link):
-            let helper = schema.entities[link.entity]
-            return needServer(link.sourceColumns, helper, link.source, source)
-                || needServer(link.destinationColumns, helper, link.destination, destination)
-        }
-    }
-
-    private static func resolve(
-        _ model: Relationship,
-        slot: Int,
-        source: Int,
-        _ schema: DatabaseSchema,
-        _ positions: [QualifiedName: Int]
-    ) -> RelationshipRuntime? {
-        let entities = schema.entities
-        guard let destination = positions[model.destination],
-            let inverse = entities[destination].relationshipIndex(of: model.inverse),
-            let own = entities[source].attributeIndexes(of: model.columns),
-            let other = entities[destination].attributeIndexes(of: model.destinationColumns)
-        else { return nil }
-        let link: RelationshipRuntime.Link
-        var position = model.orderedBy.flatMap { entities[destination].attributeIndex(of: $0) }
-        if let helper = model.helper {
-            guard let entity = positions[helper.entity],
-                let toSource = entities[entity].attributeIndexes(of: helper.sourceColumns),
-                let toDestination = entities[entity].attributeIndexes(of: helper.destinationColumns)
-            else { return nil }
-            position = model.orderedBy.flatMap { entities[entity].attributeIndex(of: $0) }
-            let inversePosition = entities[destination].relationships[inverse].orderedBy
-                .flatMap { entities[entity].attributeIndex(of: $0) }
-            link = .helper(
-                .init(
-                    entity: entity,
-                    sourceColumns: toSource,
-                    source: own,
-                    destinationColumns: toDestination,
-                    destination: other,
-                    pairColumns: toSource + toDestination.filter { !toSource.contains($0) },
-                    positions: [(position, toSource), (inversePosition, toDestination)].compactMap {
-                        position, columns in
-                        position.map { ($0, columns) }
-                    }
-                )
-            )
-        } else if model.holdsForeignKey {
-            link = .foreignKey(columns: own, referenced: other)
-        } else {
-            link = .referenced(referenced: own, columns: other)
-        }
-        return RelationshipRuntime(
-            model: model,
-            slot: slot,
-            source: source,
-            destination: destination,
-            inverseSlot: inverse,
-            link: link,
-            position: position,
-            // Views show rows as they are: only a table tells which rows foreign keys refer to.
-            ownTable: RowTable(entities[source]),
-            isComparedByServer: isComparedByServer(link, entities[source], entities[destination], schema)
-        )
-    }
-}
-
-extension SchemaRuntime {
-    /// The same relationship from its other end.
-    func inverse(_ relationship: RelationshipRuntime) -> RelationshipRuntime? {
-        entities[relationship.destination].relationships.first { $0.slot == relationship.inverseSlot }
-    }
-
-    /// The rows that a change of a relationship writes, members' or the helper's, and the columns written.
-    func writtenColumns(_ relationship: RelationshipRuntime) -> (entity: EntityRuntime, columns: [Int]) {
-        guard case .helper(let link) = relationship.link else { return linkColumns(relationship) }
-        return (entities[link.entity], link.pairColumns)
-    }
-
-    /// The rows that store a relationship, members' or the helper's, and the columns that reference their owner.
-    func linkColumns(_ relationship: RelationshipRuntime) -> (entity: EntityRuntime, columns: [Int]) {
-        switch relationship.link {
-        case .helper(let link): (entities[link.entity], link.sourceColumns)
-        case .referenced(_, let referencing): (entities[relationship.destination], referencing)
-        case .foreignKey(_, let referenced): (entities[relationship.destination], referenced)
+        // Each must have its inverse, so that following it back never fails.
+        var count = 0
+        repeat {
+            count = known.count
+            known = known.filter { known[ObjectIdentifier($0.value.inverse)] != nil }
+        } while known.count < count
+        let models = entities.map { $0.entity.relationships.filter { known[ObjectIdentifier($0)] != nil } }
+        return entities.map { source in
+            models[source.index].enumerated().compactMap { slot, model in
+                guard let ends = known[ObjectIdentifier(model)],
+                    let inverseSlot = models[ends.destination.index].firstIndex(where: { $0 === ends.inverse })
+                else { return nil }
+                let rows = (ends.helper?.entity ?? ends.destination).entity
+                let position = model.orderedBy.flatMap { rows.attributeIndex(of: $0) }
+                let holder = model.holdsForeignKey ? source.entity : rows
+                let inversePosition = ends.inverse.orderedBy.flatMap { holder.attributeIndex(of: $0) }
+                let link = ends.helper.map { helper in
+                    RelationshipRuntime.HelperLink(
+                        entity: helper.entity,
+                        sourceColumns: helper.toSource,
+                        destinationColumns: helper.toDestination,
+                        positions: [
+                            (position, helper.toSource),
+                            (inversePosition, helper.toDestination),
+                        ].compactMap { position, columns in position.map { ($0, columns) } }
+                    )
+                }
+                return RelationshipRuntime(
+                    model: model, slot: slot, source: source, destination: ends.destination, inverseSlot: inverseSlot,
+                    helper: link, position: position,
+                    inversePosition: model.holdsForeignKey ? inversePosition : nil, ownColumns: ends.own,
+                    otherColumns: ends.other)
+            }
         }
     }
 }

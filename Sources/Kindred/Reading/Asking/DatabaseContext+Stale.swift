@@ -61,17 +61,17 @@ extension DatabaseContext {
         // Nearly always nothing was ever undone.
         guard undoCount > 0, objects.contains(where: \.isStale) else { return }
         for (entity, stale) in grouped(objects.filter(\.isStale)) {
-            let others = faulting == .batch ? withMap { $0.objects(of: entity.index) }.lazy.filter(\.isStale) : nil
+            let others = faulting == .batch ? withMap { $0.objects(of: entity) }.lazy.filter(\.isStale) : nil
             try await readAgain(stale + (others?.prefix(FetchGroup.wholeGroup).map(\.self) ?? []))
         }
     }
 
     /// The object's state to follow a relationship from; a stale row is read again first.
     func source(of relationship: RelationshipRuntime, from object: DatabaseObject) async throws -> LinkSource {
-        let source = LinkSource(object, relationship.slot)
+        let source = LinkSource(object, relationship)
         guard source.isStale else { return source }
         try await readStale(CollectionOfOne(object))
-        return LinkSource(object, relationship.slot)
+        return LinkSource(object, relationship)
     }
 
     /// Reads objects' rows again: one SELECT for each entity; returns the objects found.
@@ -107,7 +107,7 @@ extension DatabaseContext {
         _ entity: EntityRuntime,
         isLocked: Bool = false
     ) async throws -> [ObjectKey: Row] {
-        let statements = DeletionStatements(runtime: runtime)
+        let statements = DeletionStatements()
         // Of views that cannot be written too.
         let batch = try objects.compactMap(\.key).slices().map {
             try statements.rows(entity, $0, columns: Array(entity.attributeColumns), isLocked: isLocked)

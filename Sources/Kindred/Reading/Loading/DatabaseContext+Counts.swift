@@ -25,14 +25,14 @@ extension DatabaseContext {
     }
 
     private func leadsToViewByHelper(_ relationship: RelationshipRuntime) -> Bool {
-        guard case .helper = relationship.link else { return false }
-        return runtime.entities[relationship.destination].entity.isView
+        guard relationship.helper != nil else { return false }
+        return relationship.destination.entity.isView
     }
 
     private func tally(
         _ tally: MemberTally, _ relationship: RelationshipRuntime, _ owner: DatabaseObject, at place: SourcePlace?
     ) async throws -> Int {
-        let source = LinkSource(owner, relationship.slot)
+        let source = LinkSource(owner, relationship)
         guard let key = try relationship.ownKey(source.storedRow) else { return 0 }
         try requireFaulting(relationship, at: place)
         return try await client.called(at: place) {
@@ -41,7 +41,7 @@ extension DatabaseContext {
                 return try await queryAlone(tally, relationship, owner)
             }
             let slot = tally.slot(of: relationship)
-            let entity = runtime.entities[relationship.source]
+            let entity = relationship.source
             let lostAt = withMap { $0.lostRows(of: relationship) }
             group.forget(slot, before: lostAt)
             let batch = try await group.load(
@@ -65,7 +65,7 @@ extension DatabaseContext {
     private func query(
         _ tally: MemberTally, _ relationship: RelationshipRuntime, _ keys: KeyNumbers
     ) async throws -> LoadedBatch {
-        let statements = CountStatements(relationship, runtime)
+        let statements = CountStatements(relationship)
         let statement = try statements.tally(tally, of: keys.keys)
         withMap { $0.noteKnown(relationship.source) }
         let time = now
@@ -83,7 +83,7 @@ extension DatabaseContext {
     private func queryAlone(
         _ tally: MemberTally, _ relationship: RelationshipRuntime, _ owner: DatabaseObject
     ) async throws -> Int {
-        let statements = CountStatements(relationship, runtime)
+        let statements = CountStatements(relationship)
         guard let statement = try statements.tally(tally, of: owner.storedRow) else { return 0 }
         switch try await client.execute(statement, for: statements.rows.name).first?[0] {
         case .integer(let count): return Int(count)
@@ -99,7 +99,7 @@ extension DatabaseContext {
         if leadsToViewByHelper(relationship) {
             return try await members(of: relationship, owner: owner).contains(member)
         }
-        let statements = CountStatements(relationship, runtime)
+        let statements = CountStatements(relationship)
         guard let statement = try statements.exists(member.storedRow, of: owner.storedRow) else { return false }
         let result = try await client.execute(statement, for: statements.rows.name)
         return try result.first?[0] == .bool(true)

@@ -7,10 +7,9 @@ extension DatabaseContext {
     /// if some are unknown.
     func compareStagedKeys(_ relationship: RelationshipRuntime, of owner: DatabaseObject) async throws {
         guard hasChanges, let key = owner.keyToCompare(relationship) else { return }
-        let keys = core.staged.withLock { $0.uncomparedKeys(relationship, key, runtime) }
+        let keys = core.staged.withLock { $0.uncomparedKeys(relationship, key) }
         guard !keys.isEmpty else { return }
-        let query = RelationshipQuery(
-            runtime: runtime, relationship: relationship, source: runtime.entities[relationship.source])
+        let query = RelationshipQuery(relationship)
         let result = try await client.execute(try query.comparison(of: keys, with: key))
         var equal: Set<ObjectKey> = []
         for row in 0..<result.count {
@@ -21,6 +20,6 @@ extension DatabaseContext {
         }
         core.staged.withLock { $0.noteCompared(relationship, key, keys, equal: equal) }
         // Members may have been shown without this knowledge.
-        if !equal.isEmpty { noteAllStale(relationship.source, slot: relationship.slot) }
+        if !equal.isEmpty { noteAllStale(relationship) }
     }
 }

@@ -20,7 +20,7 @@ extension DatabaseContext {
         if mayTrustObject(of: relationship), let known = try liveDestination(of: relationship, key, source.row) {
             return known
         }
-        let entity = runtime.entities[relationship.destination]
+        let entity = relationship.destination
         if let one = currentOne(relationship, key, source) {
             guard let member = one.member else { return nil }
             if let found = self.object(member, of: entity, one.batch.group, knownAt: one.batch.askedAt) { return found }
@@ -32,16 +32,16 @@ extension DatabaseContext {
         // The answer stays: it still has the row, and the deletion may be rolled back.
         if isGone == true { return nil }
         let one = LoadedOne(foreignKey: key, member: loaded.members.first, batch: loaded.members.batch)
-        keep(.one(one), relationship.slot, of: object)
+        keep(.one(one), relationship, of: object)
         // A row that was just read is the newest.
         return one.member.flatMap { self.object($0, of: entity, one.batch.group, knownAt: .max) }
     }
 
     /// The object at the other end of a to-one relationship, if it is in memory.
     func loadedDestination(of relationship: RelationshipRuntime, from object: DatabaseObject) -> DatabaseObject? {
-        let source = LinkSource(object, relationship.slot)
+        let source = LinkSource(object, relationship)
         guard source.status != .deleted, source.status != .deleting else { return nil }
-        let entity = runtime.entities[relationship.destination]
+        let entity = relationship.destination
         guard relationship.holdsForeignKey else {
             guard let members = loadedMembers(of: relationship, owner: object, source), let member = members.last
             else { return nil }
@@ -82,11 +82,12 @@ extension DatabaseContext {
         _ key: ObjectKey,
         _ row: Row
     ) throws -> DatabaseObject? {
-        let entity = runtime.entities[relationship.destination]
-        guard case .foreignKey(let columns, let referenced) = relationship.link else { return nil }
+        let entity = relationship.destination
+        guard relationship.holdsForeignKey else { return nil }
+        let referenced = relationship.otherColumns
         // Nearly always the primary key, which needs no index.
         if entity.isKey(referenced) { return liveObject(entity, entity.identity(key)) }
-        return try liveObject(entity, where: referenced, equal: row, columns)
+        return try liveObject(entity, where: referenced, equal: row, relationship.ownColumns)
     }
 
     /// The members of a relationship whose other end refers to the owner, or is paired with it.
@@ -98,7 +99,7 @@ extension DatabaseContext {
         let source = try await source(of: relationship, from: owner)
         try owner.requireLive(source.status)
         if relationship.isComparedByServer { try await compareStagedKeys(relationship, of: owner) }
-        let entity = runtime.entities[relationship.destination]
+        let entity = relationship.destination
         if let loaded = loadedMembers(of: relationship, owner: owner, source), let objects = objects(loaded, of: entity)
         {
             return objects
@@ -125,12 +126,12 @@ extension DatabaseContext {
     /// Throws if the relationship should have been prefetched.
     func requireFaulting(_ relationship: RelationshipRuntime, at place: SourcePlace?) throws {
         guard faulting != .forbidden else {
-            let path = "\(runtime.entities[relationship.source].name).\(relationship.model.name)"
+            let path = "\(relationship.source.name).\(relationship.model.name)"
             throw KindredError(
                 .faultingForbidden,
                 "\(path) is not loaded, and this context loads no relationship by itself; prefetch it with the objects"
                     + (place.map { " (used at \($0))" } ?? ""),
-                entity: runtime.entities[relationship.source].name.description,
+                entity: relationship.source.name.description,
                 key: relationship.model.name
             )
         }

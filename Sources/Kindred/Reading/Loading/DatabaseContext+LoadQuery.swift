@@ -13,7 +13,7 @@ extension DatabaseContext {
         let lostAt = withMap { $0.lostRows(of: relationship) }
         group.forget(relationship.slot, before: lostAt)
         // An element loaded by its own key needs no object to tell that it is loaded.
-        let entity = runtime.entities[relationship.source]
+        let entity = relationship.source
         let isFoundByKey = relationship.ownColumns == entity.key
         // Skips the look-up where no object is in memory that foreign keys could lead to.
         let mayBeKnown =
@@ -83,11 +83,7 @@ extension DatabaseContext {
 
     /// One query for the members of all owners with the given keys.
     func query(_ relationship: RelationshipRuntime, _ keys: KeyNumbers) async throws -> LoadedBatch {
-        let query = RelationshipQuery(
-            runtime: runtime,
-            relationship: relationship,
-            source: runtime.entities[relationship.source]
-        )
+        let query = RelationshipQuery(relationship)
         withMap { $0.noteKnown(relationship.source) }
         let time = now
         let result = try await client.execute(try query.statement(for: keys.keys), for: query.destination.name)
@@ -109,13 +105,13 @@ extension DatabaseContext {
     /// Replaces notes by the rows that were read, which may be newer.
     private func noteRead(_ batch: LoadedBatch, of entity: EntityRuntime) {
         let replaced = withMap { map -> [(key: ObjectKey, newer: NewerRow)] in
-            guard map.hasNotes(entity.index) else { return [] }
+            guard map.hasNotes(entity) else { return [] }
             return batch.rows.compactMap { member in
-                map.noteRead(member.row, entity.index, member.key, askedAt: batch.askedAt).map { (member.key, $0) }
+                map.noteRead(member.row, entity, member.key, askedAt: batch.askedAt).map { (member.key, $0) }
             }
         }
         for (key, newer) in replaced {
-            writing?.recordNewerRow(newer, entity.index, key, in: self)
+            writing?.recordNewerRow(newer, entity, key, in: self)
         }
     }
 

@@ -53,7 +53,7 @@ extension DatabaseContext {
 
     /// The key by which an object's relationship is loaded; nil if it is loaded already.
     private func keyToLoad(_ relationship: RelationshipRuntime, for object: DatabaseObject) throws -> ObjectKey? {
-        let source = LinkSource(object, relationship.slot)
+        let source = LinkSource(object, relationship)
         guard relationship.holdsForeignKey else {
             guard loadedMembers(of: relationship, owner: object, source) == nil else { return nil }
             return try relationship.ownKey(source.storedRow)
@@ -64,11 +64,11 @@ extension DatabaseContext {
 
     /// Copies the group's answer to the object, so that it stays when the object joins another group.
     private func keepAnswer(_ relationship: RelationshipRuntime, _ key: ObjectKey, for object: DatabaseObject) {
-        let source = LinkSource(object, relationship.slot)
+        let source = LinkSource(object, relationship)
         if !relationship.holdsForeignKey {
             _ = loadedMembers(of: relationship, owner: object, source)
         } else if let one = currentOne(relationship, key, source) {
-            keep(.one(one), relationship.slot, of: object)
+            keep(.one(one), relationship, of: object)
         }
     }
 }

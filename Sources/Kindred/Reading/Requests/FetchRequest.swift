@@ -204,7 +204,7 @@ extension FetchRequest {
                     )
                 }
                 path.append(relationship)
-                place = context.runtime.entities[relationship.destination]
+                place = relationship.destination
             }
             request.prefetched.add(path[...])
         }

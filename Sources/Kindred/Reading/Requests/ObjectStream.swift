@@ -55,7 +55,7 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
                         throw KindredError(rejectedStatement: error, entity: request.entity.name) ?? error
                     }
                     guard let result else { return [DatabaseObject]?.none }
-                    let gone = context.withMap { $0.deletedKeys(request.entity.index, since: askedAt) }
+                    let gone = context.withMap { $0.deletedKeys(request.entity, since: askedAt) }
                     var objects = try context.objects(from: result, of: request.entity, askedAt: askedAt)
                     if gone != [] { objects = try await context.withoutDeleted(objects, gone, of: request.entity) }
                     try await context.prefetch(request.prefetched, of: objects)
@@ -105,8 +105,8 @@ extension DatabaseContext {
             guard let key = object.key, deleted.contains(key) else { return true }
             object.withState { $0.status = .deleted }
             note { map, time in
-                map.remove(object, entity.index, key)
-                map.noteDeleted(entity.index, key, at: time, in: writing?.scope)
+                map.remove(object, entity, key)
+                map.noteDeleted(entity, key, at: time, in: writing?.scope)
             }
             return false
         }
@@ -114,7 +114,7 @@ extension DatabaseContext {
 
     /// The keys of objects whose rows exist: one SELECT.
     private func presentKeys(of objects: [DatabaseObject], _ entity: EntityRuntime) async throws -> Set<ObjectKey> {
-        let statements = DeletionStatements(runtime: runtime)
+        let statements = DeletionStatements()
         let batch = try objects.compactMap(\.key).slices().map {
             try statements.rows(entity, $0, columns: entity.key, isLocked: false)
         }

@@ -13,7 +13,7 @@ extension FetchRequest {
         _ keyPaths: String..., keys: JSONKeys = .columns, fileID: String = #fileID, line: Int = #line
     ) async throws -> [ObjectView] {
         try await context.client.called(at: fileID, line) {
-            let tree = try ViewTree(keyPaths, of: entity, in: context.runtime, keys)
+            let tree = try ViewTree(keyPaths, of: entity, keys)
             return try await context.views(of: try await all(fileID: fileID, line: line), tree)
         }
     }
@@ -58,8 +58,8 @@ extension DatabaseContext {
     ) async throws -> [ObjectView] {
         try await client.called(at: fileID, line) {
             var views: [ObjectIdentifier: ObjectView] = [:]
-            for (_, group) in Dictionary(grouping: objects, by: \.runtime.index).sorted(by: { $0.key < $1.key }) {
-                let tree = try ViewTree(keyPaths, of: group[0].runtime, in: runtime, keys)
+            for (_, group) in Dictionary(grouping: objects, by: \.runtime).sorted(by: { $0.key < $1.key }) {
+                let tree = try ViewTree(keyPaths, of: group[0].runtime, keys)
                 for (object, view) in zip(group, try await self.views(of: group, tree)) {
                     views[ObjectIdentifier(object)] = view
                 }

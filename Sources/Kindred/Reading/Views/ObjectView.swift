@@ -61,14 +61,14 @@ struct ViewTree: Sendable {
     /// Reads key paths; none stands for all attributes.
     ///
     /// Throws `.unknownKey` with the nearest keys, `.invalidRequest` for a path of more than 32 keys.
-    init(_ keyPaths: [String], of entity: EntityRuntime, in schema: SchemaRuntime, _ keys: JSONKeys) throws {
+    init(_ keyPaths: [String], of entity: EntityRuntime, _ keys: JSONKeys) throws {
         self.init(entity)
         if keyPaths.isEmpty { addAttributes(keys) }
-        for path in keyPaths { try add(path.keys[...], path, schema, keys) }
+        for path in keyPaths { try add(path.keys[...], path, keys) }
     }
 
     private mutating func add(
-        _ path: ArraySlice<String>, _ whole: String, _ schema: SchemaRuntime, _ keys: JSONKeys
+        _ path: ArraySlice<String>, _ whole: String, _ keys: JSONKeys
     ) throws {
         guard let key = path.first else { return }
         guard path.startIndex < Self.maximumDepth else {
@@ -88,19 +88,19 @@ struct ViewTree: Sendable {
             add(position, keys)
         case .relationship(let relationship):
             let name =
-                (keys == .properties ? entity.propertyName(ofRelationship: relationship.slot) : nil)
+                (keys == .properties ? entity.propertyName(of: relationship) : nil)
                 ?? relationship.model.name
             let place =
                 fields.firstIndex { $0.name == name }
                 ?? {
-                    let tree = ViewTree(schema.entities[relationship.destination])
+                    let tree = ViewTree(relationship.destination)
                     fields.append(Field(name: name, field: field, tree: tree))
                     return fields.count - 1
                 }()
             if rest.isEmpty {
                 fields[place].tree?.addAttributes(keys)
             } else {
-                try fields[place].tree?.add(rest, whole, schema, keys)
+                try fields[place].tree?.add(rest, whole, keys)
             }
         }
     }

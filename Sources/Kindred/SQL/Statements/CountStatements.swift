@@ -28,11 +28,11 @@ struct CountStatements {
     /// Their columns that reference the owner.
     private let columns: [Int]
 
-    init(_ relationship: RelationshipRuntime, _ runtime: SchemaRuntime) {
+    init(_ relationship: RelationshipRuntime) {
         self.relationship = relationship
-        owners = runtime.entities[relationship.source]
-        members = runtime.entities[relationship.destination]
-        (rows, columns) = runtime.linkColumns(relationship)
+        owners = relationship.source
+        members = relationship.destination
+        (rows, columns) = (relationship.linkRows, relationship.linkColumns)
     }
 
     private var tableName: String {
@@ -74,9 +74,9 @@ struct CountStatements {
     func exists(_ member: Row, of owner: Row) throws -> Statement? {
         guard var bindings = try bindings(of: owner) else { return nil }
         var (memberColumns, referenced) = (rows.key, rows.key)
-        if case .helper(let link) = relationship.link {
+        if let helper = relationship.helper {
             guard members.isReferenced(member) else { return nil }
-            (memberColumns, referenced) = (link.destinationColumns, link.destination)
+            (memberColumns, referenced) = (helper.destinationColumns, relationship.otherColumns)
         }
         try rows.append(try referenced.map { try member[$0] }, for: memberColumns, to: &bindings)
         let columns = columns + memberColumns

@@ -3,8 +3,6 @@ import KindredSchema
 
 /// The statements of a deletion: each takes any number of keys, as one array per key column.
 struct DeletionStatements {
-    let runtime: SchemaRuntime
-
     /// `SELECT … WHERE key IN (…) FOR UPDATE`: the rows to be deleted; the lock keeps other transactions from
     /// referencing them.
     func rows(_ entity: EntityRuntime, _ keys: [ObjectKey], columns: [Int], isLocked: Bool) throws -> Statement {
@@ -21,9 +19,9 @@ struct DeletionStatements {
 
     /// `SELECT … WHERE column IN (…) FOR UPDATE`: the rows at the other end of a relationship.
     func others(_ step: DeletionStep, _ sources: [ObjectKey], columns: [Int], isLocked: Bool) throws -> Statement {
-        let entity = runtime.entities[step.destination]
+        let entity = step.destination
         let shape =
-            "deletion others \(step.source).\(step.relationship.slot) \(isLocked) \(step.helper != nil) \(columns)"
+            "deletion others \(step.source.index).\(step.relationship.slot) \(isLocked) \(step.helper != nil) \(columns)"
         let text = try entity.text(shape) {
             """
             SELECT \(try entity.selectList(of: columns, alias: "t")) FROM \(try destinationName(step)) AS t \
@@ -38,7 +36,7 @@ struct DeletionStatements {
     /// `SELECT … WHERE key IN (…) AND tableoid IN (…)`: the rows that reference the given ones by foreign keys of
     /// single partitions.
     func others(_ key: PartitionKeyRuntime, to referenced: EntityRuntime, _ keys: [ObjectKey]) throws -> Statement {
-        let entity = runtime.entities[key.source]
+        let entity = key.source
         let text = try entity.text("deletion partition rows \(referenced.index) \(key.columns) \(key.referenced)") {
             let pairs = try zip(key.columns, key.referenced).map {
                 "\(try entity.compared($0, alias: "t")) = \(try referenced.compared($1, alias: "r"))"
@@ -66,9 +64,9 @@ struct DeletionStatements {
 
     /// `SELECT column, count(*) …`: the source with the most rows that forbid its deletion, and their number.
     func blockers(_ step: DeletionStep, _ sources: [ObjectKey], without deleted: [ObjectKey]) throws -> Statement {
-        let entity = runtime.entities[step.destination]
+        let entity = step.destination
         let isPartial = !deleted.isEmpty
-        let text = try entity.text("deletion blockers \(step.source).\(step.relationship.slot) \(isPartial)") {
+        let text = try entity.text("deletion blockers \(step.source.index).\(step.relationship.slot) \(isPartial)") {
             let (linked, alias) = (linkedEntity(step), step.helper == nil ? "t" : "h")
             let columns = try linked.selectList(of: step.destinationColumns, alias: alias)
             let names = try step.destinationColumns.map { "\(alias).\(try linked.quoted($0))" }.joined(separator: ", ")
@@ -91,9 +89,9 @@ struct DeletionStatements {
         _ sources: [ObjectKey],
         without deleted: [ObjectKey]
     ) throws -> Statement {
-        let entity = runtime.entities[step.destination]
+        let entity = step.destination
         let isPartial = !deleted.isEmpty && !entity.key.isEmpty
-        let text = try entity.text("deletion nullify \(step.source).\(step.relationship.slot) \(isPartial)") {
+        let text = try entity.text("deletion nullify \(step.source.index).\(step.relationship.slot) \(isPartial)") {
             let first = step.destinationColumns.count + 1
             let found = try condition(step, first: 1) + (isPartial ? try exclusion(entity, first: first) : "")
             guard entity.isChecked(.updateTriggers) else {
@@ -115,13 +113,12 @@ struct DeletionStatements {
     ///
     /// Returns one row with the number of deleted rows for each of `keyed`, unless it is a plain DELETE.
     func delete(
-        _ keyed: [(entity: Int, keys: [ObjectKey])],
+        _ keyed: [(entity: EntityRuntime, keys: [ObjectKey])],
         keyless: [(step: DeletionStep, sources: [ObjectKey])] = []
     ) throws -> Statement {
         var bindings = Bindings()
         var parts: [String] = []
         for (entity, keys) in keyed {
-            let entity = runtime.entities[entity]
             let filter = try condition(entity, entity.key, alias: "t", first: bindings.count + 1)
             parts.append("DELETE FROM \(try entity.quotedName) AS t WHERE \(filter)")
             try KeySet.append(keys, entity.attributes(entity.key), to: &bindings)
@@ -203,12 +200,12 @@ struct DeletionStatements {
 
     /// The entity whose columns reference the sources.
     private func linkedEntity(_ step: DeletionStep) -> EntityRuntime {
-        runtime.entities[step.helper?.entity ?? step.destination]
+        step.helper?.entity ?? step.destination
     }
 
     /// The table of the rows at the other end: where a foreign key leads to them, without inheriting tables.
     private func destinationName(_ step: DeletionStep) throws -> String {
-        let entity = runtime.entities[step.destination]
+        let entity = step.destination
         let isReferenced = step.helper != nil || step.relationship.holdsForeignKey
         return try isReferenced ? entity.ownTableName : entity.quotedName
     }
@@ -224,12 +221,13 @@ struct DeletionStatements {
 
     /// The condition for the rows `t` at the other end of the sources.
     private func condition(_ step: DeletionStep, first: Int) throws -> String {
-        let entity = runtime.entities[step.destination]
+        let entity = step.destination
         guard let helper = step.helper else {
             return try condition(entity, step.destinationColumns, alias: "t", first: first)
         }
-        let rows = runtime.entities[helper.entity]
-        let names = try helper.destination.map { try entity.compared($0, alias: "t") }.joined(separator: ", ")
+        let rows = helper.entity
+        let names = try step.relationship.otherColumns.map { try entity.compared($0, alias: "t") }.joined(
+            separator: ", ")
         let columns = try helper.destinationColumns.map { try rows.compared($0, alias: "h") }.joined(separator: ", ")
         let filter = try condition(rows, helper.sourceColumns, alias: "h", first: first)
         return "(\(names)) IN (SELECT \(columns) FROM \(try rows.ownTableName) AS h WHERE \(filter))"
@@ -237,8 +235,8 @@ struct DeletionStatements {
 
     private func join(_ step: DeletionStep) throws -> String {
         guard let helper = step.helper else { return "" }
-        let (rows, entity) = (runtime.entities[helper.entity], runtime.entities[step.destination])
-        let pairs = try zip(helper.destinationColumns, helper.destination).map {
+        let (rows, entity) = (helper.entity, step.destination)
+        let pairs = try zip(helper.destinationColumns, step.relationship.otherColumns).map {
             "\(try rows.compared($0, alias: "h")) = \(try entity.compared($1, alias: "t"))"
         }
         return " JOIN \(try rows.ownTableName) AS h ON \(pairs.joined(separator: " AND "))"

@@ -27,7 +27,7 @@ struct HelperStatements {
     /// - Parameter checks: the checks that the statement makes of itself.
     func insert(_ keys: [ObjectKey], payload: ColumnValues?, checks: Checks = .nothing) throws -> Statement {
         let columns = payload?.columns ?? []
-        let text = try helper.text("insert \(relationship.source).\(relationship.slot) \(columns) \(checks)") {
+        let text = try helper.text("insert \(relationship.source.index).\(relationship.slot) \(columns) \(checks)") {
             // The other end's order, if it has one, gets the pair at its end.
             let ends = link.positions.filter { !columns.contains($0.column) }
             let names = try (link.sourceColumns + memberColumns + columns + ends.map(\.column)).map {
@@ -114,7 +114,7 @@ struct HelperStatements {
     /// Unlike the INSERT, it sees pairs that another transaction has stored at the same time.
     func check(_ keys: [ObjectKey]) throws -> Statement {
         let first = link.sourceColumns.count + 1
-        let text = try helper.text("check \(relationship.source).\(relationship.slot)") {
+        let text = try helper.text("check \(relationship.source.index).\(relationship.slot)") {
             """
             WITH written AS MATERIALIZED (\
             SELECT true AS \(CheckedWrite.isRight) FROM \(try helper.ownTableName) AS h WHERE \(try isPair())) \
@@ -154,7 +154,8 @@ struct HelperStatements {
             )
             if case .members = which { condition = " AND \(isMember)" } else { condition = " AND NOT \(isMember)" }
         }
-        let text = try helper.text("delete \(relationship.source).\(relationship.slot) \(which.shape) \(isCheck)") {
+        let text = try helper.text("delete \(relationship.source.index).\(relationship.slot) \(which.shape) \(isCheck)")
+        {
             let found = "\(try helper.equality(link.sourceColumns, firstParameter: 1))\(condition)"
             if isCheck { return try helper.absence(of: found) }
             guard helper.isChecked(.deleteTriggers) else {

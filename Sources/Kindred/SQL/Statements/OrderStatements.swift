@@ -166,7 +166,7 @@ struct OrderStatements {
     private var memberAttributes: [Attribute] { memberColumns.map { rows.entity.attributes[$0] } }
 
     private func text(_ shape: String, _ make: () throws -> String) rethrows -> StatementText {
-        try rows.text("\(shape) \(relationship.source).\(relationship.slot)", make)
+        try rows.text("\(shape) \(relationship.source.index).\(relationship.slot)", make)
     }
 }
 

@@ -19,36 +19,28 @@ struct RelationshipQuery {
     private let source: EntityRuntime
     private let makeText: @Sendable () throws -> String
 
-    init(runtime: SchemaRuntime, relationship: RelationshipRuntime, source: EntityRuntime) {
-        let destination = runtime.entities[relationship.destination]
+    init(_ relationship: RelationshipRuntime) {
+        let (source, destination) = (relationship.source, relationship.destination)
         self.source = source
         self.destination = destination
         shape = "load \(relationship.slot)"
-        let matched: EntityRuntime
-        let matchedColumns: [Int]
+        let (matched, matchedColumns) = (relationship.linkRows, relationship.linkColumns)
         var join: (@Sendable () throws -> String)?
-        switch relationship.link {
-        case .foreignKey(_, let referenced):
-            (matched, matchedColumns, ownerColumns, hasOwnerColumns) = (destination, referenced, referenced, false)
-            mayRepeatMembers = false
-        case .referenced(_, let columns):
-            (matched, matchedColumns, ownerColumns, hasOwnerColumns) = (destination, columns, columns, false)
-            mayRepeatMembers = false
-        case .helper(let helper):
-            let entity = runtime.entities[helper.entity]
-            matched = entity
-            matchedColumns = helper.sourceColumns
+        if let helper = relationship.helper {
+            let (columns, memberColumns) = (helper.destinationColumns, relationship.otherColumns)
             let first = destination.entity.attributes.count
-            ownerColumns = Array(first..<first + helper.sourceColumns.count)
-            hasOwnerColumns = true
-            mayRepeatMembers = true
+            ownerColumns = Array(first..<first + matchedColumns.count)
             join = {
-                let pairs = try zip(helper.destinationColumns, helper.destination).map {
-                    "\(try entity.compared($0, alias: "h")) = \(try destination.compared($1, alias: "t"))"
+                let pairs = try zip(columns, memberColumns).map {
+                    "\(try matched.compared($0, alias: "h")) = \(try destination.compared($1, alias: "t"))"
                 }
-                return " JOIN \(try entity.ownTableName) AS h ON \(pairs.joined(separator: " AND "))"
+                return " JOIN \(try matched.ownTableName) AS h ON \(pairs.joined(separator: " AND "))"
             }
+        } else {
+            ownerColumns = matchedColumns
         }
+        hasOwnerColumns = join != nil
+        mayRepeatMembers = join != nil
         ownAttributes = relationship.ownColumns.map { source.entity.attributes[$0] }
         keyAttributes = matchedColumns.map { matched.entity.attributes[$0] }
         let alias = join == nil ? "t" : "h"

@@ -23,17 +23,11 @@ extension DatabaseContext {
     /// Locks the owners first, in the order of their keys, so that of two concurrent transactions the second counts the
     /// rows of the first. Skips owners that are gone.
     fileprivate func countProblems(_ ends: Set<StagedLinks.End>) async throws -> [ValidationProblem] {
-        struct Owners: Hashable {
-            let entity: Int
-            let slot: Int
-        }
-        let groups = Dictionary(grouping: ends) { Owners(entity: $0.entity, slot: $0.slot) }
-            .sorted { ($0.key.entity, $0.key.slot) < ($1.key.entity, $1.key.slot) }
+        let groups = Dictionary(grouping: ends, by: \.relationship).sorted { $0.key < $1.key }
         var locks: [Statement] = []
         var counts: [(relationship: RelationshipRuntime, statement: Statement)] = []
-        for (owners, ends) in groups {
-            let relationship = runtime.entities[owners.entity].relationships[owners.slot]
-            let statements = CountStatements(relationship, runtime)
+        for (relationship, ends) in groups {
+            let statements = CountStatements(relationship)
             for keys in ends.map(\.owner).slices() {
                 locks.append(try statements.lockOwners(keys))
                 counts.append((relationship, try statements.outsideLimits(keys)))
@@ -41,7 +35,7 @@ extension DatabaseContext {
         }
         guard let first = counts.first else { return [] }
         let results = try await send(
-            locks + counts.map(\.statement), runtime.entities[first.relationship.source])
+            locks + counts.map(\.statement), first.relationship.source)
         return try zip(counts, results.dropFirst(locks.count)).flatMap { count, result in
             try (0..<result.count).map { try problem(count.relationship, result, row: $0) }
         }
@@ -50,7 +44,7 @@ extension DatabaseContext {
     private func problem(
         _ relationship: RelationshipRuntime, _ result: QueryResult, row: Int
     ) throws -> ValidationProblem {
-        let entity = runtime.entities[relationship.source]
+        let entity = relationship.source
         let own = relationship.ownColumns
         let key = try ObjectKey(result, row, Array(own.indices))
         let count = Int(try result.integer(row: row, column: own.count) ?? 0)
@@ -93,7 +87,7 @@ extension DatabaseContext {
     func write<T>(
         of entity: EntityRuntime, _ columns: [Int]? = nil, _ body: () async throws -> T
     ) async throws -> T {
-        guard entity.hasRules || journal == nil && runtime.countLimits?.concern(entity.index, columns) == true else {
+        guard entity.hasRules || journal == nil && runtime.countLimits?.concern(entity, columns) == true else {
             return try await write(body)
         }
         do {
@@ -108,10 +102,10 @@ extension DatabaseContext {
     /// Memory may have other owners. Nil if no owner has limits.
     func formerOwners(of keys: [ObjectKey], _ entity: EntityRuntime, writing columns: [Int]) throws -> FormerOwners? {
         guard let limits = counting?.limits else { return nil }
-        let links = limits.requiredLinks(of: entity.index, among: columns)
+        let links = limits.requiredLinks(of: entity, among: columns)
         guard !links.isEmpty, !keys.isEmpty else { return nil }
         let selected = Set(links.flatMap(\.columns)).sorted()
-        let statement = try DeletionStatements(runtime: runtime)
+        let statement = try DeletionStatements()
             .rows(entity, keys, columns: selected, isLocked: true)
         return FormerOwners(statement: statement, columns: selected, links: links)
     }

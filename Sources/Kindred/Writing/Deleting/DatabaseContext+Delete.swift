@@ -36,7 +36,7 @@ extension DatabaseContext {
             }
             for object in objects { try requireDeletable(object) }
             guard let entity = objects.first?.runtime else { return }
-            let rules = deletionRules(objects.map(\.runtime.index))
+            let rules = deletionRules(objects.map(\.runtime))
             do {
                 if rules.isLeftToDatabase, objects.allSatisfy({ $0.runtime === entity }) {
                     try await atOnce(entity) { try await deleteAtOnce(objects, entity) }
@@ -49,7 +49,7 @@ extension DatabaseContext {
                 where object.runtime.entity.obstacles.isDisjoint(with: [.policies, .rules]) { try applyDelete(object) }
                 throw gone(missing.objects)
             } catch let error as PostgresError {
-                let keys = Dictionary(grouping: objects, by: \.runtime.index).mapValues { $0.compactMap(\.key) }
+                let keys = Dictionary(grouping: objects, by: \.runtime).mapValues { $0.compactMap(\.key) }
                 throw refusedDeletion(error, among: keys) ?? refusedAtEnd(error, among: [])
             }
         }
@@ -70,18 +70,18 @@ extension DatabaseContext {
     /// Whether the database's actions may reach objects in memory over rows that are not in memory.
     private func mayLeaveDoubt(_ entity: EntityRuntime) -> Bool {
         func isInMemory(_ relationship: RelationshipRuntime) -> Bool {
-            guard case .referenced = relationship.link, relationship.model.databaseAction != .noAction else {
+            guard relationship.destinationHoldsForeignKey, relationship.model.databaseAction != .noAction else {
                 return false
             }
             return withMap { $0.holdsObjects(of: relationship.destination) }
         }
-        var reached: Set<Int> = []
-        var pending = [entity.index]
+        var reached: Set<EntityRuntime> = []
+        var pending = [entity]
         while let next = pending.popLast() {
-            for relationship in runtime.entities[next].relationships {
-                guard case .referenced = relationship.link else { continue }
+            for relationship in next.relationships {
+                guard relationship.destinationHoldsForeignKey else { continue }
                 let action = relationship.model.databaseAction
-                let isCounted = runtime.entities[relationship.destination].entity.optimisticLocking == .xmin
+                let isCounted = relationship.destination.entity.optimisticLocking == .xmin
                 // Where only the server can compare keys, the rows that its action reaches are unknown here.
                 let needsServer = action != .noAction && relationship.isComparedByServer
                 if action == .setDefault || action == .setNull && isCounted || needsServer, isInMemory(relationship) {
@@ -92,9 +92,9 @@ extension DatabaseContext {
                 }
             }
         }
-        if reached.contains(where: { runtime.entities[$0].relationships.contains(where: isInMemory) }) { return true }
-        return reached.union([entity.index]).contains { index in
-            (runtime.partitionKeys[index] ?? []).contains { key in
+        if reached.contains(where: { $0.relationships.contains(where: isInMemory) }) { return true }
+        return reached.union([entity]).contains { entity in
+            (runtime.partitionKeys[entity] ?? []).contains { key in
                 key.hasAction && withMap { $0.holdsObjects(of: key.source) }
             }
         }
@@ -106,8 +106,8 @@ extension DatabaseContext {
             for object in objects { try object.requireLive() }
             let rows = objects.map(\.storedRow)
             let result = try await sendDeletion(
-                try DeletionStatements(runtime: runtime).delete(entity, try objects.map { try $0.versionedKey }),
-                entity, among: [entity.index: objects.compactMap(\.key)])
+                try DeletionStatements().delete(entity, try objects.map { try $0.versionedKey }),
+                entity, among: [entity: objects.compactMap(\.key)])
             guard result.affectedRows == objects.count else {
                 if entity.version != nil {
                     let error = try await unwritten(objects)

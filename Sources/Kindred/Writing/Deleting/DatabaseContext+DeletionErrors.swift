@@ -6,8 +6,8 @@ extension DatabaseContext {
     ///
     /// - Parameter sources: The keys of the objects to be deleted, for an error that cannot tell which of them it is about.
     func denied(_ step: DeletionStep, _ source: ObjectKey?, _ count: Int, among sources: [ObjectKey]) -> KindredError {
-        let entity = runtime.entities[step.source]
-        let destination = runtime.entities[step.destination]
+        let entity = step.source
+        let destination = step.destination
         let name = step.relationship.model.name
         let object = source.map { ObjectID(entity, $0).uri } ?? RefusedDeletion.oneOf(sources, of: entity)
         let others = count == 1 ? "1 object of \(destination.name) is" : "\(count) objects of \(destination.name) are"
@@ -28,7 +28,7 @@ extension DatabaseContext {
     /// Translates the refusal of a foreign key to the same error, with object, relationship and constraint.
     ///
     /// - Parameter deleted: The keys of the rows to be deleted, by entity, as far as known.
-    func refusedDeletion(_ error: PostgresError, among deleted: [Int: [ObjectKey]]) -> KindredError? {
+    func refusedDeletion(_ error: PostgresError, among deleted: [EntityRuntime: [ObjectKey]]) -> KindredError? {
         guard error.sqlState == .foreignKeyViolation || error.sqlState == .restrictViolation else { return nil }
         let refused = RefusedDeletion(error, runtime, among: deleted)
         let key = refused.relationship?.model.name

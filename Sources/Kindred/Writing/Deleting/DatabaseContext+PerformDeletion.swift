@@ -3,7 +3,7 @@ import KindredSchema
 
 extension DatabaseContext {
     /// The delete rules for rows of some entities, with the registered hooks.
-    func deletionRules(_ roots: some Sequence<Int>) -> DeletionRules {
+    func deletionRules(_ roots: some Sequence<EntityRuntime>) -> DeletionRules {
         DeletionRules(runtime, roots: Set(roots)) { [self] in hasDeletionHook($0) }
     }
 
@@ -11,7 +11,7 @@ extension DatabaseContext {
     ///
     /// After an error, the enclosing transaction or savepoint must be rolled back.
     package func deleteInTransaction(_ objects: [DatabaseObject]) async throws {
-        var search = DeletionSearch(self, deletionRules(objects.map(\.runtime.index)), isLocking: true)
+        var search = DeletionSearch(self, deletionRules(objects.map(\.runtime)), isLocking: true)
         for (entity, objects) in grouped(objects) {
             let missing = Set(try await search.add(try objects.map { try $0.requireKey() }, of: entity))
             if !missing.isEmpty {
@@ -25,12 +25,12 @@ extension DatabaseContext {
 
     /// Deletes everything that a request selects, with the rules, and returns how many objects it selected.
     func deleteInTransaction(_ request: SelectQuery, of entity: EntityRuntime) async throws -> Int {
-        var search = DeletionSearch(self, deletionRules([entity.index]), isLocking: true)
+        var search = DeletionSearch(self, deletionRules([entity]), isLocking: true)
         try await search.add(request, of: entity)
         // Without the rows of the entity that a rule deletes with them.
-        let selected = search.found[entity.index]?.keys ?? []
+        let selected = search.found[entity]?.keys ?? []
         guard !selected.isEmpty else { return 0 }
-        let deleted = try await perform(search, keepsRows: true).found[entity.index]?.rows ?? [:]
+        let deleted = try await perform(search, keepsRows: true).found[entity]?.rows ?? [:]
         return selected.count { deleted[$0] != nil }
     }
 
@@ -57,9 +57,9 @@ extension DatabaseContext {
 
     /// The rows of a deletion that are still there.
     private func remaining(_ search: DeletionSearch, of entity: EntityRuntime) async throws -> Set<ObjectKey> {
-        let statements = DeletionStatements(runtime: runtime)
+        let statements = DeletionStatements()
         var keys: Set<ObjectKey> = []
-        for slice in search.found[entity.index]?.keys.slices() ?? [] {
+        for slice in search.found[entity]?.keys.slices() ?? [] {
             let statement = try statements.rows(entity, slice, columns: entity.key, isLocked: false)
             let result = try await send([statement], entity)[0]
             keys.formUnion(try result.indices.compactMap { try ObjectKey(result, $0, Array(entity.key.indices)) })
@@ -70,9 +70,9 @@ extension DatabaseContext {
     /// Notes the owners of deleted rows.
     private func countOwners(of search: DeletionSearch) throws {
         guard let limits = runtime.countLimits else { return }
-        for (index, found) in search.found {
-            let columns = search.rules.columns(of: index)
-            for link in limits.requiredLinks(of: index) {
+        for (entity, found) in search.found {
+            let columns = search.rules.columns(of: entity)
+            for link in limits.requiredLinks(of: entity) {
                 let positions = link.columns.compactMap(columns.firstIndex(of:))
                 for row in found.rows.values {
                     if let owner = try ObjectKey(row, positions) { journal?.count(link.relationship, owner, in: self) }
@@ -83,7 +83,7 @@ extension DatabaseContext {
 
     /// Throws if a remaining row forbids the deletion.
     private func check(_ search: DeletionSearch) async throws {
-        let statements = DeletionStatements(runtime: runtime)
+        let statements = DeletionStatements()
         var batch: [(step: DeletionStep, statement: Statement)] = []
         for step in search.steps where step.isCheck {
             let deleted = search.found[step.destination]?.keys ?? []
@@ -92,7 +92,7 @@ extension DatabaseContext {
             }
         }
         guard let first = batch.first else { return }
-        let results = try await send(batch.map(\.statement), runtime.entities[first.step.source])
+        let results = try await send(batch.map(\.statement), first.step.source)
         for ((step, _), result) in zip(batch, results) where result.count > 0 {
             let columns = Array(step.destinationColumns.indices)
             let count = try result.row(at: 0).decode(columns.count, as: Int.self) ?? 0
@@ -103,14 +103,14 @@ extension DatabaseContext {
 
     /// Sets the foreign keys of remaining rows to NULL.
     private func nullify(_ search: DeletionSearch) async throws {
-        let statements = DeletionStatements(runtime: runtime)
+        let statements = DeletionStatements()
         for step in search.steps {
             guard case .nullify(let columns) = step.action, !columns.isEmpty else { continue }
-            let entity = runtime.entities[step.destination]
+            let entity = step.destination
             let deleted = search.found[step.destination]?.keys ?? []
             for keys in try search.sources(of: step).slices() {
                 let statement = try statements.nullify(step, columns, keys, without: deleted)
-                let result = try await send([statement], entity, key: runtime.inverse(step.relationship)?.model.name)[0]
+                let result = try await send([statement], entity, key: step.relationship.inverse.model.name)[0]
                 guard result.count > 0, !entity.key.isEmpty else { continue }
                 var isUnheld = false
                 let rows = try EntityRows(result, of: entity)
@@ -132,22 +132,21 @@ extension DatabaseContext {
         for step in search.steps where step.action == .cascadeWithoutKey {
             keyless.append((step, try search.sources(of: step)))
         }
-        let statement = try DeletionStatements(runtime: runtime).delete(keyed, keyless: keyless)
+        let statement = try DeletionStatements().delete(keyed, keyless: keyless)
         let result = try await sendDeletion(
-            statement, runtime.entities[first.entity], among: search.found.mapValues(\.keys))
+            statement, first.entity, among: search.found.mapValues(\.keys))
         return try keyed.enumerated().compactMap { position, rows in
             let count =
                 result.count == 1 ? try result.row(at: 0).decode(position, as: Int.self) : result.affectedRows
-            return count == rows.keys.count ? nil : (runtime.entities[rows.entity], rows.keys.count - (count ?? 0))
+            return count == rows.keys.count ? nil : (rows.entity, rows.keys.count - (count ?? 0))
         }
     }
 
     private func applyFound(_ search: DeletionSearch) async throws {
         var gone: [ForeignKeyActions.Gone] = []
-        for (index, found) in search.found.sorted(by: { $0.key < $1.key }) {
-            let entity = runtime.entities[index]
+        for (entity, found) in search.found.sorted(by: { $0.key < $1.key }) {
             try applyDeleted(found.keys, of: entity)
-            let columns = search.rules.columns(of: index)
+            let columns = search.rules.columns(of: entity)
             gone.append(
                 ForeignKeyActions.Gone(entity: entity) { wanted in
                     Set(try entity.referencedKeys(found.rows.values, wanted, in: columns))
@@ -162,7 +161,7 @@ extension DatabaseContext {
     ///
     /// - Parameter deleted: The keys of the rows to be deleted, by entity, as far as known.
     func sendDeletion(
-        _ statement: Statement, _ entity: EntityRuntime, among deleted: [Int: [ObjectKey]]
+        _ statement: Statement, _ entity: EntityRuntime, among deleted: [EntityRuntime: [ObjectKey]]
     ) async throws -> QueryResult {
         do {
             return try await client.execute(statement)

@@ -60,15 +60,15 @@ extension DatabaseContext {
             try requireOwn(object)
             try object.requireLive()
         }
-        let rules = DeletionRules(runtime, roots: Set(objects.map(\.runtime.index)), complete: true)
+        let rules = DeletionRules(runtime, roots: Set(objects.map(\.runtime)), complete: true)
         return try await transaction(isolation: .repeatableRead) {
             var search = DeletionSearch(self, rules, isLocking: false)
             var items: [DeletionPlan.Item] = []
             func add(
-                _ index: Int, _ keys: [ObjectKey], _ step: DeletionStep? = nil, _ partitionKey: PartitionKey? = nil
+                _ entity: EntityRuntime, _ keys: [ObjectKey], _ step: DeletionStep? = nil,
+                _ partitionKey: PartitionKey? = nil
             ) {
                 guard !keys.isEmpty else { return }
-                let entity = runtime.entities[index]
                 items.append(
                     DeletionPlan.Item(
                         entity: entity.name,
@@ -84,7 +84,7 @@ extension DatabaseContext {
             func staying(_ result: QueryResult, _ entity: EntityRuntime) throws -> [ObjectKey] {
                 try result.indices.compactMap { position in
                     guard let key = try ObjectKey(result, position, Array(entity.key.indices)),
-                        search.found[entity.index]?.rows[key] == nil
+                        search.found[entity]?.rows[key] == nil
                     else { return nil }
                     return key
                 }
@@ -92,13 +92,13 @@ extension DatabaseContext {
             for (entity, objects) in grouped(objects) {
                 let missing = try await search.add(try objects.map { try $0.requireKey() }, of: entity)
                 if !missing.isEmpty { throw gone(objects) }
-                add(entity.index, search.found[entity.index]?.keys ?? [])
+                add(entity, search.found[entity]?.keys ?? [])
             }
             try await search.expand()
             for (step, keys) in search.reached { add(step.destination, keys, step) }
-            let statements = DeletionStatements(runtime: runtime)
+            let statements = DeletionStatements()
             for step in search.steps where step.action != .cascade {
-                let entity = runtime.entities[step.destination]
+                let entity = step.destination
                 guard !entity.key.isEmpty else { continue }
                 var others: [ObjectKey] = []
                 for keys in try search.sources(of: step).slices() {
@@ -107,12 +107,12 @@ extension DatabaseContext {
                 }
                 add(step.destination, others, step)
             }
-            for index in search.found.keys.sorted() {
-                for key in runtime.partitionKeys[index] ?? [] where !runtime.entities[key.source].key.isEmpty {
-                    let entity = runtime.entities[key.source]
+            for referenced in search.found.keys.sorted() {
+                for key in runtime.partitionKeys[referenced] ?? [] where !key.source.key.isEmpty {
+                    let entity = key.source
                     var others: [ObjectKey] = []
-                    for keys in search.found[index]?.keys.slices() ?? [] {
-                        let statement = try statements.others(key, to: runtime.entities[index], keys)
+                    for keys in search.found[referenced]?.keys.slices() ?? [] {
+                        let statement = try statements.others(key, to: referenced, keys)
                         others += try staying(try await send([statement], entity)[0], entity)
                     }
                     add(key.source, others, nil, key.model)

@@ -41,7 +41,7 @@ extension DeletionSearch {
     /// Finds all rows to delete, and calls hooks, which may add more.
     mutating func findAll() async throws {
         let run = DeletionRun(context)
-        var called: [Int: Int] = [:]
+        var called: [EntityRuntime: Int] = [:]
         do {
             while true {
                 try await expand()
@@ -58,8 +58,8 @@ extension DeletionSearch {
             setDeleting(false)
         } catch {
             setDeleting(false)
-            for index in found.keys {
-                for object in context.withMap({ $0.objects(of: index) }) {
+            for entity in found.keys {
+                for object in context.withMap({ $0.objects(of: entity) }) {
                     object.withState { if $0.status == .deleting { $0.status = .persistent } }
                 }
             }
@@ -68,15 +68,14 @@ extension DeletionSearch {
     }
 
     /// The objects whose hooks have not been called; from now on `isDeleted` is true for all objects found.
-    private func takeFresh(_ called: inout [Int: Int]) throws -> [DatabaseObject] {
+    private func takeFresh(_ called: inout [EntityRuntime: Int]) throws -> [DatabaseObject] {
         guard found.keys.contains(where: context.hasDeletionHook) else { return [] }
         setDeleting(true)
         var fresh: [DatabaseObject] = []
-        for (index, found) in found.sorted(by: { $0.key < $1.key }) {
-            let entity = runtime.entities[index]
-            let keys = found.keys[(called[index] ?? 0)...]
-            called[index] = found.keys.count
-            if context.hasDeletionHook(index) {
+        for (entity, found) in found.sorted(by: { $0.key < $1.key }) {
+            let keys = found.keys[(called[entity] ?? 0)...]
+            called[entity] = found.keys.count
+            if context.hasDeletionHook(entity) {
                 let members = keys.enumerated().compactMap { position, key in
                     found.rows[key].map { Member(key: key, row: $0, position: Int32(clamping: position)) }
                 }
@@ -93,7 +92,7 @@ extension DeletionSearch {
 
     private func setDeleting(_ isDeleting: Bool) {
         context.withMap { map in
-            for (index, found) in found { map.setDeleting(isDeleting, index, found.keys) }
+            for (entity, found) in found { map.setDeleting(isDeleting, entity, found.keys) }
         }
     }
 }

@@ -14,11 +14,11 @@ struct DeletionSearch {
     let rules: DeletionRules
     /// Whether rows are locked as they are found.
     let isLocking: Bool
-    private(set) var found: [Int: Found] = [:]
+    private(set) var found: [EntityRuntime: Found] = [:]
     /// The relationships by which rows were reached; kept for plans.
     private(set) var reached: [(step: DeletionStep, keys: [ObjectKey])] = []
     /// Rows whose own relationships have not been followed yet.
-    private var frontier: [Int: [Row]] = [:]
+    private var frontier: [EntityRuntime: [Row]] = [:]
 
     init(_ context: DatabaseContext, _ rules: DeletionRules, isLocking: Bool) {
         self.context = context
@@ -26,33 +26,31 @@ struct DeletionSearch {
         self.isLocking = isLocking
     }
 
-    var runtime: SchemaRuntime { context.runtime }
-
-    private var statements: DeletionStatements { DeletionStatements(runtime: runtime) }
+    private let statements = DeletionStatements()
 
     /// Adds rows by their keys, and returns the keys without a row.
     mutating func add(_ keys: [ObjectKey], of entity: EntityRuntime) async throws -> [ObjectKey] {
-        let wanted = keys.filter { found[entity.index]?.rows[$0] == nil }
+        let wanted = keys.filter { found[entity]?.rows[$0] == nil }
         guard !wanted.isEmpty else { return [] }
-        let columns = rules.columns(of: entity.index)
+        let columns = rules.columns(of: entity)
         let batch = try wanted.slices().map {
             try statements.rows(entity, $0, columns: columns, isLocked: isLocking)
         }
         for result in try await context.send(batch, entity) { _ = try addNewRows(result, entity, columns) }
-        return wanted.filter { found[entity.index]?.rows[$0] == nil }
+        return wanted.filter { found[entity]?.rows[$0] == nil }
     }
 
     /// Takes out rows that were kept.
     mutating func remove(_ keys: Set<ObjectKey>, of entity: EntityRuntime) {
-        guard var deleted = found[entity.index] else { return }
+        guard var deleted = found[entity] else { return }
         deleted.keys.removeAll(where: keys.contains)
         for key in keys { deleted.rows[key] = nil }
-        found[entity.index] = deleted
+        found[entity] = deleted
     }
 
     /// Adds the rows that a request selects.
     mutating func add(_ request: SelectQuery, of entity: EntityRuntime) async throws {
-        let columns = rules.columns(of: entity.index)
+        let columns = rules.columns(of: entity)
         let statement = try request.deletionStatement(
             in: context.schema, selecting: try entity.selectList(of: columns, alias: "t0"))
         _ = try addNewRows(try await context.send([statement], entity)[0], entity, columns)
@@ -74,10 +72,10 @@ struct DeletionSearch {
                 }
             }
             guard let first = batch.first else { return }
-            let results = try await context.send(batch.map(\.statement), runtime.entities[first.step.source])
+            let results = try await context.send(batch.map(\.statement), first.step.source)
             for ((step, _), result) in zip(batch, results) {
-                let entity = runtime.entities[step.destination]
-                let keys = try addNewRows(result, entity, rules.columns(of: entity.index))
+                let entity = step.destination
+                let keys = try addNewRows(result, entity, rules.columns(of: entity))
                 if !isLocking, !keys.isEmpty { reached.append((step, keys)) }
             }
         }
@@ -106,7 +104,7 @@ struct DeletionSearch {
     /// The key by which a step finds the other ends of a row; nil if there can be none.
     private func key(of row: Row, _ step: DeletionStep) throws -> ObjectKey? {
         let columns = rules.columns(of: step.source)
-        if !step.relationship.holdsForeignKey, !runtime.entities[step.source].isReferenced(row, in: columns) {
+        if !step.relationship.holdsForeignKey, !step.source.isReferenced(row, in: columns) {
             return nil
         }
         return try ObjectKey(row, step.sourceColumns.compactMap(columns.firstIndex(of:)))
@@ -115,8 +113,8 @@ struct DeletionSearch {
     /// Whether an object's row was found with the version that the object has.
     func hasExpectedVersion(_ object: DatabaseObject) throws -> Bool {
         let entity = object.runtime
-        guard let version = entity.version, let key = object.key, let row = found[entity.index]?.rows[key],
-            let position = rules.columns(of: entity.index).firstIndex(of: version.position)
+        guard let version = entity.version, let key = object.key, let row = found[entity]?.rows[key],
+            let position = rules.columns(of: entity).firstIndex(of: version.position)
         else { return true }
         return try row[position] == object.expectedVersion()
     }
@@ -136,12 +134,12 @@ struct DeletionSearch {
         var keys: [ObjectKey] = []
         for position in 0..<result.count {
             guard let key = try ObjectKey(result, position, positions),
-                found[entity.index]?.rows[key] == nil
+                found[entity]?.rows[key] == nil
             else { continue }
             let row = result.row(at: position)
-            found[entity.index, default: Found()].keys.append(key)
-            found[entity.index]?.rows[key] = row
-            frontier[entity.index, default: []].append(row)
+            found[entity, default: Found()].keys.append(key)
+            found[entity]?.rows[key] = row
+            frontier[entity, default: []].append(row)
             keys.append(key)
         }
         return keys

@@ -18,8 +18,8 @@ struct ForeignKeyActions {
 
     let context: DatabaseContext
     /// Objects by entity whose rows may have been changed or deleted.
-    private(set) var doubtful: [Int: [DatabaseObject]] = [:]
-    private var unknown: Set<Int> = []
+    private(set) var doubtful: [EntityRuntime: [DatabaseObject]] = [:]
+    private var unknown: Set<EntityRuntime> = []
 
     init(_ context: DatabaseContext) {
         self.context = context
@@ -31,13 +31,12 @@ struct ForeignKeyActions {
     mutating func follow(_ gone: [Gone], except isHandled: (RelationshipRuntime) -> Bool = { _ in false }) throws {
         var pending = gone
         while let next = pending.popLast() {
-            for relationship in next.entity.relationships {
-                guard case .referenced(let referenced, let columns) = relationship.link,
-                    relationship.model.databaseAction != .noAction, next.isByDatabase || !isHandled(relationship)
+            for relationship in next.entity.relationships where relationship.destinationHoldsForeignKey {
+                guard relationship.model.databaseAction != .noAction, next.isByDatabase || !isHandled(relationship)
                 else { continue }
-                if let more = try follow(relationship, referenced, columns, from: next) { pending.append(more) }
+                if let more = try follow(relationship, from: next) { pending.append(more) }
             }
-            for key in context.runtime.partitionKeys[next.entity.index] ?? [] where key.hasAction {
+            for key in context.runtime.partitionKeys[next.entity] ?? [] where key.hasAction {
                 try markDoubtful(key, from: next)
             }
         }
@@ -46,30 +45,25 @@ struct ForeignKeyActions {
     /// Marks the objects as doubtful whose key of single partitions leads to deleted rows: their partition, and so the
     /// action, is unknown here.
     private mutating func markDoubtful(_ key: PartitionKeyRuntime, from gone: Gone) throws {
-        let entity = context.runtime.entities[key.source]
+        let entity = key.source
         let keys = try gone.keys(key.referenced)
         let objects = try context.withMap { map in
-            if gone.hasUnknown || key.isComparedByServer { return map.objects(of: entity.index) }
+            if gone.hasUnknown || key.isComparedByServer { return map.objects(of: entity) }
             return try keys.flatMap { try map.objects(entity, where: key.columns, equal: $0) }
         }
-        doubtful[entity.index, default: []] += objects.filter { !$0.isGone }
-        if unknown.insert(entity.index).inserted { context.forgetUnheldRows(of: entity) }
+        doubtful[entity, default: []] += objects.filter { !$0.isGone }
+        if unknown.insert(entity).inserted { context.forgetUnheldRows(of: entity) }
     }
 
-    private mutating func follow(
-        _ relationship: RelationshipRuntime,
-        _ referenced: [Int],
-        _ columns: [Int],
-        from gone: Gone
-    ) throws -> Gone? {
-        let runtime = context.runtime
-        let entity = runtime.entities[relationship.destination]
+    private mutating func follow(_ relationship: RelationshipRuntime, from gone: Gone) throws -> Gone? {
+        let (entity, columns, referenced) =
+            (relationship.destination, relationship.otherColumns, relationship.ownColumns)
         let keys = try gone.keys(referenced)
         let action = relationship.model.databaseAction
         var deleted: [Row] = []
         let isAnyInDoubt = gone.hasUnknown || relationship.isComparedByServer
         let candidates = try context.withMap { map in
-            if isAnyInDoubt { return map.objects(of: entity.index) }
+            if isAnyInDoubt { return map.objects(of: entity) }
             return try keys.flatMap { try map.objects(entity, where: columns, equal: $0) }
         }
         // The references of a stale object's row are unknown: it is read before its next use.
@@ -83,7 +77,7 @@ struct ForeignKeyActions {
                     deleted.append(row)
                 // The server has changed the row's version.
                 case .setNull where entity.entity.optimisticLocking == .xmin:
-                    doubtful[entity.index, default: []].append(object)
+                    doubtful[entity, default: []].append(object)
                 case .setNull:
                     let cleared = relationship.model.clearedColumns.compactMap { entity.attributeIndex(of: $0) }
                     if entity.mayBeNull(cleared) {
@@ -91,18 +85,18 @@ struct ForeignKeyActions {
                     } else {
                         // The column has lost its NOT NULL, but the class requires a value: reading the row reports
                         // that.
-                        doubtful[entity.index, default: []].append(object)
+                        doubtful[entity, default: []].append(object)
                     }
-                case .setDefault: doubtful[entity.index, default: []].append(object)
+                case .setDefault: doubtful[entity, default: []].append(object)
                 case .noAction: break
                 }
             } else if isAnyInDoubt,
                 try context.liveObject(gone.entity, where: referenced, equal: row, columns) == nil
             {
-                doubtful[entity.index, default: []].append(object)
+                doubtful[entity, default: []].append(object)
             }
         }
-        let isNew = unknown.insert(entity.index).inserted
+        let isNew = unknown.insert(entity).inserted
         if isNew { context.forgetUnheldRows(of: entity) }
         guard action == .cascade, isNew || !deleted.isEmpty else { return nil }
         let rows = deleted
@@ -126,14 +120,13 @@ struct ForeignKeyActions {
     }
 
     /// Reads objects again, and returns the rows that are gone.
-    private func lost(among doubtful: [Int: [DatabaseObject]]) async throws -> [Gone] {
+    private func lost(among doubtful: [EntityRuntime: [DatabaseObject]]) async throws -> [Gone] {
         var lost: [Gone] = []
-        for (index, objects) in doubtful.sorted(by: { $0.key < $1.key }) {
-            let entity = context.runtime.entities[index]
+        for (entity, objects) in doubtful.sorted(by: { $0.key < $1.key }) {
             var seen = Set<DatabaseObject>()
             let live = objects.filter { !$0.isGone && seen.insert($0).inserted }
             var rows: [Row] = []
-            let statements = DeletionStatements(runtime: context.runtime)
+            let statements = DeletionStatements()
             for keys in live.compactMap(\.key).slices() {
                 let columns = Array(entity.attributeColumns)
                 let statement = try statements.rows(entity, keys, columns: columns, isLocked: false)

@@ -17,14 +17,14 @@ struct RefusedDeletion {
     private(set) var object: String
 
     /// - Parameter deleted: The keys of the rows to be deleted, by entity, as far as known.
-    init(_ error: PostgresError, _ runtime: SchemaRuntime, among deleted: [Int: [ObjectKey]]) {
+    init(_ error: PostgresError, _ runtime: SchemaRuntime, among deleted: [EntityRuntime: [ObjectKey]]) {
         let referenced = ReferencedValues(error.server?.detail ?? "")
         object = ""
         if let server = error.server, let schema = server.schema, let table = server.table {
             find(server.constraint, QualifiedName(schema: schema, name: table), runtime, referenced, deleted)
         }
-        if owner == nil, deleted.count == 1, let only = deleted.keys.first { owner = runtime.entities[only] }
-        object = Self.object(of: owner, runtime, referenced, deleted)
+        if owner == nil, deleted.count == 1, let only = deleted.keys.first { owner = only }
+        object = Self.object(of: owner, referenced, deleted)
     }
 
     /// Finds the foreign key that refused.
@@ -33,7 +33,7 @@ struct RefusedDeletion {
         _ table: QualifiedName,
         _ runtime: SchemaRuntime,
         _ referenced: ReferencedValues?,
-        _ deleted: [Int: [ObjectKey]]
+        _ deleted: [EntityRuntime: [ObjectKey]]
     ) {
         let ofPartitions = runtime.schema.partitionKeys.first { key in
             key.constraints.contains { $0.name == constraint && $0.table == table }
@@ -56,20 +56,19 @@ struct RefusedDeletion {
             if !known.isEmpty { keys = known }
         }
         let owners = Set(keys.map(\.destination))
-        if owners.count == 1, let only = owners.first { owner = runtime.entities[only] }
-        if keys.count == 1 { relationship = runtime.inverse(keys[0]) }
+        if owners.count == 1, let only = owners.first { owner = only }
+        if keys.count == 1 { relationship = keys[0].inverse }
     }
 
     private static func object(
         of owner: EntityRuntime?,
-        _ runtime: SchemaRuntime,
         _ referenced: ReferencedValues?,
-        _ deleted: [Int: [ObjectKey]]
+        _ deleted: [EntityRuntime: [ObjectKey]]
     ) -> String {
         if let owner, let key = referenced?.key(of: owner) { return ObjectID(owner, key).uri }
-        let candidates = deleted.filter { owner == nil || $0.key == owner?.index }.sorted { $0.key < $1.key }
-        let uris = candidates.flatMap { index, keys in
-            keys.prefix(4).map { ObjectID(runtime.entities[index], $0).uri }
+        let candidates = deleted.filter { owner == nil || $0.key == owner }.sorted { $0.key < $1.key }
+        let uris = candidates.flatMap { entity, keys in
+            keys.prefix(4).map { ObjectID(entity, $0).uri }
         }
         let count = candidates.reduce(0) { $0 + $1.value.count }
         if count == 1 { return uris[0] }

@@ -21,7 +21,7 @@ struct Assignments {
             return
         }
         guard let relationship = entity.relationship(named: key) else { throw entity.unknownKey(key) }
-        guard case .foreignKey(let columns, let referenced) = relationship.link else {
+        guard relationship.holdsForeignKey else {
             throw KindredError(
                 .wrongType,
                 "\(entity.name).\(relationship.model.name) is stored in other rows than the object's own; set it separately with setValue",
@@ -32,20 +32,15 @@ struct Assignments {
         if case .objectID(let id)? = try value?.propertyContent,
             case .values(let values) = try context.identified(id, for: relationship)
         {
-            return try assign(values, to: columns, key: relationship.model.name)
+            return try assign(values, to: relationship.ownColumns, key: relationship.model.name)
         }
         let object = try context.member(value, of: relationship)
-        try assign(object, to: relationship, columns, referenced)
+        try assign(object, to: relationship)
     }
 
     /// Adds an object's key values, or NULL, for a relationship's foreign key.
-    mutating func assign(
-        _ object: DatabaseObject?,
-        to relationship: RelationshipRuntime,
-        _ columns: [Int],
-        _ referenced: [Int]
-    ) throws {
-        let key = relationship.model.name
+    mutating func assign(_ object: DatabaseObject?, to relationship: RelationshipRuntime) throws {
+        let (key, columns) = (relationship.model.name, relationship.ownColumns)
         guard let object else {
             guard let leaving = entity.leavingColumns(of: columns) else {
                 throw entity.requiredRelationship(key, entity.ownColumns(of: columns))
@@ -54,7 +49,7 @@ struct Assignments {
             return
         }
         guard !object.isInserted else { throw object.notStored }
-        try assign(try object.referencedValues(referenced, key), to: columns, key: key)
+        try assign(try object.referencedValues(relationship.otherColumns, key), to: columns, key: key)
     }
 
     /// Adds the values of a foreign key.

@@ -8,11 +8,11 @@ extension DatabaseContext {
         _ relationship: RelationshipRuntime,
         _ link: RelationshipRuntime.HelperLink
     ) throws -> HelperStatements {
-        return HelperStatements(
+        HelperStatements(
             relationship: relationship,
             link: link,
-            helper: runtime.entities[link.entity],
-            ownerValues: try owner.referencedValues(link.source, relationship.model.name)
+            helper: link.entity,
+            ownerValues: try owner.referencedValues(relationship.ownColumns, relationship.model.name)
         )
     }
 
@@ -62,7 +62,7 @@ extension DatabaseContext {
         let relationship = statements.relationship
         noteStale(relationship, of: owner)
         for member in members {
-            noteStale(inverse(of: relationship), of: member)
+            noteStale(relationship.inverse, of: member)
             unloadHelperRows(member, owner, statements)
         }
     }
@@ -113,11 +113,11 @@ extension DatabaseContext {
     }
 
     func memberKeys(_ members: [DatabaseObject], _ statements: HelperStatements) throws -> [ObjectKey] {
-        let link = statements.link
+        let (link, own) = (statements.link, statements.relationship.otherColumns)
         let name = statements.relationship.model.name
         return try members.map { member in
-            let values = try member.referencedValues(link.destination, name)
-            for (helperColumn, (column, value)) in zip(link.destinationColumns, zip(link.destination, values)) {
+            let values = try member.referencedValues(own, name)
+            for (helperColumn, (column, value)) in zip(link.destinationColumns, zip(own, values)) {
                 if let shared = link.sourceColumns.firstIndex(of: helperColumn), statements.ownerValues[shared] != value
                 {
                     throw member.disagrees(column, name)
@@ -133,7 +133,7 @@ extension DatabaseContext {
         of relationship: RelationshipRuntime,
         _ link: RelationshipRuntime.HelperLink
     ) throws -> ColumnValues? {
-        let helper = runtime.entities[link.entity]
+        let helper = link.entity
         var assignments = Assignments(helper)
         for (key, value) in given.sorted(by: { $0.key < $1.key }) {
             guard let column = helper.attributeIndex(of: key), !link.pairColumns.contains(column) else {
@@ -158,7 +158,7 @@ extension DatabaseContext {
             throw KindredError(
                 .missingValue,
                 """
-                \(runtime.entities[relationship.source].name).\(relationship.model.name) goes through \(helper.name), which \
+                \(relationship.source.name).\(relationship.model.name) goes through \(helper.name), which \
                 requires \(missing.joined(separator: ", ")); use insert(_:through:)
                 """,
                 entity: helper.name.description,
@@ -190,7 +190,7 @@ extension DatabaseContext {
     ///
     /// - Parameter payload: the values written beside the keys, which are no longer staged.
     func applyWrittenPairs(_ result: QueryResult, _ helper: EntityRuntime, payload: ColumnValues?) throws {
-        guard result.count > 0, !helper.key.isEmpty, withMap({ $0.knows(helper.index) }) else { return }
+        guard result.count > 0, !helper.key.isEmpty, withMap({ $0.knows(helper) }) else { return }
         let rows = try EntityRows(result, of: helper)
         for position in 0..<rows.count {
             let row = try rows[position]
@@ -207,31 +207,30 @@ extension DatabaseContext {
     /// Removes the members of deleted pairs from the owner, and marks the pairs' objects as deleted.
     func applyDeletedPairs(_ result: QueryResult, of owner: DatabaseObject, _ statements: HelperStatements) throws {
         let helper = statements.helper
-        let destination = runtime.entities[statements.relationship.destination]
+        let relationship = statements.relationship
+        let destination = relationship.destination
         for row in result {
             if !helper.key.isEmpty, let key = try ObjectKey(row, helper.key), let object = liveObject(helper, key) {
                 try applyDelete(object)
             }
             let columns = statements.link.destinationColumns
-            if let member = try liveObject(destination, where: statements.link.destination, equal: row, columns) {
+            if let member = try liveObject(destination, where: relationship.otherColumns, equal: row, columns) {
                 part(member, owner, statements)
                 continue
             }
-            let relationship = statements.relationship
             // The helper's rows are also members of one-to-many sets at both ends.
             for end in helper.foreignKeys {
                 guard let key = try ObjectKey(row, end.ownColumns) else { continue }
-                noteStale(end.destination, slot: end.inverseSlot, key)
+                noteStale(end.inverse, key)
             }
             if let ownKey = owner.key, let key = try ObjectKey(row, columns) {
-                noteUnpaired(relationship.destination, slot: relationship.inverseSlot, owner: key, member: ownKey)
+                noteUnpaired(relationship.inverse, owner: key, member: ownKey)
             }
-            if let order = destination.keyOrder(of: statements.link.destination),
+            if let order = destination.keyOrder(of: relationship.otherColumns),
                 let key = try ObjectKey(row, order.map { columns[$0] })
             {
                 for ownKey in ownKeys(relationship, owner) {
-                    noteUnpaired(
-                        relationship.source, slot: relationship.slot, owner: ownKey, member: destination.identity(key))
+                    noteUnpaired(relationship, owner: ownKey, member: destination.identity(key))
                 }
             } else {
                 noteStale(relationship, of: owner)

@@ -61,7 +61,7 @@ extension DatabaseContext {
     }
 
     private func requireMember(_ object: DatabaseObject, of relationship: RelationshipRuntime) throws {
-        let entity = runtime.entities[relationship.destination]
+        let entity = relationship.destination
         guard object.core === core else {
             throw KindredError(
                 .foreignContext,
@@ -77,8 +77,8 @@ extension DatabaseContext {
     }
 
     func wrongMember(_ relationship: RelationshipRuntime, _ given: String) -> KindredError {
-        let source = runtime.entities[relationship.source].name
-        let destination = runtime.entities[relationship.destination].name
+        let source = relationship.source.name
+        let destination = relationship.destination.name
         return KindredError(
             .wrongType,
             "\(source).\(relationship.model.name) takes objects of \(destination), not \(given)",

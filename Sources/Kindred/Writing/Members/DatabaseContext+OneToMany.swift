@@ -3,18 +3,15 @@ import KindredPostgres
 // Changes of a relationship whose members hold the foreign key: one-to-many, and one-to-one from its other side.
 extension DatabaseContext {
     func memberStatements(
-        _ owner: DatabaseObject,
-        _ relationship: RelationshipRuntime,
-        _ referenced: [Int],
-        _ columns: [Int]
+        _ owner: DatabaseObject, _ relationship: RelationshipRuntime
     ) throws -> MemberStatements {
-        let members = runtime.entities[relationship.destination]
+        let members = relationship.destination
         guard !members.entity.isReadOnly else { throw members.notWritable }
         return MemberStatements(
             members: members,
             relationship: relationship,
-            columns: columns,
-            ownerValues: try owner.referencedValues(referenced, relationship.model.name)
+            columns: relationship.otherColumns,
+            ownerValues: try owner.referencedValues(relationship.ownColumns, relationship.model.name)
         )
     }
 
@@ -191,26 +188,25 @@ extension DatabaseContext {
         _ relationship: RelationshipRuntime
     ) async throws {
         try await readStale([object] + (partner.map { [$0] } ?? []))
-        switch relationship.link {
-        case .foreignKey(let columns, let referenced):
+        if relationship.holdsForeignKey {
             guard let partner else {
                 var assignments = Assignments(object.runtime, for: object)
-                try assignments.assign(nil, to: relationship, columns, referenced)
+                try assignments.assign(nil, to: relationship)
                 return try await update(object, assignments, key: relationship.model.name)
             }
             // For the partner, the object is its only member.
-            let inverse = inverse(of: relationship)
-            try await write(of: object.runtime, columns) {
+            let inverse = relationship.inverse
+            try await write(of: object.runtime, relationship.ownColumns) {
                 try object.requireLive()
                 try requireLeave(
                     stagedMembers(of: inverse, partner).filter { $0 !== object }, from: partner, inverse)
-                try await claim(object, by: partner, try memberStatements(partner, inverse, referenced, columns))
+                try await claim(object, by: partner, try memberStatements(partner, inverse))
             }
             try stageLeave(stagedMembers(of: inverse, partner).filter { $0 !== object }, from: partner, inverse)
-        case .referenced(let referenced, let columns):
-            try await write(of: runtime.entities[relationship.destination], columns) {
+        } else {
+            try await write(of: relationship.destination, relationship.otherColumns) {
                 try object.requireLive()
-                let statements = try memberStatements(object, relationship, referenced, columns)
+                let statements = try memberStatements(object, relationship)
                 try requireLeave(
                     stagedMembers(of: relationship, object).filter { $0 !== partner }, from: object, relationship)
                 if let partner {
@@ -221,9 +217,6 @@ extension DatabaseContext {
             }
             try stageLeave(
                 stagedMembers(of: relationship, object).filter { $0 !== partner }, from: object, relationship)
-        case .helper:
-            // Unreachable: a one-to-one relationship never has a helper.
-            return
         }
     }
 }

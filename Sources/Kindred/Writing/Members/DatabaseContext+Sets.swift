@@ -35,7 +35,7 @@ extension DatabaseContext {
         through given: [String: (any PropertyValue)?]
     ) async throws {
         let members = try distinctMembers(CollectionOfOne(object), of: relationship)
-        guard case .helper(let link) = relationship.link else {
+        guard let link = relationship.helper else {
             try owner.requireLive()
             let name = relationship.model.name
             throw KindredError(
@@ -122,7 +122,7 @@ extension DatabaseContext {
     ) throws -> (staged: [DatabaseObject], written: [DatabaseObject]) {
         let isNew = owner.isInserted
         let staged = isNew ? members : members.filter(\.isInserted)
-        if !staged.isEmpty, case .helper(let link) = relationship.link {
+        if !staged.isEmpty, let link = relationship.helper {
             // Throws for a required column of the helper before anything is written.
             _ = try payload([:], of: relationship, link)
         }
@@ -135,17 +135,13 @@ extension DatabaseContext {
         _ body: (SetStatements) async throws -> Void
     ) async throws {
         if undoCount > 0 { try await readStale([owner] + members) }
-        let written = runtime.writtenColumns(relationship)
-        try await write(of: written.entity, written.columns) {
+        let columns = relationship.helper?.pairColumns ?? relationship.otherColumns
+        try await write(of: relationship.linkRows, columns) {
             try owner.requireLive()
-            switch relationship.link {
-            case .referenced(let referenced, let columns):
-                try await body(.members(try memberStatements(owner, relationship, referenced, columns)))
-            case .helper(let link):
-                try await body(.helper(try helperStatements(owner, relationship, link)))
-            case .foreignKey:
-                // Unreachable: a to-many relationship never holds its own foreign key.
-                return
+            if let helper = relationship.helper {
+                try await body(.helper(try helperStatements(owner, relationship, helper)))
+            } else {
+                try await body(.members(try memberStatements(owner, relationship)))
             }
         }
     }

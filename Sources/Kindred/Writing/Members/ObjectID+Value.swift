@@ -32,7 +32,7 @@ extension DatabaseContext {
     /// Throws `.wrongType` for the ID of another entity's object, `.invalidObjectID` for the ID of a new object that
     /// has been saved or discarded.
     func identified(_ id: ObjectID, for relationship: RelationshipRuntime) throws -> IdentifiedObject {
-        let destination = runtime.entities[relationship.destination]
+        let destination = relationship.destination
         guard id.entity == destination.name else {
             throw wrongMember(relationship, "the ID of an object of \(id.entity)")
         }
@@ -50,7 +50,8 @@ extension DatabaseContext {
         }
         if let object = liveObject(destination, key) { return .object(object) }
         // The object of another table, to which no foreign key refers, is read for the error that names it.
-        guard case .foreignKey(_, let referenced) = relationship.link, id.table == nil else { return .unread }
+        guard relationship.holdsForeignKey, id.table == nil else { return .unread }
+        let referenced = relationship.otherColumns
         let values = try referenced.compactMap {
             try id.attributeValue(named: destination.entity.attributes[$0].name)
         }

@@ -152,10 +152,10 @@ extension DatabaseContext {
         let staged = stagedChange(relationship, of: owner)
         let joined = Set(staged?.joined.compactMap(\.key) ?? [])
         let left = staged?.left.compactMap { key in
-            liveObject(runtime.entities[relationship.destination], key).map { Member(key: key, row: $0.storedRow) }
+            liveObject(relationship.destination, key).map { Member(key: key, row: $0.storedRow) }
         }
         let answer = (joined.isEmpty ? order : order.filter { !joined.contains($0.key) }) + (left ?? [])
         let batch = LoadedBatch(answer, askedAt: tick(), in: writing?.scope)
-        keep(.many(LoadedMembers(batch, 0..<answer.count)), relationship.slot, of: owner)
+        keep(.many(LoadedMembers(batch, 0..<answer.count)), relationship, of: owner)
     }
 }

@@ -52,26 +52,23 @@ extension DatabaseContext {
             .notFound,
             """
             An object to move is no stored member of \
-            \(runtime.entities[relationship.source].name).\(relationship.model.name): it has left, or its joining is only \
+            \(relationship.source.name).\(relationship.model.name): it has left, or its joining is only \
             staged; save it first
             """,
-            entity: runtime.entities[relationship.source].name.description,
+            entity: relationship.source.name.description,
             key: relationship.model.name
         )
     }
 
     /// The rows that hold the positions of an owner's members.
     func orderedRows(_ owner: DatabaseObject, _ relationship: RelationshipRuntime) throws -> OrderedRows {
-        guard let position = relationship.position else { throw relationship.unordered(runtime) }
-        let rows: OrderedRows
-        switch relationship.link {
-        case .helper(let link):
-            rows = OrderedRows(owner, try helperStatements(owner, relationship, link), position)
-        case .referenced(let referenced, let columns):
-            rows = OrderedRows(owner, try memberStatements(owner, relationship, referenced, columns), position)
-        case .foreignKey:
-            throw relationship.unordered(runtime)
-        }
+        guard let position = relationship.position else { throw relationship.unordered }
+        let rows =
+            if let helper = relationship.helper {
+                OrderedRows(owner, try helperStatements(owner, relationship, helper), position)
+            } else {
+                OrderedRows(owner, try memberStatements(owner, relationship), position)
+            }
         let entity = rows.statements.rows
         guard !entity.key.contains(position) else {
             throw KindredError(
@@ -124,12 +121,11 @@ extension DatabaseContext {
 }
 
 extension RelationshipRuntime {
-    func unordered(_ runtime: SchemaRuntime) -> KindredError {
-        let source = runtime.entities[source].name
-        return KindredError(
+    var unordered: KindredError {
+        KindredError(
             .invalidRequest,
-            "\(source).\(model.name) has no order; name a position column by {\"orderedBy\": …} on its foreign key",
-            entity: source.description,
+            "\(source.name).\(model.name) has no order; name a position column by {\"orderedBy\": …} on its foreign key",
+            entity: source.name.description,
             key: model.name
         )
     }

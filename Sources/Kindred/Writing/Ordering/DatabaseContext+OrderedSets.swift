@@ -8,7 +8,7 @@ extension DatabaseContext {
         _ objects: some Sequence<DatabaseObject>, of owner: DatabaseObject, _ relationship: RelationshipRuntime
     ) throws -> [DatabaseObject] {
         try owner.requireLive()
-        guard relationship.position != nil else { throw relationship.unordered(runtime) }
+        guard relationship.position != nil else { throw relationship.unordered }
         return try distinctMembers(objects, of: relationship)
     }
 
@@ -22,12 +22,12 @@ extension DatabaseContext {
         let joined = payload == nil ? Set(stagedMembers(of: relationship, owner)) : []
         let staged = (owner.isInserted ? all : all.filter(\.isInserted)).filter { !joined.contains($0) }
         let stored = owner.isInserted ? [] : all.filter { !$0.isInserted }
-        if payload == nil, case .helper(let link) = relationship.link {
+        if payload == nil, let link = relationship.helper {
             _ = try self.payload([:], of: relationship, link)
         }
         if !staged.isEmpty {
             // Staged members follow all stored ones.
-            if !owner.isInserted, case .referenced = relationship.link {
+            if !owner.isInserted, relationship.destinationHoldsForeignKey {
                 _ = try await members(of: relationship, owner: owner)
             }
             try requireJoin(staged, to: owner, relationship, behind: stored.count)
@@ -102,7 +102,7 @@ extension DatabaseContext {
     private func orderedMembers(
         of owner: DatabaseObject, _ relationship: RelationshipRuntime, usedAt place: SourcePlace?
     ) async throws -> [DatabaseObject] {
-        guard relationship.position != nil else { throw relationship.unordered(runtime) }
+        guard relationship.position != nil else { throw relationship.unordered }
         return try await members(of: relationship, owner: owner, at: place)
     }
 

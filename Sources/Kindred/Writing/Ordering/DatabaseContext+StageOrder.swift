@@ -11,7 +11,7 @@ extension DatabaseContext {
         _ relationship: RelationshipRuntime
     ) throws {
         guard let position = relationship.position else { return }
-        if case .helper = relationship.link {
+        if relationship.helper != nil {
             for member in members { restage(StagedPair(owner, relationship, member)) }
             noteStale(relationship, of: owner)
         } else {
@@ -28,31 +28,26 @@ extension DatabaseContext {
     func placeNewMembers(among objects: [DatabaseObject]) async throws -> [DatabaseObject] {
         struct End: Hashable {
             let owner: DatabaseObject
-            let entity: Int
-            let slot: Int
+            let relationship: RelationshipRuntime
         }
         var ends: [End] = []
         var joining: [End: [DatabaseObject]] = [:]
         for object in objects where object.isInserted {
             let (row, staging) = object.withState { ($0.row, $0.staging) }
             guard let staging else { continue }
-            for relationship in object.runtime.foreignKeys where !object.runtime.orderSlots.isEmpty {
-                guard let position = object.runtime.orderSlots[relationship.slot], row.isNull(at: position),
+            for relationship in object.runtime.foreignKeys {
+                guard let position = relationship.inversePosition, row.isNull(at: position),
                     !staging.columns.contains(position), !object.runtime.generatedColumns.contains(position),
                     object.runtime.entity.attributes[position].identity != .always,
                     let owner = try owner(of: object, relationship, row, staging)
                 else { continue }
-                let inverse = inverse(of: relationship)
-                let end = End(owner: owner, entity: inverse.source, slot: inverse.slot)
+                let end = End(owner: owner, relationship: relationship.inverse)
                 if joining[end] == nil { ends.append(end) }
                 joining[end, default: []].append(object)
             }
         }
         var placed: [DatabaseObject] = []
-        for (_, ends) in Dictionary(grouping: ends, by: { [$0.entity, $0.slot] }).sorted(by: {
-            $0.key.lexicographicallyPrecedes($1.key)
-        }) {
-            let relationship = runtime.entities[ends[0].entity].relationships[ends[0].slot]
+        for (relationship, ends) in Dictionary(grouping: ends, by: \.relationship).sorted(by: { $0.key < $1.key }) {
             try await load(relationship, forAll: ends.map(\.owner))
             for end in ends {
                 for (member, cells) in try endPositions(of: joining[end] ?? [], end.owner, relationship) {
@@ -69,10 +64,10 @@ extension DatabaseContext {
         of object: DatabaseObject, _ relationship: RelationshipRuntime, _ row: Row, _ staging: Staging
     ) throws -> DatabaseObject? {
         if let new = staging.destinations[relationship.slot] { return new }
-        let entity = runtime.entities[relationship.destination]
-        guard case .foreignKey(let columns, let referenced) = relationship.link, entity.isKey(referenced),
-            let key = try ObjectKey(row, columns)
-        else { return nil }
+        let entity = relationship.destination
+        guard entity.isKey(relationship.otherColumns), let key = try ObjectKey(row, relationship.ownColumns) else {
+            return nil
+        }
         return liveObject(entity, entity.identity(key))
     }
 
@@ -88,9 +83,9 @@ extension DatabaseContext {
         _ relationship: RelationshipRuntime,
         behind count: Int = 0
     ) throws -> [(member: DatabaseObject, cells: RowCells)] {
-        guard let position = relationship.position, case .referenced = relationship.link else { return [] }
+        guard let position = relationship.position, relationship.destinationHoldsForeignKey else { return [] }
         let joining = Set(members)
-        let entity = runtime.entities[relationship.destination]
+        let entity = relationship.destination
         var last: Int64 = 0
         var unplaced: [DatabaseObject] = []
         if let loaded = loadedMembers(of: relationship, owner: owner) {

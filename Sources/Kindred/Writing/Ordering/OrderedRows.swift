@@ -52,7 +52,7 @@ struct OrderedRows {
         switch link {
         case .members: return member.key
         case .helper(let helper):
-            let values = try helper.link.destination.map { try member.row[$0] }
+            let values = try helper.relationship.otherColumns.map { try member.row[$0] }
             guard !values.contains(nil) else { return nil }
             return helper.memberKey(values.compactMap { $0 })
         }

@@ -76,7 +76,7 @@ extension DatabaseContext {
     /// Notes the owners that existing rows may leave, by one SELECT if an owner has limits.
     private func countFormer(_ upsert: Upsert) async throws {
         let entity = upsert.entity
-        let links = runtime.countLimits?.requiredLinks(of: entity.index) ?? []
+        let links = runtime.countLimits?.requiredLinks(of: entity) ?? []
         guard !upsert.keepsRows, !links.isEmpty else { return }
         let former = FormerOwners(
             statement: try upsert.selection(), columns: Array(entity.attributeColumns), links: links)

@@ -20,7 +20,7 @@ extension FetchRequest {
                 try await context.delete(objects)
                 return objects.count
             }
-            let isLeftToDatabase = context.deletionRules([entity.index]).isLeftToDatabase
+            let isLeftToDatabase = context.deletionRules([entity]).isLeftToDatabase
             guard isLeftToDatabase else {
                 return try await context.transaction { try await context.deleteInTransaction(query, of: entity) }
             }
@@ -33,9 +33,9 @@ extension DatabaseContext {
     /// One DELETE by condition, and the effect of the database's actions on memory.
     func deleteAtOnce(_ request: SelectQuery, of entity: EntityRuntime) async throws -> Int {
         try await write {
-            let columns = deletionRules([entity.index]).columns(of: entity.index)
+            let columns = deletionRules([entity]).columns(of: entity)
             let statement = try request.deleteStatement(of: entity, in: schema, returning: columns)
-            let result = try await sendDeletion(statement, entity, among: [entity.index: []])
+            let result = try await sendDeletion(statement, entity, among: [entity: []])
             let positions = entity.key.compactMap(columns.firstIndex(of:))
             try applyDeleted((0..<result.count).compactMap { try ObjectKey(result, $0, positions) }, of: entity)
             var actions = ForeignKeyActions(self)

@@ -40,9 +40,9 @@ extension DatabaseContext {
     fileprivate func update(_ update: RequestUpdate, _ query: SelectQuery, of entity: EntityRuntime) async throws -> Int
     {
         try await write(of: entity, update.columns) {
-            let isCounted = runtime.countLimits?.concern(entity.index, update.columns) == true
+            let isCounted = runtime.countLimits?.concern(entity, update.columns) == true
             if isCounted { try await countFormer(query, of: entity, writing: update.columns) }
-            let returnsRows = isCounted || withMap { $0.holdsRows(of: entity.index) }
+            let returnsRows = isCounted || withMap { $0.holdsRows(of: entity) }
             let statement = try query.updateStatement(update.written, of: entity, in: schema, returnsRows: returnsRows)
             let result = try await send([statement], entity)[0]
             let count = returnsRows ? result.count : result.affectedRows
@@ -58,7 +58,7 @@ extension DatabaseContext {
 
     /// Notes the owners that selected rows are about to leave, by one SELECT if an owner has limits.
     private func countFormer(_ query: SelectQuery, of entity: EntityRuntime, writing columns: [Int]) async throws {
-        let links = runtime.countLimits?.requiredLinks(of: entity.index, among: columns) ?? []
+        let links = runtime.countLimits?.requiredLinks(of: entity, among: columns) ?? []
         guard !links.isEmpty else { return }
         let selected = Set(links.flatMap(\.columns)).sorted()
         let statement = try query.deletionStatement(
@@ -80,21 +80,18 @@ extension DatabaseContext {
         // Without returned rows any number may have changed.
         guard result.count == 0 || followers < result.count else { return }
         forgetUnheldRows(of: entity)
-        for relationship in entity.foreignKeys {
-            guard case .foreignKey(let own, _) = relationship.link, own.contains(where: columns.contains) else {
-                continue
-            }
+        for relationship in entity.foreignKeys where relationship.ownColumns.contains(where: columns.contains) {
             // Rows without objects may have joined any of these sets.
-            noteAllStale(relationship.destination, slot: relationship.inverseSlot)
+            noteAllStale(relationship.inverse)
         }
     }
 
     /// The object of a key, also after it left memory, if its newer row is noted.
     func follower(_ entity: EntityRuntime, _ key: ObjectKey) -> DatabaseObject? {
         withMap { map in
-            if let object = map.object(entity.index, key) { return object }
-            guard let newer = map.newerRow(entity.index, key) else { return nil }
-            return map.object(entity.index, key) {
+            if let object = map.object(entity, key) { return object }
+            guard let newer = map.newerRow(entity, key) else { return nil }
+            return map.object(entity, key) {
                 make(ObjectSeed(core: core, runtime: entity, row: newer.row))
             }.object
         }

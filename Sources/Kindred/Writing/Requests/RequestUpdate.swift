@@ -57,7 +57,8 @@ struct RequestUpdate {
     /// Throws for a relationship whose foreign key shares columns with others, since their values may differ by row.
     private func requireOwnColumns(_ key: String) throws {
         guard entity.attributeIndex(of: key) == nil, let relationship = entity.relationship(named: key),
-            case .foreignKey(let columns, _) = relationship.link, entity.ownColumns(of: columns) != columns
+            relationship.holdsForeignKey,
+            case let columns = relationship.ownColumns, entity.ownColumns(of: columns) != columns
         else { return }
         throw KindredError(
             .wrongType,

@@ -50,23 +50,23 @@ extension DatabaseContext {
         let (displaced, replaced) = withMap { map in
             map.makeRoom(for: objects.count, of: entity)
             // The temporary keys stay valid until the save ends: loaded sets may still hold them.
-            let hasNotes = map.hasNotes(entity.index)
+            let hasNotes = map.hasNotes(entity)
             var displaced: [DatabaseObject] = []
             var replaced: [(key: ObjectKey, row: NewerRow)] = []
             for (object, key) in zip(objects, keys) where givenUp.isEmpty || !givenUp.contains(object) {
-                if let other = map.insert(object, entity.index, key) { displaced.append(other) }
+                if let other = map.insert(object, entity, key) { displaced.append(other) }
                 guard hasNotes else { continue }
-                if let row = map.newerRow(entity.index, key) { replaced.append((key, row)) }
-                map.setNewerRow(nil, entity.index, key)
-                map.noteStored(entity.index, key, in: scope)
+                if let row = map.newerRow(entity, key) { replaced.append((key, row)) }
+                map.setNewerRow(nil, entity, key)
+                map.noteStored(entity, key, in: scope)
             }
             return (displaced, replaced)
         }
         journal?.record(displaced)
-        for (key, row) in replaced { journal?.recordNewerRow(row, entity.index, key, in: self) }
+        for (key, row) in replaced { journal?.recordNewerRow(row, entity, key, in: self) }
         noteWrittenThrough(entity)
-        let isCounted = runtime.countLimits?.concern(entity.index, nil) == true
-        let isLinked = withMap { map in map.knowsAny(of: entity.linkedEntities) } || isCounted
+        let isCounted = runtime.countLimits?.concern(entity, nil) == true
+        let isLinked = withMap { map in map.knowsAny(linkedTo: entity) } || isCounted
         for (position, (saved, before)) in zip(saved, before).enumerated() {
             if isCounted { countNew(rows[position], of: entity) }
             if givenUp.contains(saved.object) {

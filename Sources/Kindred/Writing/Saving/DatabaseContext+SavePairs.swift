@@ -6,24 +6,19 @@ extension DatabaseContext {
     /// Stores pairs of many-to-many relationships whose ends are stored: one INSERT for each helper's set of columns.
     func savePairs(_ pairs: [(pair: StagedPair, payload: ColumnValues?)], _ run: SaveRun) throws {
         struct Shape: Hashable {
-            let source: Int
-            let slot: Int
+            let relationship: RelationshipRuntime
             let columns: [Int]
         }
         var positions: [Shape: Int] = [:]
         var groups: [SavedPairs] = []
         for (pair, payload) in pairs {
             let relationship = pair.relationship
-            guard case .helper(let link) = relationship.link else { continue }
-            let shape = Shape(
-                source: relationship.source,
-                slot: relationship.slot,
-                columns: payload?.columns ?? []
-            )
+            guard let link = relationship.helper else { continue }
+            let shape = Shape(relationship: relationship, columns: payload?.columns ?? [])
             let position = positions[shape, default: groups.count]
             if position == groups.count || groups[position].pairs.count == SavedGroup.maximumRows {
                 positions[shape] = groups.count
-                let helper = runtime.entities[link.entity]
+                let helper = link.entity
                 groups.append(SavedPairs(helper: helper, link: link, payloadColumns: shape.columns))
             }
             try groups[positions[shape, default: position]].append(pair, payload)
@@ -56,10 +51,10 @@ extension DatabaseContext {
         journal?.record(pair, in: self)
         core.staged.withLock { $0.remove(pair) }
         let relationship = pair.relationship
-        guard case .helper(let helper) = relationship.link else { return }
+        guard let helper = relationship.helper else { return }
         notePair(pair.source, relationship, pair.destination, isPaired: true)
         // Marks the sets of helper rows at both ends as stale.
-        for end in runtime.entities[helper.entity].foreignKeys {
+        for end in helper.entity.foreignKeys {
             if end.ownColumns == helper.sourceColumns { noteHelperRows(end, of: pair.source) }
             if end.ownColumns == helper.destinationColumns { noteHelperRows(end, of: pair.destination) }
         }
@@ -95,8 +90,8 @@ struct SavedPairs {
                 }
             }
         }
-        try setKey(of: pair.source, link.sourceColumns, link.source)
-        try setKey(of: pair.destination, link.destinationColumns, link.destination)
+        try setKey(of: pair.source, link.sourceColumns, relationship.ownColumns)
+        try setKey(of: pair.destination, link.destinationColumns, relationship.otherColumns)
         for column in payloadColumns {
             try cells.set(payload?.values[column] ?? nil, at: column, of: helper, types)
         }

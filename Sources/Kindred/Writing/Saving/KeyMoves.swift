@@ -5,7 +5,7 @@ import KindredPostgres
 /// A row gets its new key before others refer to it, and keeps its old one until others no longer do.
 struct KeyMoves {
     private struct Referenced: Hashable {
-        let entity: Int
+        let entity: EntityRuntime
         let columns: [Int]
     }
 
@@ -22,21 +22,21 @@ struct KeyMoves {
 
     /// - Parameter objects: the new and changed objects.
     init(_ objects: [DatabaseObject]) throws {
-        var moving: [Int: [DatabaseObject]] = [:]
+        var moving: [EntityRuntime: [DatabaseObject]] = [:]
         for object in objects where !object.isInserted && object.changesReferencedColumn {
-            moving[object.runtime.index, default: []].append(object)
+            moving[object.runtime, default: []].append(object)
         }
         if moving.isEmpty { return }
         var known: [Referenced: Moving] = [:]
         for object in objects {
             let (row, stored, isNew) = object.withState { ($0.row, $0.storedRow, $0.status == .inserted) }
             for relationship in object.runtime.foreignKeys {
-                guard case .foreignKey(let columns, let referenced) = relationship.link, relationship.model.isEnforced,
-                    let candidates = moving[relationship.destination]
-                else { continue }
+                let destination = relationship.destination
+                guard relationship.model.isEnforced, let candidates = moving[destination] else { continue }
+                let (columns, referenced) = (relationship.ownColumns, relationship.otherColumns)
                 let (new, old) = (try ObjectKey(row, columns), isNew ? nil : try ObjectKey(stored, columns))
                 if new == old { continue }
-                let place = Referenced(entity: relationship.destination, columns: referenced)
+                let place = Referenced(entity: destination, columns: referenced)
                 let moves = try known[place] ?? Self.moves(candidates, referenced)
                 known[place] = moves
                 if let new, let target = moves.new[new], target !== object {

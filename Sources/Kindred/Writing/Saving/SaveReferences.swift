@@ -66,14 +66,13 @@ struct SaveReferences {
         let positions = Dictionary(uniqueKeysWithValues: objects.enumerated().map { ($1, $0) })
         for (position, object) in objects.enumerated() {
             for (slot, destination) in links[position] {
-                guard let target = positions[destination],
-                    case .foreignKey(_, let referenced) = object.runtime.relationships[slot].link
-                else { continue }
+                guard let target = positions[destination] else { continue }
+                let relationship = object.runtime.relationships[slot]
                 let values = destination.row
-                let isKnown = referenced.allSatisfy { !values.isNull(at: $0) }
+                let isKnown = relationship.otherColumns.allSatisfy { !values.isNull(at: $0) }
                 // A row that refers to itself needs nothing but its key.
                 if target == position, isKnown { continue }
-                add(from: position, to: target, slot, object, isLink: true, isKnown: isKnown)
+                add(from: position, to: target, relationship, object, isLink: true, isKnown: isKnown)
             }
         }
     }
@@ -81,14 +80,14 @@ struct SaveReferences {
     /// References by value: to a key that a new object was given.
     private mutating func addValues(_ objects: [DatabaseObject]) {
         struct Unique: Hashable {
-            let entity: Int
+            let entity: EntityRuntime
             let columns: [Int]
         }
-        var entities: Set<Int> = []
+        var entities: Set<EntityRuntime> = []
         var referring: [RelationshipRuntime] = []
         var last: EntityRuntime?
         for object in objects where object.runtime !== last {
-            if entities.insert(object.runtime.index).inserted { referring += object.runtime.foreignKeys }
+            if entities.insert(object.runtime).inserted { referring += object.runtime.foreignKeys }
             last = object.runtime
         }
         guard referring.contains(where: { entities.contains($0.destination) }) else { return }
@@ -96,7 +95,7 @@ struct SaveReferences {
         func targets(_ unique: Unique) -> [ObjectKey: Int] {
             if let found = known[unique] { return found }
             var made: [ObjectKey: Int] = [:]
-            for (position, object) in objects.enumerated() where object.runtime.index == unique.entity {
+            for (position, object) in objects.enumerated() where object.runtime == unique.entity {
                 if let key = try? ObjectKey(object.row, unique.columns) { made[key] = position }
             }
             known[unique] = made
@@ -104,15 +103,13 @@ struct SaveReferences {
         }
         for (position, object) in objects.enumerated() {
             for relationship in object.runtime.foreignKeys where entities.contains(relationship.destination) {
-                guard case .foreignKey(let columns, let referenced) = relationship.link,
-                    let key = try? ObjectKey(object.row, columns)
-                else { continue }
-                let known = targets(Unique(entity: relationship.destination, columns: referenced))
+                guard let key = try? ObjectKey(object.row, relationship.ownColumns) else { continue }
+                let known = targets(Unique(entity: relationship.destination, columns: relationship.otherColumns))
                 // Of values that only the server can compare, each may be the right one.
                 let mayEqual = relationship.isComparedByServer && known.count <= 100 ? Array(known.values) : []
                 for target in known[key].map({ [$0] }) ?? mayEqual where target != position {
                     add(
-                        from: position, to: target, relationship.slot, object, isLink: false, isKnown: true,
+                        from: position, to: target, relationship, object, isLink: false, isKnown: true,
                         isGuess: known[key] == nil)
                 }
             }
@@ -121,29 +118,28 @@ struct SaveReferences {
 
     /// A reference by value was given in full, and rows may rely on it: it is deferred only as a last resort.
     private mutating func add(
-        from: Int, to: Int, _ slot: Int, _ object: DatabaseObject, isLink: Bool, isKnown: Bool, isGuess: Bool = false
+        from: Int, to: Int, _ relationship: RelationshipRuntime, _ object: DatabaseObject, isLink: Bool, isKnown: Bool,
+        isGuess: Bool = false
     ) {
-        let entity = object.runtime
         edges.append(
             SaveOrder.Edge(
                 from: from,
                 to: to,
-                kind: entity.index << 16 | slot,
-                isOptional: mayWait(slot, of: object),
+                kind: object.runtime.index << 16 | relationship.slot,
+                isOptional: mayWait(relationship, of: object),
                 isLastResort: !isLink,
                 isKnown: isKnown,
-                isDeferrable: entity.relationships[slot].model.checkTime != .statement,
+                isDeferrable: relationship.model.checkTime != .statement,
                 isGuess: isGuess
             )
         )
-        relationships.append(entity.relationships[slot])
+        relationships.append(relationship)
     }
 
     /// Whether an object can be stored without a reference: columns shared with other keys, such as a tenant's, must be
     /// known without it.
-    private func mayWait(_ slot: Int, of object: DatabaseObject) -> Bool {
-        let entity = object.runtime
-        let columns = entity.relationships[slot].ownColumns
+    private func mayWait(_ relationship: RelationshipRuntime, of object: DatabaseObject) -> Bool {
+        let (entity, columns) = (object.runtime, relationship.ownColumns)
         guard entity.leavingColumns(of: columns) != nil else { return false }
         let own = entity.ownColumns(of: columns)
         if own.count == columns.count { return true }

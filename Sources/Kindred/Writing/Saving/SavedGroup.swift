@@ -32,7 +32,7 @@ struct SavedGroup: Sendable {
     /// Groups objects of one entity that write the same columns, in the order of the first of each.
     static func groups(_ objects: [SavedObject], columns: (SavedObject) -> ColumnSet) -> [SavedGroup] {
         struct Shape: Hashable {
-            let entity: Int
+            let entity: EntityRuntime
             let columns: ColumnSet
         }
         if let first = objects.first, objects.count <= maximumRows {
@@ -46,7 +46,7 @@ struct SavedGroup: Sendable {
         // Most objects equal the previous one.
         var last: (shape: Shape, position: Int)?
         for object in objects {
-            let shape = Shape(entity: object.entity.index, columns: columns(object))
+            let shape = Shape(entity: object.entity, columns: columns(object))
             let known = if let last, last.shape == shape { last.position } else { positions[shape] }
             if let known, groups[known].objects.count < maximumRows {
                 groups[known].objects.append(object)
@@ -62,7 +62,7 @@ struct SavedGroup: Sendable {
 
     /// One group for each entity, whatever columns its objects write.
     static func together(_ objects: [SavedObject]) -> [SavedGroup] {
-        Dictionary(grouping: objects, by: \.entity.index).sorted { $0.key < $1.key }.map { _, objects in
+        Dictionary(grouping: objects, by: \.entity).sorted { $0.key < $1.key }.map { _, objects in
             let columns = objects.reduce(into: ColumnSet()) { $0.formUnion($1.columns) }
             return SavedGroup(
                 entity: objects[0].entity, columns: Array(columns), objects: objects[...], isJoint: true)
@@ -72,13 +72,13 @@ struct SavedGroup: Sendable {
     /// Groups of new objects: a column without a default that only some of them set is NULL for the rest.
     static func insertions(_ objects: [SavedObject]) -> [SavedGroup] {
         let asGiven = groups(objects, columns: \.columns)
-        var shared: [Int: ColumnSet] = [:]
+        var shared: [EntityRuntime: ColumnSet] = [:]
         for group in asGiven {
             let columns = ColumnSet(group.columns).subtracting(group.entity.columnsWithDefault)
-            shared[group.entity.index, default: []].formUnion(columns)
+            shared[group.entity, default: []].formUnion(columns)
         }
         if asGiven.count == shared.count { return asGiven }
-        return groups(objects) { $0.columns.union(shared[$0.entity.index, default: []]) }
+        return groups(objects) { $0.columns.union(shared[$0.entity, default: []]) }
     }
 }
 

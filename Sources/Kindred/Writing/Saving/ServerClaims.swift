@@ -32,12 +32,12 @@ struct ServerClaims {
     ///   - deleted: the deleted objects.
     init(_ objects: [DatabaseObject], _ deleted: [DatabaseObject]) {
         struct Place: Hashable {
-            let entity: Int
+            let entity: EntityRuntime
             let check: Int
         }
         var found: [Place: Group] = [:]
         func add(_ object: DatabaseObject, _ number: Int, isHolder: Bool, isTaker: Bool) {
-            let (entity, place) = (object.runtime, Place(entity: object.runtime.index, check: number))
+            let (entity, place) = (object.runtime, Place(entity: object.runtime, check: number))
             var group = found[place] ?? Group(entity: entity, check: entity.serverChecks[number])
             if isHolder { group.holders.append(object) }
             if isTaker { group.takers.append(object) }
@@ -57,7 +57,7 @@ struct ServerClaims {
         if !found.isEmpty {
             for object in objects where object.isInserted {
                 for number in object.runtime.serverChecks.indices
-                where found[Place(entity: object.runtime.index, check: number)] != nil {
+                where found[Place(entity: object.runtime, check: number)] != nil {
                     add(object, number, isHolder: false, isTaker: true)
                 }
             }
@@ -123,9 +123,10 @@ extension DatabaseObject {
         let (row, links) = withState { ($0.row, $0.staging?.destinations ?? [:]) }
         var cells = RowCells()
         for (slot, destination) in links {
-            guard case .foreignKey(let own, let referenced) = runtime.relationships[slot].link else { continue }
+            let relationship = runtime.relationships[slot]
             let values = destination.row
-            for (column, referenced) in zip(own, referenced) where columns.contains(column) {
+            for (column, referenced) in zip(relationship.ownColumns, relationship.otherColumns)
+            where columns.contains(column) {
                 if let value = try values[referenced] { try cells.set(value, at: column, of: runtime, context.types) }
             }
         }

@@ -103,7 +103,7 @@ final class Storing {
         try await context.set(plan.insertions.constraints, areDeferred: false, among: objects)
         context.withMap { map in
             for (object, key) in zip(new, plan.temporaryKeys) {
-                map.remove(object, object.runtime.index, .temporary(key))
+                map.remove(object, object.runtime, .temporary(key))
             }
         }
     }
@@ -133,9 +133,8 @@ final class Storing {
         let (objects, links) = (insertions.objects, insertions.references.links)
         for position in links.isEmpty ? [] : positions {
             for (slot, destination) in links[position] where insertions.deferred[position]?.contains(slot) != true {
-                guard case .foreignKey(_, let referenced) = objects[position].runtime.relationships[slot].link
-                else { continue }
-                try await plan.run.requireKnown(destination, referenced)
+                try await plan.run.requireKnown(
+                    destination, objects[position].runtime.relationships[slot].otherColumns)
             }
         }
         let saved = try positions.map { position in

@@ -12,11 +12,11 @@ extension UniqueClaims {
             var hasDeleted = false
             var shapes: Set<ColumnSet> = []
         }
-        var written: [Int: Written] = [:]
+        var written: [EntityRuntime: Written] = [:]
         for (objects, areDeleted) in [(kept, false), (deleted, true)] {
             for object in objects where !object.runtime.entity.deferrableConstraints.isEmpty {
                 let entity = object.runtime
-                var found = written[entity.index] ?? Written(entity: entity)
+                var found = written[entity] ?? Written(entity: entity)
                 if areDeleted {
                     found.hasDeleted = true
                 } else if object.isInserted {
@@ -25,7 +25,7 @@ extension UniqueClaims {
                     let linked = staging.destinations.keys.flatMap { entity.relationships[$0].ownColumns }
                     found.shapes.insert(staging.columns.union(ColumnSet(linked)))
                 }
-                written[entity.index] = found
+                written[entity] = found
             }
         }
         return written.values.flatMap { written -> [QualifiedName] in
@@ -49,8 +49,8 @@ extension UniqueClaims {
             let old = isNew ? nil : try check.value(in: stored)
             let new = try check.value(in: row, omitted: isNew && check.isPartial ? object.omittedColumns : [])
             if old == new { continue }
-            if let old { changes.append((Claim(entity: entity.index, check: number, value: old), false)) }
-            if let new { changes.append((Claim(entity: entity.index, check: number, value: new), true)) }
+            if let old { changes.append((Claim(entity: entity, check: number, value: old), false)) }
+            if let new { changes.append((Claim(entity: entity, check: number, value: new), true)) }
         }
         return changes
     }
@@ -59,7 +59,7 @@ extension UniqueClaims {
     static func values(of object: DatabaseObject) throws -> [Claim] {
         let (entity, stored) = (object.runtime, object.storedRow)
         return try entity.uniqueChecks.enumerated().compactMap { number, check in
-            try check.value(in: stored).map { Claim(entity: entity.index, check: number, value: $0) }
+            try check.value(in: stored).map { Claim(entity: entity, check: number, value: $0) }
         }
     }
 
@@ -106,12 +106,14 @@ extension DatabaseObject {
         }
         guard let staged else { return false }
         return try runtime.foreignKeys.contains { relationship in
-            guard case .foreignKey(let columns, let referenced) = relationship.link,
+            let columns = relationship.ownColumns
+            guard
                 staged[relationship.slot] != nil || columns.contains(where: { !row.hasSameBytes(as: stored, at: $0) }),
                 let key = try ObjectKey(stored, columns)
             else { return false }
             return try others.contains {
-                try $0.runtime.index == relationship.destination && ObjectKey($0.storedRow, referenced) == key
+                try $0.runtime == relationship.destination
+                    && ObjectKey($0.storedRow, relationship.otherColumns) == key
             }
         }
     }

@@ -11,7 +11,7 @@ struct UniqueClaims {
     }
 
     struct Claim: Hashable {
-        let entity: Int
+        let entity: EntityRuntime
         let check: Int
         let value: [ObjectKey?]
     }

@@ -46,8 +46,8 @@ extension DatabaseContext {
         let object = make(
             ObjectSeed(core: core, runtime: entity, row: row, staging: StagingBox(staging)))
         let isLinked = withMap { map in
-            map.insert(object, entity.index, .temporary(number))
-            return map.knowsAny(of: entity.linkedEntities)
+            map.insert(object, entity, .temporary(number))
+            return map.knowsAny(linkedTo: entity)
         }
         core.staged.withLock { $0.insert(object) }
         journal?.recordCreated(object)
@@ -94,7 +94,7 @@ extension DatabaseContext {
         _ relationship: RelationshipRuntime
     ) throws {
         if relationship.holdsForeignKey { return try stageDestination(partner, of: object, relationship) }
-        let inverse = inverse(of: relationship)
+        let inverse = relationship.inverse
         let others = stagedMembers(of: relationship, object).filter { $0 !== partner }
         for other in others { try requireDestination(nil, of: other, inverse) }
         if let partner { try requireDestination(object, of: partner, inverse) }
@@ -108,10 +108,10 @@ extension DatabaseContext {
         of object: DatabaseObject,
         _ relationship: RelationshipRuntime
     ) async throws {
-        let inverse = inverse(of: relationship)
+        let inverse = relationship.inverse
         if !object.isInserted { _ = try await destination(of: relationship, from: object) }
         if let partner, !partner.isInserted { _ = try await destination(of: inverse, from: partner) }
-        if !object.isInserted, case .referenced = relationship.link,
+        if !object.isInserted, relationship.destinationHoldsForeignKey,
             let old = try await destination(of: relationship, from: object), old !== partner
         {
             if let partner { try requireDestination(object, of: partner, inverse) }
@@ -179,10 +179,10 @@ private struct NewRow {
                 try cells.set(
                     try entity.attributeValue(value, at: position), at: position, of: entity, types)
             } else if let relationship = entity.relationship(named: key) {
-                if let id = value as? ObjectID, case .foreignKey(let columns, _) = relationship.link,
+                if let id = value as? ObjectID, relationship.holdsForeignKey,
                     case .values(let values) = try context.identified(id, for: relationship)
                 {
-                    try assignKey(values, columns, relationship, entity, types)
+                    try assignKey(values, relationship, entity, types)
                 } else {
                     links.append((relationship, value))
                 }
@@ -194,9 +194,9 @@ private struct NewRow {
 
     /// Adds the values of a foreign key whose object is not in memory.
     private mutating func assignKey(
-        _ values: [PostgresValue], _ columns: [Int], _ relationship: RelationshipRuntime, _ entity: EntityRuntime,
-        _ types: TypeRegistry?
+        _ values: [PostgresValue], _ relationship: RelationshipRuntime, _ entity: EntityRuntime, _ types: TypeRegistry?
     ) throws {
+        let columns = relationship.ownColumns
         let written = entity.writtenColumns(of: columns, isNew: true)
         for (column, value) in zip(columns, values) where written.contains(column) {
             var other = RowCells()

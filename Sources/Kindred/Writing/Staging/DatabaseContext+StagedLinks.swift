@@ -46,7 +46,7 @@ extension DatabaseContext {
         _ relationship: RelationshipRuntime
     ) throws -> RowCells {
         var cells = RowCells()
-        guard case .foreignKey(let columns, let referenced) = relationship.link else { return cells }
+        let columns = relationship.ownColumns
         try source.requireStageable()
         if let destination { try destination.requireLive() }
         let entity = source.runtime
@@ -60,7 +60,7 @@ extension DatabaseContext {
             for column in leaving { cells.setNull(column) }
             return cells
         }
-        let values = try destination.referencedValues(referenced, relationship.model.name)
+        let values = try destination.referencedValues(relationship.otherColumns, relationship.model.name)
         for (column, value) in zip(columns, values) {
             // The values of a new row's generated columns are shown already.
             guard isNew || written.contains(column) else { continue }
@@ -75,14 +75,10 @@ extension DatabaseContext {
         from destination: DatabaseObject?, by source: DatabaseObject, _ relationship: RelationshipRuntime
     ) -> [DatabaseObject] {
         guard let destination, relationship.model.kind == .oneToOne else { return [] }
-        return knownPartners(of: destination, inverse(of: relationship)).filter { $0 !== source }
+        return knownPartners(of: destination, relationship.inverse).filter { $0 !== source }
     }
 
     /// The same relationship, from its other end.
-    func inverse(of relationship: RelationshipRuntime) -> RelationshipRuntime {
-        runtime.entities[relationship.destination].relationships[relationship.inverseSlot]
-    }
-
     /// Throws if a to-one relationship cannot be pointed to an object, or to none, by a staged change.
     func requireDestination(
         _ destination: DatabaseObject?, of source: DatabaseObject, _ relationship: RelationshipRuntime
@@ -104,7 +100,7 @@ extension DatabaseContext {
     ) throws {
         guard !members.isEmpty else { return }
         try owner.requireLive()
-        if case .helper = relationship.link {
+        if relationship.helper != nil {
             // Neither end is written, but the helper's rows name both.
             for object in [owner] + members where !object.isInserted && object.key == nil {
                 throw object.runtime.notWritable
@@ -115,7 +111,7 @@ extension DatabaseContext {
             }
             return
         }
-        for member in members { try requireDestination(owner, of: member, inverse(of: relationship)) }
+        for member in members { try requireDestination(owner, of: member, relationship.inverse) }
         _ = try endPositions(of: members, owner, relationship, behind: count)
     }
 
@@ -123,10 +119,10 @@ extension DatabaseContext {
     func requireLeave(
         _ members: [DatabaseObject], from owner: DatabaseObject, _ relationship: RelationshipRuntime
     ) throws {
-        if case .helper = relationship.link { return }
+        if relationship.helper != nil { return }
         let joined = stagedMembers(of: relationship, owner)
         for member in members where joined.contains(member) {
-            try requireDestination(nil, of: member, inverse(of: relationship))
+            try requireDestination(nil, of: member, relationship.inverse)
         }
     }
 
@@ -148,7 +144,7 @@ extension DatabaseContext {
         guard let loaded = loadedMembers(of: relationship, owner: object) else {
             return stagedMembers(of: relationship, object)
         }
-        let entity = runtime.entities[relationship.destination]
+        let entity = relationship.destination
         return loaded.members.compactMap { liveObject(entity, $0.key) }
     }
 
@@ -161,12 +157,12 @@ extension DatabaseContext {
     ) throws {
         guard !members.isEmpty else { return }
         try requireJoin(members, to: owner, relationship)
-        if case .helper = relationship.link {
+        if relationship.helper != nil {
             for member in members { stage(StagedPair(owner, relationship, member), payload: payload) }
             return
         }
         let places = try endPositions(of: members, owner, relationship)
-        for member in members { try stageDestination(owner, of: member, inverse(of: relationship)) }
+        for member in members { try stageDestination(owner, of: member, relationship.inverse) }
         for (member, cells) in places { member.stage(cells) }
     }
 
@@ -176,12 +172,12 @@ extension DatabaseContext {
         from owner: DatabaseObject,
         _ relationship: RelationshipRuntime
     ) throws {
-        if case .helper = relationship.link {
+        if relationship.helper != nil {
             for member in members { unstage(StagedPair(owner, relationship, member)) }
             return
         }
         for member in members where stagedMembers(of: relationship, owner).contains(member) {
-            try stageDestination(nil, of: member, inverse(of: relationship))
+            try stageDestination(nil, of: member, relationship.inverse)
         }
     }
 

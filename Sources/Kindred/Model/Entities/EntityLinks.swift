@@ -1,0 +1,111 @@
+import KindredPostgres
+import KindredSchema
+
+/// An entity's relationships, and what follows from them and from its class.
+struct EntityLinks: Sendable {
+    /// By slot.
+    fileprivate var relationships: [RelationshipRuntime] = []
+    fileprivate var foreignKeys: [RelationshipRuntime] = []
+    fileprivate var helperEnds: [RelationshipRuntime] = []
+    fileprivate var names: [String: RelationshipRuntime] = [:]
+    fileprivate var movedSlots: [[Int]] = []
+    fileprivate var findingColumns: [Int] = []
+    fileprivate var uniqueChecks: [UniqueCheckRuntime] = []
+    fileprivate var uniqueColumns = ColumnSet()
+    fileprivate var layout: TypedLayout?
+
+    /// Those of an entity that is not connected yet.
+    init() {}
+
+    init(
+        _ runtime: EntityRuntime, _ relationships: [RelationshipRuntime], helperEnds: [RelationshipRuntime],
+        layout: TypedLayout?
+    ) {
+        let entity = runtime.entity
+        self.relationships = relationships
+        self.helperEnds = helperEnds
+        self.layout = layout
+        for relationship in relationships {
+            for name in [relationship.model.name] + relationship.model.aliases { names[name] = relationship }
+        }
+        // The table's own relationships come first: errors name them.
+        let held = relationships.filter(\.holdsForeignKey)
+        foreignKeys = held.filter { !$0.model.isByView } + held.filter(\.model.isByView)
+        findingColumns = runtime.key
+        for relationship in relationships where !relationship.holdsForeignKey {
+            for column in relationship.ownColumns where !findingColumns.contains(column) {
+                findingColumns.append(column)
+            }
+        }
+        movedSlots = Array(repeating: [], count: entity.attributes.count)
+        for relationship in foreignKeys {
+            for column in relationship.ownColumns { movedSlots[column].append(relationship.slot) }
+            if let order = relationship.inversePosition, !relationship.ownColumns.contains(order) {
+                movedSlots[order].append(relationship.slot)
+            }
+        }
+        var checks = entity.uniqueChecks.compactMap { UniqueCheckRuntime($0, of: entity) }
+        let ownKey = runtime.rowTable == nil ? runtime.key : Array(runtime.key.dropLast())
+        let others = [ownKey] + foreignKeys.filter { $0.model.kind == .oneToOne }.map(\.ownColumns)
+        for columns in others where !columns.isEmpty && !checks.contains(where: { $0.covers(columns) }) {
+            checks.append(UniqueCheckRuntime(columns))
+        }
+        if let rowTable = runtime.rowTable { checks = checks.map { $0.within(rowTable.column) } }
+        uniqueChecks = checks
+        uniqueColumns = (checks.map(\.concerned) + runtime.serverChecks.map(\.concerned))
+            .reduce(ColumnSet()) { $0.union($1) }
+    }
+}
+
+extension EntityRuntime {
+    package var relationships: [RelationshipRuntime] { links.relationships }
+
+    /// The relationships whose foreign key this entity's rows hold.
+    package var foreignKeys: [RelationshipRuntime] { links.foreignKeys }
+
+    /// Many-to-many relationships of other entities stored in this entity's rows, from each of their ends.
+    package var helperEnds: [RelationshipRuntime] { links.helperEnds }
+
+    /// For each column the slots of the to-one relationships in which a change of it may move the row: relationships
+    /// whose foreign key includes it, and those whose inverse it orders.
+    var movedSlots: [[Int]] { links.movedSlots }
+
+    /// The columns by which a row is looked up: its key, and columns that foreign keys reference.
+    var findingColumns: [Int] { links.findingColumns }
+
+    /// The server's uniqueness checks: the key, other constraints and indexes, foreign keys of one-to-one
+    /// relationships.
+    var uniqueChecks: [UniqueCheckRuntime] { links.uniqueChecks }
+
+    /// The columns of all checks for conflicts, these and `serverChecks`.
+    var uniqueColumns: ColumnSet { links.uniqueColumns }
+
+    /// The class of the entity's objects and its properties; nil for untyped objects.
+    package var layout: TypedLayout? { links.layout }
+
+    /// The relationship of a name, an alias, or a property of the entity's class.
+    package func relationship(named name: String) -> RelationshipRuntime? {
+        if let key = name.propertyKey { return layout?.propertyRelationships[key] }
+        return links.names[name]
+    }
+
+    /// The to-one relationships in which a change from one row to another moves it.
+    func moves(from old: Row, to new: Row) -> ColumnSet {
+        var slots = ColumnSet()
+        if foreignKeys.isEmpty { return slots }
+        let movedSlots = movedSlots
+        new.forEachDifference(from: old) { column in
+            for slot in movedSlots[column] { slots.insert(slot) }
+        }
+        return slots
+    }
+}
+
+extension EntityRuntime: Hashable, Comparable {
+    /// By the positions in the schema.
+    package static func < (left: EntityRuntime, right: EntityRuntime) -> Bool { left.index < right.index }
+
+    package static func == (left: EntityRuntime, right: EntityRuntime) -> Bool { left === right }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
