@@ -41,7 +41,8 @@ extension PostgresError {
     var endOfConnection: PoolStateMachine.End {
         guard code == .connectionLost else { return .own }
         return switch sqlState {
-        case .idleSessionTimeout?, .idleInTransactionTimeout?: .own
+        // Only a session that could not be put back ends with a cancellation.
+        case .idleSessionTimeout?, .idleInTransactionTimeout?, .queryCanceled?: .own
         case .crashShutdown?: .crash
         default: .loss
         }
