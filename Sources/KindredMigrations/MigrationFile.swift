@@ -53,7 +53,8 @@ public struct MigrationFile: Sendable, Hashable {
                     "Leave BEGIN, COMMIT and their like out: "
                         + (isTransaction
                             ? "a file is one transaction, unless a line of it is -- kindred: no transaction."
-                            : "each statement of this file runs by itself."), file: name, line: statement.line)
+                            : "each statement of this file runs by itself."),
+                    file: name, line: statement.line)
             }
             if Self.copiesFromClient(statement.text) {
                 throw MigrationError(

@@ -119,6 +119,8 @@ import Testing
             "Kindred/Graph/Map/ObjectTable.swift",
             // Arrays of objects whose class was checked; key paths, which are not Sendable.
             "Kindred/Model/Classes/TypedClasses.swift", "Kindred/Model/Classes/TypedObject.swift",
+            // Set once, before the schema that holds the entity is shared.
+            "Kindred/Model/Entities/EntityRuntime.swift",
             // Foundation and C: an error, a flag and a buffer as pointers.
             "KindredAssistant/ModelImport/Reading/CoreDataModel+Files.swift", "KindredTerminal/Terminal.swift",
         ]

@@ -7,7 +7,9 @@ import Synchronization
 final class ContextTurn: Sendable {
     typealias Holder = any AnyObject & Sendable
 
-    /// The holder, and the tasks that wait for the turn. Those of the transaction that gets it come in together.
+    /// The holder, and the tasks that wait for the turn.
+    ///
+    /// Those of the transaction that gets it come in together.
     private let queue = WaitQueue<Holder?, Holder, Outcome>(nil, order: .any) { current, holder in
         if current === holder { return .shared }
         guard current == nil else { return nil }

@@ -78,7 +78,6 @@ extension DatabaseContext {
         return knownPartners(of: destination, relationship.inverse).filter { $0 !== source }
     }
 
-    /// The same relationship, from its other end.
     /// Throws if a to-one relationship cannot be pointed to an object, or to none, by a staged change.
     func requireDestination(
         _ destination: DatabaseObject?, of source: DatabaseObject, _ relationship: RelationshipRuntime

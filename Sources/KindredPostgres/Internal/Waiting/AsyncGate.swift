@@ -1,6 +1,8 @@
 /// A fair (FIFO) lock for tasks that blocks no thread; with several places a semaphore.
 package final class AsyncGate: Sendable {
-    /// The number of free places. A place is handed over, so that no task overtakes the first waiter.
+    /// The number of free places.
+    ///
+    /// A place is handed over, so that no task overtakes the first waiter.
     private let queue: WaitQueue<Int, Void, Void>
 
     package init(places: Int = 1) {
