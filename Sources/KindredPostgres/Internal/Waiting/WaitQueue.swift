@@ -1,4 +1,5 @@
 import DequeModule
+import Synchronization
 
 /// A state under a mutex, and the tasks that wait until it admits them, in the order in which they came.
 ///
