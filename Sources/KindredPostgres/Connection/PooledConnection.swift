@@ -289,11 +289,11 @@ final class PooledConnection: PolledSource {
     private func perform(_ effects: ConnectionState.Effects) {
         if effects.deadline != .never { Poller.shared.wake(by: effects.deadline) }
         // The end first, so that a retry does not get the same connection again.
-        if let handle = effects.closedHandle, let reason = effects.closeReason {
+        if let closed = effects.closed {
             // In this order: a new socket may reuse the number of a closed one.
             Poller.shared.remove(self, socket: socket)
-            handle.finish()
-            onEnd(reason)
+            closed.handle.finish()
+            onEnd(closed.reason)
         }
         if let key = effects.cancelAtEnd {
             do {

@@ -100,7 +100,7 @@ import Testing
                 for task in tasks { _ = await task.result }
             }
             try await expectUsable(client)
-            withKnownIssue("A reset was hit", isIntermittent: true) { #expect(client.metrics.lost == 0) }
+            #expect(client.metrics.lost == 0)
         }
     }
 
@@ -119,7 +119,7 @@ import Testing
             }
             for copy in copies { _ = await copy.result }
             try await expectUsable(client)
-            withKnownIssue("A reset was hit", isIntermittent: true) { #expect(client.metrics.lost == 0) }
+            #expect(client.metrics.lost == 0)
         }
     }
 }

@@ -35,14 +35,13 @@ extension ConnectionState {
         let pending = inFlight[index]
         pending.stop = stop
         pending.deadline = .never
-        // Cancelled when its turn comes; it keeps its share of the connection until then.
+        // Cancelled when its turn comes; it keeps its share of the connection until then. Behind a reset it waits for that, so
+        // that a server which does not answer the reset is noticed.
         let isBehindReset = index == 1 && inFlight[0].isReset
         if index > 0, !isBehindReset, pending.request.traits.mayLeave { return leave(pending, &effects) }
         pending.leaveAt = .now + grace(for: pending.request, stop)
         effects.deadline = min(effects.deadline, pending.leaveAt)
-        guard index == 0 || isBehindReset, !pending.request.traits.isUndoing else { return }
-        // The reset ahead of the request is stopped with it.
-        if isBehindReset { inFlight[0].stop = stop }
+        guard index == 0, !pending.request.traits.isUndoing else { return }
         effects.sendsCancel = cancellation == nil
         stopCopy(&effects)
     }

@@ -4,8 +4,9 @@
 /// the program is put back, in one write with the first request of its next user, under a Sync of its own. Prepared
 /// statements stay.
 ///
-/// The statements are a transaction of their own: where one fails, the session is in a failed transaction, and the server
-/// refuses the requests behind.
+/// It waits for the answers to earlier requests, so that no cancellation meant for one of them can hit it. The statements are
+/// a transaction of their own: where one fails, the session is in a failed transaction, and the server refuses the requests
+/// behind.
 extension ConnectionState {
     /// The differences of the session from a new one.
     struct Traces {

@@ -6,7 +6,7 @@ import DequeModule
 /// Methods collect their effects outside of the mutex in an `Effects` value.
 struct ConnectionState: @unchecked Sendable {
     // Unchecked: the handle and the cache's entries never leave the mutex around the only copy of this value; the
-    // handle comes out once, in `Effects.closedHandle`, when nothing else uses it any more.
+    // handle comes out once, in `Effects.closed`, when nothing else uses it any more.
 
     /// The actions to take after the mutex is released.
     struct Effects {
@@ -16,8 +16,7 @@ struct ConnectionState: @unchecked Sendable {
         /// Ask the server to cancel the first request.
         var sendsCancel = false
         /// The connection has ended: free it, and report the reason.
-        var closedHandle: ConnectionHandle?
-        var closeReason: PostgresError?
+        var closed: (handle: ConnectionHandle, reason: PostgresError)?
         var deadline = MonotonicTime.never
         /// Asks the server to stop its work for the connection that has ended.
         var cancelAtEnd: CancelKey?
@@ -91,7 +90,7 @@ struct ConnectionState: @unchecked Sendable {
             return
         }
         if cancellation?.isSending == true || isInScript || !held.isEmpty
-            || (!inFlight.isEmpty && (request.script != nil || !hasRoom(for: request)))
+            || (!inFlight.isEmpty && (request.script != nil || traces.areOfOthers || !hasRoom(for: request)))
         {
             held.append(pending)
             return
@@ -154,8 +153,7 @@ struct ConnectionState: @unchecked Sendable {
         guard let handle else { return }
         self.handle = nil
         endReason = reason
-        effects.closedHandle = handle
-        effects.closeReason = reason
+        effects.closed = (handle, reason)
         // The server was idle: it has not begun any request in flight.
         let isUntouched = isUntouched || (inFlight.first?.error ?? reason).sqlState == .idleSessionTimeout
         for (position, pending) in inFlight.enumerated() {
