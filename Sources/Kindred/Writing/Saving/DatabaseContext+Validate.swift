@@ -20,7 +20,7 @@ extension DatabaseContext {
             try object.runtime.appendProblems(of: object, row, box, isNew: isNew, to: &problems)
             let unknown = problems[known...].filter { $0.code == .unknownLabel }.compactMap(\.key)
             if try await readLabels(
-                of: unknown.filter { asked.insert("\(object.runtime) \($0)").inserted }, object.runtime)
+                of: unknown.filter { asked.insert("\(object.runtime.index) \($0)").inserted }, object.runtime)
             {
                 problems.removeSubrange(known...)
                 try object.runtime.appendProblems(of: object, row, box, isNew: isNew, to: &problems)
