@@ -5,7 +5,7 @@ import Testing
 
 /// The races of waiting, cancellation and deadlines, which every queue of the library inherits.
 @Suite struct WaitQueueTests {
-    /// Tickets for whoever comes first, with the order in which they were handed out.
+    /// Tickets for the tasks that come first, with the order in which they were handed out.
     private struct Tickets {
         var free = 0
         var given: [Int] = []
@@ -32,7 +32,7 @@ import Testing
         return tasks
     }
 
-    @Test func firstInIsFirstOutAndWhoLeavesHoldsUpNobody() async throws {
+    @Test func firstInIsFirstOutAndATaskThatLeavesHoldsUpNoOther() async throws {
         let line = Self.line()
         let tasks = await wait(in: line, 0..<6)
         #expect(line.answerNow(to: 6) == nil)
@@ -64,7 +64,7 @@ import Testing
         #expect(try await small.value == 1)
     }
 
-    @Test func whereAllAreAskedNobodyHoldsUpAnother() async throws {
+    @Test func whereAllAreAskedNoTaskHoldsUpAnother() async throws {
         let line = WaitQueue<Set<Int>, Int, Int>([], order: .any) { open, wish in open.contains(wish) ? wish : nil }
         let first = Task { try await line.wait(for: 1) }
         while line.waiterCount == 0 { await Task.yield() }
@@ -84,7 +84,7 @@ import Testing
         #expect(line.waiterCount == 1)
         line.change { $0.free += 2 }
         #expect(try await patient[0].value == 0)
-        // Nobody has to wait now.
+        // No task has to wait now.
         #expect(try await line.wait(for: 3, by: .now) == 3)
     }
 
@@ -117,7 +117,7 @@ import Testing
 
     private enum End { case admitted, cancelled, timedOut }
 
-    @Test("no ticket is lost and nobody is forgotten, whoever leaves at whatever moment", arguments: 0..<200)
+    @Test("no ticket is lost and no waiter is forgotten, whichever tasks leave, and when", arguments: 0..<200)
     func race(seed: Int) async throws {
         var random = SystemRandomNumberGenerator()
         let line = Self.line()
@@ -189,7 +189,7 @@ import Testing
         #expect(counts.change { $0.now == 0 && $0.most == 2 })
     }
 
-    @Test func aLatchLetsGoWhoWaitsAndWhoComesLater() async throws {
+    @Test func aLatchLetsTasksGoThatWaitOrComeLater() async throws {
         let latch = AsyncLatch()
         let tasks = (0..<4).map { number in
             Task { if number == 0 { await latch.waitShielded() } else { try await latch.wait() } }

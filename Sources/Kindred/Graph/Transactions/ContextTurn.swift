@@ -5,23 +5,7 @@ import Synchronization
 ///
 /// Other transactions and writes wait until it ends. A wait longer than the pool's acquire timeout is an error.
 final class ContextTurn: Sendable {
-    typealias Holder = any AnyObject & Sendable
-
-    /// The holder, and the tasks that wait for the turn.
-    ///
-    /// Those of the transaction that gets it come in together.
-    private let queue = WaitQueue<Holder?, Holder, Outcome>(nil, order: .any) { current, holder in
-        if current === holder { return .shared }
-        guard current == nil else { return nil }
-        current = holder
-        return .taken
-    }
-
-    private enum Outcome {
-        case taken
-        /// Another task of the same transaction has taken the turn.
-        case shared
-    }
+    private let turn = AsyncTurn()
 
     /// Waits for the turn; returns true if this call took it, false if the holder had it already.
     ///
@@ -29,10 +13,9 @@ final class ContextTurn: Sendable {
     ///   - holder: a transaction, or a single write.
     ///   - timeout: after which the wait is an error.
     /// - Throws: `KindredError` `.contextBusy` after the timeout, `CancellationError` where the task is cancelled.
-    func acquire(for holder: Holder, within timeout: Duration) async throws -> Bool {
-        if let outcome = queue.answerNow(to: holder) { return outcome == .taken }
+    func acquire(for holder: AsyncTurn.Holder, within timeout: Duration) async throws -> Bool {
         do {
-            return try await queue.wait(for: holder, by: .now + timeout) == .taken
+            return try await turn.acquire(for: holder, within: timeout)
         } catch is WaitTimeout {
             throw KindredError(
                 .contextBusy,
@@ -44,7 +27,7 @@ final class ContextTurn: Sendable {
     }
 
     /// Ends the turn and gives it to the first waiter, with all waiters of the same transaction.
-    func end() { queue.change { $0 = nil } }
+    func end() { turn.end() }
 }
 
 /// The contexts whose turn a transaction holds until its end.

@@ -4,7 +4,7 @@ package final class AsyncLatch: Sendable {
 
     package init() {}
 
-    /// Notes the event; from then on nobody waits.
+    /// Notes the event; from then on no task waits.
     package func open() { queue.change { $0 = true } }
 
     /// Waits for the event; throws `CancellationError` in a cancelled task.

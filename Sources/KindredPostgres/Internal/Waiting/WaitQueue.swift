@@ -10,7 +10,7 @@ package final class WaitQueue<State: Sendable, Wish: Sendable, Answer: Sendable>
     package enum Order: Sendable {
         /// The first ones: none is overtaken, by a task that comes later either.
         case inLine
-        /// All: some wait for other things than those before them.
+        /// All: a task may wait for another thing than the tasks before it.
         case any
     }
 
@@ -84,17 +84,16 @@ package final class WaitQueue<State: Sendable, Wish: Sendable, Answer: Sendable>
     /// Waits until a wish is admitted, also in a cancelled task.
     package func waitShielded(for wish: Wish) async -> Answer {
         if let answer = answerNow(to: wish) { return answer }
-        let id = newID()
         while true {
             let end = await withCheckedContinuation { continuation in
-                enqueue(Waiter(id: id, wish: wish, continuation: continuation), isCancellable: false)
+                enqueue(Waiter(id: 0, wish: wish, continuation: continuation), isCancellable: false)
             }
-            // Nothing else ends it: no handler and no alarm knows its number.
+            // Nothing else ends it: no handler and no alarm has the number 0.
             if case .answer(let answer) = end { return answer }
         }
     }
 
-    /// How many tasks wait.
+    /// The number of tasks that wait.
     var waiterCount: Int { line.withLock { $0.waiters.count } }
 
     private func newID() -> UInt64 {
@@ -122,7 +121,7 @@ package final class WaitQueue<State: Sendable, Wish: Sendable, Answer: Sendable>
         waiter?.continuation.resume(returning: end)
     }
 
-    /// Changes the state, and admits whom it lets in then.
+    /// Changes the state, and admits the waiters that it lets in then.
     package func change<T: Sendable>(_ body: (inout State) -> T) -> T {
         var admitted: [(waiter: Waiter, answer: Answer)] = []
         let result = line.withLock { line in
