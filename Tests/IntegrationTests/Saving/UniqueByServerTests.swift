@@ -52,12 +52,7 @@ import Testing
     private static let schema =
         """
         CREATE EXTENSION citext;
-        DO $do$ BEGIN
-            CREATE COLLATION folded (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-        EXCEPTION WHEN feature_not_supported THEN
-            -- The server was built without ICU, and has no collation that ignores case.
-            CREATE COLLATION folded FROM "C";
-        END $do$;
+        \(foldedCollation)
         CREATE FUNCTION takes(statements text[]) RETURNS boolean LANGUAGE plpgsql AS $$
         DECLARE
             is_taken boolean;

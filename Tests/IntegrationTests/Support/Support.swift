@@ -74,3 +74,18 @@ func expectError(
     }
     return nil
 }
+
+/// Runs `body` in a transaction, or a savepoint, that fails at its end.
+func fail(
+    _ context: DatabaseContext,
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: () async throws -> Void
+) async {
+    struct Failure: Error {}
+    await #expect(throws: Failure.self, sourceLocation: sourceLocation) {
+        try await context.transaction {
+            try await body()
+            throw Failure()
+        }
+    }
+}

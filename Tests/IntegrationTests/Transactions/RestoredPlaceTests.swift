@@ -4,8 +4,6 @@ import Testing
 
 /// Objects, sets, orders and counts are back in their places after a failure, also where keys have changed hands.
 @Suite struct RestoredPlaceTests {
-    private struct Failure: Error, Equatable {}
-
     private static let schema = """
         CREATE TABLE place (id integer PRIMARY KEY DEFERRABLE, name text);
         CREATE TABLE shop (id integer PRIMARY KEY, name text);
@@ -14,15 +12,6 @@ import Testing
         INSERT INTO shop SELECT i, 'shop ' || i FROM generate_series(1, 3) AS i;
         INSERT INTO item SELECT i, 'item ' || i, 1 + i % 2 FROM generate_series(1, 6) AS i;
         """
-
-    private func fail(_ context: DatabaseContext, _ body: () async throws -> Void) async {
-        await #expect(throws: Failure.self) {
-            try await context.transaction {
-                try await body()
-                throw Failure()
-            }
-        }
-    }
 
     /// Whether each object is the one that is found by its key.
     private func expectPlaces(_ objects: [DatabaseObject], _ context: DatabaseContext, _ entity: String) async throws {

@@ -4,17 +4,6 @@ import Testing
 
 /// Members whose rows were first read in a failed transaction: their owners are unknown until they are read again.
 @Suite struct StaleMemberTests {
-    private struct Failure: Error, Equatable {}
-
-    private func fail(_ context: DatabaseContext, _ body: () async throws -> Void) async {
-        await #expect(throws: Failure.self) {
-            try await context.transaction {
-                try await body()
-                throw Failure()
-            }
-        }
-    }
-
     private static let shops = """
         CREATE TABLE country (id integer PRIMARY KEY);
         CREATE TABLE region (id integer PRIMARY KEY, country_id integer REFERENCES country ON DELETE CASCADE);

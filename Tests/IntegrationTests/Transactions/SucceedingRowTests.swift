@@ -4,23 +4,12 @@ import Testing
 
 /// Rows whose key a new row takes over in a transaction, and what is left of both after a rollback.
 @Suite struct SucceedingRowTests {
-    private struct Failure: Error, Equatable {}
-
     private static let schema = """
         CREATE TABLE shop (id integer PRIMARY KEY);
         CREATE TABLE item (id integer PRIMARY KEY, name text, shop_id integer REFERENCES shop);
         INSERT INTO shop VALUES (1), (2);
         INSERT INTO item VALUES (1, 'item 1', 2), (2, 'item 2', 1), (3, 'item 3', 2);
         """
-
-    private func fail(_ context: DatabaseContext, _ body: () async throws -> Void) async {
-        await #expect(throws: Failure.self) {
-            try await context.transaction {
-                try await body()
-                throw Failure()
-            }
-        }
-    }
 
     /// Rolls back what `body` does: its transaction, or its savepoint in a transaction that is committed.
     private func undo(

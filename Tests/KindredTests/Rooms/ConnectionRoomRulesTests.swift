@@ -1,6 +1,6 @@
 import Testing
 
-/// The rooms of the connection layer, from the bottom up: what is declared in one is used in it and in those above.
+/// The rooms of the connection layer, from the bottom up: a declaration of one is used in it and in the rooms above.
 @Suite struct ConnectionRoomRulesTests {
     private static let target = RoomedTarget(
         "KindredPostgres",

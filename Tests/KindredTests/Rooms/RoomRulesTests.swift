@@ -1,10 +1,6 @@
-import Foundation
 import Testing
 
 /// The rooms of the object layer, from the bottom up: what is declared in one is used in it and in those above.
-///
-/// Read from the text of the sources. A type counts by its name, wherever that stands; a member by its name where it is
-/// called or follows a dot, unless other code may declare the same name.
 @Suite struct RoomRulesTests {
     static let rooms = ["Model", "Conditions", "SQL", "Graph", "Reading", "Writing", "API"]
 
