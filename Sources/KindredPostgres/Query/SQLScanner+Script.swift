@@ -77,7 +77,7 @@ private struct ScriptSplitter {
             word.append(byte)
         } else {
             // The point of 0.5 or 1. is part of a number; the next word is no part of a qualified name.
-            let isNumber = word.first.map(Self.isDigit) ?? false
+            let isNumber = word.first.map(SQLScanner.isDigit) ?? false
             endWord()
             if byte > 0x20, !isNumber || byte != UInt8(ascii: ".") { separator = byte }
         }
@@ -95,7 +95,7 @@ private struct ScriptSplitter {
     private mutating func endWord() {
         guard let first = word.first else { return }
         // A number is no word, and nothing before it belongs to the next word.
-        guard !Self.isDigit(first) else { return (word, previous, separator) = ([], [], 0) }
+        guard !SQLScanner.isDigit(first) else { return (word, previous, separator) = ([], [], 0) }
         let new = word.map { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) ? $0 & ~0x20 : $0 }
         // Behind AS and a dot stands a name, whatever it is.
         let isName = separator == UInt8(ascii: ".") || separator == 0 && previous.elementsEqual("AS".utf8)
@@ -111,8 +111,6 @@ private struct ScriptSplitter {
             _ = blocks.popLast()
         }
     }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
     /// Whether the statement begins with CREATE FUNCTION or CREATE PROCEDURE, or with CREATE OR REPLACE.
     private var isRoutine: Bool {

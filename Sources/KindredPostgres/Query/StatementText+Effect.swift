@@ -21,7 +21,7 @@ extension StatementText {
                 && !isRecursiveQuery
     }
 
-    /// Whether it begins WITH RECURSIVE: of the library's own statements those only read.
+    /// Whether it begins WITH RECURSIVE: the library's own statements of that form only read.
     private var isRecursiveQuery: Bool {
         text.withBytes { bytes in
             var words = FirstWords(bytes)

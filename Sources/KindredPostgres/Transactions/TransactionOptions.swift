@@ -1,8 +1,8 @@
 /// The isolation of a transaction from concurrent ones.
 public enum IsolationLevel: String, Sendable, Hashable, CaseIterable {
-    /// Each statement sees what was committed before it began.
+    /// Each statement sees the rows committed before it began.
     case readCommitted = "READ COMMITTED"
-    /// All statements see what was committed before the first.
+    /// All statements see the rows committed before the first.
     case repeatableRead = "REPEATABLE READ"
     /// Transactions behave as if they ran one after another; some fail and have to be retried.
     case serializable = "SERIALIZABLE"
@@ -18,8 +18,7 @@ package struct TransactionOptions: Sendable {
     let retry: RetryPolicy
 
     package init(
-        isolation: IsolationLevel? = nil, readOnly: Bool? = nil, deferrable: Bool? = nil, tracksCommit: Bool = false,
-        retry: RetryPolicy = .none
+        isolation: IsolationLevel?, readOnly: Bool?, deferrable: Bool?, tracksCommit: Bool, retry: RetryPolicy
     ) {
         self.isolation = isolation
         self.readOnly = readOnly

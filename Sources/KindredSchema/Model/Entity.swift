@@ -166,11 +166,8 @@ public final class Entity: Sendable {
 
     /// Returns the relationship that has this name, as its `name` or as an alias, or nil.
     public func relationship(named name: String) -> Relationship? {
-        relationshipIndex(of: name).map { relationships[$0] }
+        relationshipIndexes[name].map { relationships[$0] }
     }
-
-    /// Returns the index in `relationships` of the one that has this name, as its `name` or as an alias, or nil.
-    package func relationshipIndex(of name: String) -> Int? { relationshipIndexes[name] }
 
     /// Returns the attribute's index in `attributes`, or nil.
     package func attributeIndex(of name: String) -> Int? {

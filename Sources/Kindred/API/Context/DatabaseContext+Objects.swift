@@ -9,6 +9,8 @@ extension DatabaseContext {
     /// `.missingValue` naming every required value that is missing, `.readOnly` for an entity without a key and for
     /// generated columns, all before anything is sent; `.constraintViolation` if the database refuses the row, or a
     /// trigger, rule or policy stores none, stores it elsewhere, or returns none with a key: then nothing is stored.
+    /// An object of the same key in memory, whose row is gone without the context's knowledge, shows the new row and is
+    /// returned.
     @discardableResult
     public func create(
         _ entityName: String,

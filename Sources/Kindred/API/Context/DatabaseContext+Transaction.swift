@@ -15,7 +15,8 @@ extension DatabaseContext {
     /// stay as they are; raw SQL counts as writing, but for `SET`. Objects written, or read after that, show their
     /// former row again. An object whose former row is not known, because it was first read then, is stale: its
     /// attributes show their last values, and the row is read again before a relationship is followed, before
-    /// `value(forKey:)` returns, and before anything of it is written.
+    /// `value(forKey:)` returns, and before anything of it is written. If another object has its key again, it is
+    /// deleted instead.
     ///
     /// If the answer to COMMIT is lost, or a statement inside ended the transaction, objects are restored as well, and
     /// changed, deleted and created ones are stale. Objects stored by `save()` are new again; ask

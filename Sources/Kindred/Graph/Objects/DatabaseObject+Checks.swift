@@ -132,6 +132,5 @@ extension DatabaseObject {
 func grouped(_ objects: [DatabaseObject]) -> [(entity: EntityRuntime, objects: [DatabaseObject])] {
     var seen = Set<DatabaseObject>()
     let distinct = objects.filter { seen.insert($0).inserted }
-    return Dictionary(grouping: distinct) { $0.runtime }.sorted { $0.key < $1.key }
-        .map { ($0.value[0].runtime, $0.value) }
+    return Dictionary(grouping: distinct, by: \.runtime).sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
 }

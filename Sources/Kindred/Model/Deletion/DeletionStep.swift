@@ -20,14 +20,17 @@ struct DeletionStep: Sendable {
 
     let relationship: RelationshipRuntime
     let action: Action
-    /// The entity whose rows are deleted, and its columns that find the other rows.
-    let source: EntityRuntime
-    let sourceColumns: [Int]
-    /// The entity at the other end, and its columns that are compared with the source's; the helper's if there is one.
+    /// The entity whose rows are reached: the one at the other end, or the helper's.
     let destination: EntityRuntime
-    let destinationColumns: [Int]
-    /// The helper that leads to the other end; nil if the other end itself is compared.
+    /// The helper that leads to the other end; nil if the reached rows themselves are compared.
     var helper: RelationshipRuntime.HelperLink?
+
+    /// The entity whose rows are deleted.
+    var source: EntityRuntime { relationship.source }
+    /// Its columns that find the other rows.
+    var sourceColumns: [Int] { relationship.ownColumns }
+    /// The columns that are compared with the source's, of the other end; of the helper if there is one.
+    var destinationColumns: [Int] { relationship.linkColumns }
 
     /// Whether the step forbids the deletion if any row is left at the other end.
     var isCheck: Bool { action == .deny || action == .refuse }
@@ -67,15 +70,11 @@ extension RelationshipRuntime {
         if model.isByView { return [] }
         let rule = model.deleteRule
         func step(_ action: DeletionStep.Action) -> DeletionStep {
-            DeletionStep(
-                relationship: self, action: action, source: source, sourceColumns: ownColumns,
-                destination: destination, destinationColumns: linkColumns, helper: helper)
+            DeletionStep(relationship: self, action: action, destination: destination, helper: helper)
         }
         let cascade = destination.key.isEmpty ? DeletionStep.Action.cascadeWithoutKey : .cascade
         if let helper {
-            let rows = DeletionStep(
-                relationship: self, action: .cascade, source: source, sourceColumns: ownColumns,
-                destination: helper.entity, destinationColumns: linkColumns)
+            let rows = DeletionStep(relationship: self, action: .cascade, destination: helper.entity)
             switch rule {
             case .nullify: return [rows]
             case .cascade: return [step(.cascade), rows]

@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// An entity's relationships, and what follows from them and from its class.
+/// An entity's relationships and class, with the look-ups and checks made from them.
 struct EntityLinks: Sendable {
     /// By slot.
     fileprivate var relationships: [RelationshipRuntime] = []
@@ -14,7 +14,7 @@ struct EntityLinks: Sendable {
     fileprivate var uniqueColumns = ColumnSet()
     fileprivate var layout: TypedLayout?
 
-    /// Those of an entity that is not connected yet.
+    /// The links of an entity that is not connected yet.
     init() {}
 
     init(
@@ -67,7 +67,7 @@ extension EntityRuntime {
     package var helperEnds: [RelationshipRuntime] { links.helperEnds }
 
     /// For each column the slots of the to-one relationships in which a change of it may move the row: relationships
-    /// whose foreign key includes it, and those whose inverse it orders.
+    /// whose foreign key includes it, and relationships whose inverse it orders.
     var movedSlots: [[Int]] { links.movedSlots }
 
     /// The columns by which a row is looked up: its key, and columns that foreign keys reference.

@@ -15,7 +15,7 @@ package final class EntityRuntime: Sendable {
     let rowTable: RowTable?
     /// Whether the key is one integer column, which has a fast path.
     package let hasIntegerKey: Bool
-    /// The relationships and what follows from them.
+    /// The relationships and the class, with the look-ups and checks made from them.
     ///
     /// Not a constant, because relationships refer to entities, which are made first. Set once, by `connect`, before the
     /// schema's runtime leaves its initializer: no task reads while it is written.

@@ -1,10 +1,10 @@
 import KindredPostgres
 package import KindredSchema
 
-/// A relationship with names resolved to columns and to what they belong to, so that following it needs no look-up.
+/// A relationship with names resolved to columns and their entities, so that following it needs no look-up.
 ///
 /// Entities and relationships refer to each other in circles. Only one direction is strong: a schema's runtime holds its
-/// entities, an entity its relationships, and a helper's entity those that lead through it. Relationships refer back
+/// entities, an entity its relationships, and a helper's entity the ones that lead through it. Relationships refer back
 /// without owning, so that a schema that is replaced is freed as a whole. These references are valid wherever they are
 /// followed: the core of a context holds its schema's runtime, and objects, sets, requests and journals hold that core.
 /// A shared look-up, which may outlive them, uses nothing of its entity but columns and texts. Were a reference followed
@@ -92,10 +92,8 @@ package final class RelationshipRuntime: Sendable {
             if let helper {
                 needServer(helper.sourceColumns, helper.entity.entity, ownColumns, own)
                     || needServer(helper.destinationColumns, helper.entity.entity, otherColumns, other)
-            } else if model.holdsForeignKey {
-                needServer(ownColumns, own, otherColumns, other)
             } else {
-                needServer(otherColumns, other, ownColumns, own)
+                needServer(ownColumns, own, otherColumns, other)
             }
     }
 

@@ -84,7 +84,7 @@ package final class SchemaRuntime: Sendable {
         positions[name].map { entities[$0] }
     }
 
-    /// A relationship's names as what they mean.
+    /// The entities and columns that a relationship names.
     private struct Ends {
         let destination: EntityRuntime
         let inverse: Relationship
@@ -112,7 +112,7 @@ package final class SchemaRuntime: Sendable {
         return ends
     }
 
-    /// The relationships of each entity, those left out whose names, or those of the inverse, the schema does not have.
+    /// The relationships of each entity, except where it or its inverse has a name that the schema does not have.
     private static func relationships(
         _ entities: [EntityRuntime], _ positions: [QualifiedName: Int]
     ) -> [[RelationshipRuntime]] {

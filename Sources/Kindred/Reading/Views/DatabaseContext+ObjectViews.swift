@@ -58,8 +58,8 @@ extension DatabaseContext {
     ) async throws -> [ObjectView] {
         try await client.called(at: fileID, line) {
             var views: [ObjectIdentifier: ObjectView] = [:]
-            for (_, group) in Dictionary(grouping: objects, by: \.runtime).sorted(by: { $0.key < $1.key }) {
-                let tree = try ViewTree(keyPaths, of: group[0].runtime, keys)
+            for (entity, group) in Dictionary(grouping: objects, by: \.runtime).sorted(by: { $0.key < $1.key }) {
+                let tree = try ViewTree(keyPaths, of: entity, keys)
                 for (object, view) in zip(group, try await self.views(of: group, tree)) {
                     views[ObjectIdentifier(object)] = view
                 }

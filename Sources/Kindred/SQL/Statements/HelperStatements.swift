@@ -5,9 +5,10 @@ import KindredSchema
 struct HelperStatements {
     let relationship: RelationshipRuntime
     let link: RelationshipRuntime.HelperLink
-    let helper: EntityRuntime
     /// The owner's values of the helper columns that reference it.
     let ownerValues: [PostgresValue]
+
+    var helper: EntityRuntime { link.entity }
 
     /// The helper's columns that reference the member but not the owner.
     private var memberPositions: [Int] {

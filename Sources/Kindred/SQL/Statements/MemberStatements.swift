@@ -6,13 +6,15 @@ import KindredSchema
 ///
 /// Members are locked and counted in the statement that changes them: if one of them is missing, none is changed.
 struct MemberStatements {
-    /// The entity whose rows hold the foreign key.
-    let members: EntityRuntime
     let relationship: RelationshipRuntime
-    /// The foreign key's columns in the member rows.
-    let columns: [Int]
-    /// The owner's values, assigned to these columns.
+    /// The owner's values, assigned to the foreign key's columns.
     let ownerValues: [PostgresValue]
+
+    /// The entity whose rows hold the foreign key.
+    var members: EntityRuntime { relationship.destination }
+
+    /// The foreign key's columns in the member rows.
+    var columns: [Int] { relationship.otherColumns }
 
     /// The foreign key's columns that change when a member joins: all but columns shared with a key or another foreign
     /// key, such as a tenant's, which must already agree.

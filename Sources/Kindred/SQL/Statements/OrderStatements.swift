@@ -105,10 +105,10 @@ struct OrderStatements {
             let given = """
                 unnest(\(parameters.joined(separator: ", "))) WITH ORDINALITY AS new(\(names.joined(separator: ", ")))
                 """
+            let owned = mayKeepRows ? ", (\(isOwners)) IS TRUE" : ""
             return try rows.update(
                 alias: "t", set: set, from: given, where: "\(keys.joined(separator: " AND ")) AND \(isOwned)",
-                returning: "\(try rows.selectList(alias: "t")), new.place\(isChecked ? ", (\(isOwners)) IS TRUE" : "")",
-                isOwn: isHelper)
+                returning: "\(try rows.selectList(alias: "t")), new.place\(owned)", isOwn: isHelper)
         }
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
@@ -155,7 +155,7 @@ struct OrderStatements {
     }
 
     /// Whether triggers, rules or policies may keep rows from getting their places.
-    var isChecked: Bool { rows.mayKeepRows([.updateTriggers, .insertTriggers]) }
+    var mayKeepRows: Bool { rows.mayKeepRows([.updateTriggers, .insertTriggers]) }
 
     private var isHelper: Bool { relationship.model.helper != nil }
 

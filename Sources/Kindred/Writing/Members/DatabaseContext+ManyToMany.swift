@@ -11,7 +11,6 @@ extension DatabaseContext {
         HelperStatements(
             relationship: relationship,
             link: link,
-            helper: link.entity,
             ownerValues: try owner.referencedValues(relationship.ownColumns, relationship.model.name)
         )
     }

@@ -8,9 +8,7 @@ extension DatabaseContext {
         let members = relationship.destination
         guard !members.entity.isReadOnly else { throw members.notWritable }
         return MemberStatements(
-            members: members,
             relationship: relationship,
-            columns: relationship.otherColumns,
             ownerValues: try owner.referencedValues(relationship.ownColumns, relationship.model.name)
         )
     }

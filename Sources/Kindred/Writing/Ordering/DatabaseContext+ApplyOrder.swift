@@ -42,7 +42,7 @@ extension DatabaseContext {
     /// Throws if a trigger, rule or policy kept a row from getting its position; the transaction is rolled back.
     private func requirePlaced(_ update: OrderUpdate, _ rows: OrderedRows) throws {
         let (entity, column) = (rows.statements.rows, rows.statements.position)
-        guard rows.statements.isChecked else { return }
+        guard rows.statements.mayKeepRows else { return }
         if update.hasPlaces, let answer = update.answers.last {
             var places = update.moving
             if case .members = rows.link { places += update.joining.map(\.place) }

@@ -7,8 +7,9 @@ extension FetchRequest {
     /// One DELETE where the database's own foreign-key actions do all that the rules ask for and no hook is registered;
     /// otherwise as `DatabaseContext.delete(_:)`. Order, limit and offset are honoured.
     /// ``lock(_:_:)`` can skip rows locked by other transactions; a row changed meanwhile is checked again, and stays
-    /// if it no longer matches. The objects in memory follow. Returns how many were deleted: rows that a trigger, rule or
-    /// policy keeps stay, and their objects too. Throws as that method does, and then nothing is deleted.
+    /// if it no longer matches. The objects in memory follow. Returns how many of the selected objects were deleted,
+    /// without rows that a rule deletes with them: rows that a trigger, rule or policy keeps stay, and their objects
+    /// too. Throws as that method does, and then nothing is deleted.
     @discardableResult
     public func delete(fileID: String = #fileID, line: Int = #line) async throws -> Int {
         return try await context.client.called(at: fileID, line) {

@@ -18,8 +18,7 @@ extension DatabaseContext {
             let position = positions[shape, default: groups.count]
             if position == groups.count || groups[position].pairs.count == SavedGroup.maximumRows {
                 positions[shape] = groups.count
-                let helper = link.entity
-                groups.append(SavedPairs(helper: helper, link: link, payloadColumns: shape.columns))
+                groups.append(SavedPairs(link: link, payloadColumns: shape.columns))
             }
             try groups[positions[shape, default: position]].append(pair, payload)
         }
@@ -63,14 +62,14 @@ extension DatabaseContext {
 
 /// Pairs of one relationship that are stored by one statement.
 struct SavedPairs {
-    let helper: EntityRuntime
     let link: RelationshipRuntime.HelperLink
     let payloadColumns: [Int]
     private(set) var pairs: [StagedPair] = []
     private var rows: [Row] = []
 
-    init(helper: EntityRuntime, link: RelationshipRuntime.HelperLink, payloadColumns: [Int]) {
-        self.helper = helper
+    var helper: EntityRuntime { link.entity }
+
+    init(link: RelationshipRuntime.HelperLink, payloadColumns: [Int]) {
         self.link = link
         self.payloadColumns = payloadColumns
     }

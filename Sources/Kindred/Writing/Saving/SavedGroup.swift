@@ -62,10 +62,9 @@ struct SavedGroup: Sendable {
 
     /// One group for each entity, whatever columns its objects write.
     static func together(_ objects: [SavedObject]) -> [SavedGroup] {
-        Dictionary(grouping: objects, by: \.entity).sorted { $0.key < $1.key }.map { _, objects in
+        Dictionary(grouping: objects, by: \.entity).sorted { $0.key < $1.key }.map { entity, objects in
             let columns = objects.reduce(into: ColumnSet()) { $0.formUnion($1.columns) }
-            return SavedGroup(
-                entity: objects[0].entity, columns: Array(columns), objects: objects[...], isJoint: true)
+            return SavedGroup(entity: entity, columns: Array(columns), objects: objects[...], isJoint: true)
         }
     }
 

@@ -7,7 +7,6 @@ extension UniqueClaims {
     /// one statement.
     static func constraintsToDefer(_ kept: [DatabaseObject], _ deleted: [DatabaseObject]) -> [QualifiedName] {
         struct Written {
-            let entity: EntityRuntime
             var hasNew = false
             var hasDeleted = false
             var shapes: Set<ColumnSet> = []
@@ -16,7 +15,7 @@ extension UniqueClaims {
         for (objects, areDeleted) in [(kept, false), (deleted, true)] {
             for object in objects where !object.runtime.entity.deferrableConstraints.isEmpty {
                 let entity = object.runtime
-                var found = written[entity] ?? Written(entity: entity)
+                var found = written[entity] ?? Written()
                 if areDeleted {
                     found.hasDeleted = true
                 } else if object.isInserted {
@@ -28,11 +27,11 @@ extension UniqueClaims {
                 written[entity] = found
             }
         }
-        return written.values.flatMap { written -> [QualifiedName] in
+        return written.flatMap { entity, written -> [QualifiedName] in
             let count = (written.hasNew ? 1 : 0) + (written.hasDeleted ? 1 : 0) + written.shapes.count
             guard count > 1 else { return [] }
-            return written.entity.entity.deferrableConstraints.filter { constraint in
-                let columns = constraint.columns.compactMap { written.entity.attributeIndex(of: $0) }
+            return entity.entity.deferrableConstraints.filter { constraint in
+                let columns = constraint.columns.compactMap { entity.attributeIndex(of: $0) }
                 return written.hasDeleted || columns.isEmpty && !written.shapes.isEmpty
                     || written.shapes.contains { $0.contains(where: columns.contains) }
             }.map(\.name)
