@@ -94,8 +94,10 @@ struct ConnectionFaultTests {
                 try await eventually("the statement runs") {
                     try await runningCount(other, "SELECT pg_sleep") == 1
                 }
-                let behind = (0..<5).map { number in Task { try await client.query("SELECT \(number)") } }
-                try await Task.sleep(for: .milliseconds(50))
+                // Each runs until it waits: it is in the pipeline then.
+                let behind = (0..<5).map { number in
+                    Task.immediate { try await client.query("SELECT \(number)") }
+                }
                 try await kill([pid], over: other)
                 await expectPostgresError(.connectionLost) { _ = try await slow.value }
                 for task in behind { await expectPostgresError(.connectionLost) { _ = try await task.value } }

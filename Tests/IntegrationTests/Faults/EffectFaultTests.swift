@@ -96,8 +96,8 @@ struct EffectFaultTests {
                 "INSERT INTO note (title) SELECT 'mark' FROM pg_sleep(60)", "SELECT pg_sleep(60)",
                 "CREATE TABLE other AS SELECT 1 AS one FROM pg_sleep(60)",
             ] {
-                let error = await expectPostgresError(.timeout) {
-                    try await client.query(SQL(unsafeRaw: text), timeout: .milliseconds(300))
+                let error = await expectTimeoutOfRunningStatement { timeout in
+                    try await client.query(SQL(unsafeRaw: text), timeout: timeout)
                 }
                 #expect(error?.mayHaveTakenEffect == false && error?.sqlState == .queryCanceled)
                 #expect(error?.message == "The statement timed out and was cancelled")

@@ -92,8 +92,13 @@ struct ClientTransactionTests {
                 let error = await expectPostgresError(.transactionAborted) {
                     try await client.withTransaction { _ in
                         if !isLibrarys { try await client.query("SET LOCAL statement_timeout = 50") }
-                        _ = try? await client.query(
-                            "SELECT pg_sleep(600)", timeout: isLibrarys ? .milliseconds(50) : nil)
+                        if isLibrarys {
+                            await expectTimeoutOfRunningStatement { timeout in
+                                try await client.query("SELECT pg_sleep(600)", timeout: timeout)
+                            }
+                        } else {
+                            _ = try? await client.query("SELECT pg_sleep(600)")
+                        }
                         let later = await expectPostgresError(.transactionAborted) { try await insert(2, client) }
                         #expect(
                             later?.message.contains(isLibrarys ? "timed out" : "statement timeout") == true)
