@@ -25,8 +25,9 @@ func eventually(
     Issue.record(comment(), sourceLocation: sourceLocation)
 }
 
-/// The error of a statement that its timeout stops while the server runs it. On a busy machine, the first timeouts may
-/// be over before the statement is sent.
+/// The error of a statement that its timeout stops while the server runs it.
+///
+/// On a busy machine, the first timeouts may be over before the statement is sent.
 @discardableResult
 func expectTimeoutOfRunningStatement(
     sourceLocation: SourceLocation = #_sourceLocation, _ query: (_ timeout: Duration) async throws -> Void

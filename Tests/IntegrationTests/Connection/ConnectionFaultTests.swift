@@ -1,5 +1,6 @@
 import KindredPostgres
 import KindredTesting
+import Synchronization
 import Testing
 
 @Suite(.database("CREATE TABLE note (id bigint PRIMARY KEY)"))
@@ -86,24 +87,50 @@ struct ConnectionFaultTests {
         }
     }
 
-    @Test("L2: everybody on a killed connection is told") func everybodyOnAKilledConnectionIsTold() async throws {
-        try await withClient(maximumConnections: 1) { client in
-            try await withClient { other in
-                let pid = try await processID(client)
-                let slow = Task { try await client.query("SELECT pg_sleep(600)") }
-                try await eventually("the statement runs") {
-                    try await runningCount(other, "SELECT pg_sleep") == 1
-                }
-                // Each runs until it waits: it is in the pipeline then.
-                let behind = (0..<5).map { number in
-                    Task.immediate { try await client.query("SELECT \(number)") }
-                }
-                try await kill([pid], over: other)
-                await expectPostgresError(.connectionLost) { _ = try await slow.value }
-                for task in behind { await expectPostgresError(.connectionLost) { _ = try await task.value } }
-                #expect(try await client.query("SELECT 7")[0][0] == 7)
-            }
+    @Test(
+        "L2: all statements on a killed connection fail, and the ones that were not sent go to the next",
+        arguments: [true, false])
+    func statementsOnAKilledConnectionFail(areProgrammed: Bool) async throws {
+        let proxy = try FaultProxy()
+        defer { proxy.stop() }
+        var configuration = proxy.configuration
+        configuration.pool.maximumConnections = 1
+        let client = try await PostgresClient.connect(configuration)
+        @Sendable func run(_ text: String) async throws -> QueryResult {
+            try await client.execute(SQL(unsafeRaw: text).statement(isProgrammed: areProgrammed))
         }
+        try await withClient { other in
+            let pid = try await processID(client)
+            let slow = Task { try await run("SELECT pg_sleep(600)") }
+            try await eventually("the statement runs") {
+                try await runningCount(other, "SELECT pg_sleep") == 1
+            }
+            let sent = Mutex<[UInt8]>([])
+            proxy.set { direction, bytes in
+                if direction == .toServer { sent.withLock { $0 += bytes } }
+                return .forward
+            }
+            let texts = (0..<5).map { "SELECT 'behind \($0)'" }
+            let behind = texts.map { text in Task { try await run(text) } }
+            if areProgrammed {
+                // They wait until the session can be put back.
+                try await Task.sleep(for: .milliseconds(50))
+                #expect(sent.withLock { $0 }.isEmpty)
+            } else {
+                try await eventually("all are sent") { texts.allSatisfy { contains(sent.withLock { $0 }, $0) } }
+            }
+            try await kill([pid], over: other)
+            await expectPostgresError(.connectionLost) { _ = try await slow.value }
+            for task in behind {
+                if areProgrammed {
+                    #expect(try await task.value.count == 1)
+                } else {
+                    await expectPostgresError(.connectionLost) { _ = try await task.value }
+                }
+            }
+            #expect(try await client.query("SELECT 7")[0][0] == 7)
+        }
+        await client.close()
     }
 
     @Test("C1: a server that is down is a clear error at once") func aServerThatIsDownIsAClearErrorAtOnce() async throws
