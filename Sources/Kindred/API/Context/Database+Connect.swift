@@ -99,7 +99,7 @@ extension Database {
         _ body: (DatabaseContext) async throws -> T
     ) async rethrows -> T {
         let context = makeContext(faulting: faulting)
-        defer { context.rollback() }
+        defer { context.core.rollback() }
         return try await body(context)
     }
 

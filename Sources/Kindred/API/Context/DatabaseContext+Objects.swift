@@ -17,7 +17,7 @@ extension DatabaseContext {
         _ values: [String: (any PropertyValue)?] = [:], fileID: String = #fileID, line: Int = #line
     ) async throws -> DatabaseObject {
         return try await client.called(at: fileID, line) {
-            let entity = try runtime.entity(named: entityName)
+            let entity = try core.runtime.entity(named: entityName)
             guard !entity.entity.isReadOnly else {
                 throw entity.notWritable
             }
@@ -36,11 +36,11 @@ extension DatabaseContext {
                     throw keptAway(entity)
                 }
                 // A known object, whose row is gone by other ways, shows the new one; a rollback puts its state back.
-                let known = liveObject(entity, key)
-                let object = try object(from: result, row: 0, of: entity, askedAt: tick())
-                if object !== known { journal?.recordCreated(object) }
-                noteRow(object.storedRow, of: entity, object.key)
-                countNew(object.storedRow, of: entity)
+                let known = core.liveObject(entity, key)
+                let object = try core.object(from: result, row: 0, of: entity, askedAt: core.tick())
+                if object !== known { core.journal?.recordCreated(object) }
+                core.noteRow(object.storedRow, of: entity, object.key)
+                core.countNew(object.storedRow, of: entity)
                 return object
             }
         }
@@ -61,7 +61,7 @@ extension DatabaseContext {
     /// Throws `KindredError` `.invalidObjectID` if the text is not such a URI, `.notFound` if there is no such row.
     public func object(with uri: String, fileID: String = #fileID, line: Int = #line) async throws -> DatabaseObject {
         return try await client.called(at: fileID, line) {
-            try await object(with: try ObjectID(uri: uri, schema: runtime))
+            try await object(with: try ObjectID(uri: uri, schema: core.runtime))
         }
     }
 }

@@ -45,14 +45,14 @@ extension DatabaseContext {
         _ sql: SQL, as entityName: String, fileID: String = #fileID, line: Int = #line
     ) async throws -> [DatabaseObject] {
         try await client.called(at: fileID, line) {
-            try await objects(of: try runtime.entity(named: entityName), sql)
+            try await objects(of: try core.runtime.entity(named: entityName), sql)
         }
     }
 
     private func objects(of entity: EntityRuntime, _ sql: SQL) async throws -> [DatabaseObject] {
-        let askedAt = beginReading()
+        let askedAt = core.beginReading()
         do {
-            return try objects(
+            return try core.objects(
                 from: try await client.query(try entity.selecting(from: sql)), of: entity, askedAt: askedAt)
         } catch let error as PostgresError where error.sqlState == .undefinedColumn {
             let hidden = entity.entity.attributes.filter(\.isHidden).map { " and b.\($0.name)" }.joined()

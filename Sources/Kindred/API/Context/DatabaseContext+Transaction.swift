@@ -85,10 +85,10 @@ extension Database {
         guard client.isInTransaction, let outer = TransactionJournal.current(of: self) else {
             let turns = ContextTurns()
             defer { turns.end() }
-            if let context { try await turns.acquire(context) }
+            if let context { try await turns.acquire(context.core) }
             return try await transaction(options, within: nil, turns: turns, at: place, body)
         }
-        if let context { try await outer.turns.acquire(context) }
+        if let context { try await outer.turns.acquire(context.core) }
         // Takes the write lock first: a sibling's write that held it while waiting for the savepoint's end would
         // deadlock with this one.
         return try await outer.writeLock.withLock {

@@ -26,7 +26,7 @@ extension DatabaseObject {
                 let position = try patchedPosition(key)
                 guard allowed?.contains(position) ?? true else { throw runtime.notAllowed(key, keys ?? []) }
                 guard staged[position] == nil else { throw runtime.givenTwice(position, key) }
-                let value = try runtime.value(of: tree, at: position, context.types)
+                let value = try runtime.value(of: tree, at: position, context.core.types)
                 if isUnchangedKey(value, at: position) { continue }
                 if !isInserted, runtime.key.contains(position) { throw runtime.fixedKey(position, key) }
                 let cells = try cells(value, at: position)

@@ -6,8 +6,8 @@ extension ToMany {
     ///
     /// Sends nothing. Within `#Predicate` it means all members in the database.
     public var loaded: [Member] {
-        guard !owner.isDeleted, let known, let members = context.loadedMembers(of: known, owner: owner),
-            let objects = context.objects(members, of: known.destination)
+        guard !owner.isDeleted, let known, let members = context.core.loadedMembers(of: known, owner: owner),
+            let objects = context.core.objects(members, of: known.destination)
         else { return [] }
         return (try? typed(objects)) ?? []
     }

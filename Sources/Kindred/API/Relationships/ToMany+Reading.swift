@@ -31,8 +31,8 @@ extension ToMany {
             let (context, relationship) = (context, try relationship)
             try owner.requireLive(try await context.source(of: relationship, from: owner).status)
             if relationship.isComparedByServer { try await context.compareStagedKeys(relationship, of: owner) }
-            if let loaded = context.loadedMembers(of: relationship, owner: owner) { return loaded.count }
-            if context.stagedChange(relationship, of: owner) != nil { return try await objects.count }
+            if let loaded = context.core.loadedMembers(of: relationship, owner: owner) { return loaded.count }
+            if context.core.stagedChange(relationship, of: owner) != nil { return try await objects.count }
             return try await context.countMembers(of: relationship, owner: owner, at: place)
         }
     }
@@ -43,8 +43,8 @@ extension ToMany {
             let (context, relationship) = (context, try relationship)
             try owner.requireLive(try await context.source(of: relationship, from: owner).status)
             if relationship.isComparedByServer { try await context.compareStagedKeys(relationship, of: owner) }
-            if let loaded = context.loadedMembers(of: relationship, owner: owner) { return loaded.count == 0 }
-            if context.stagedChange(relationship, of: owner) != nil { return try await objects.isEmpty }
+            if let loaded = context.core.loadedMembers(of: relationship, owner: owner) { return loaded.count == 0 }
+            if context.core.stagedChange(relationship, of: owner) != nil { return try await objects.isEmpty }
             return try await !context.hasMembers(of: relationship, owner: owner, at: place)
         }
     }
@@ -60,8 +60,8 @@ extension ToMany {
                 let key = object.key
             else { return false }
             if relationship.isComparedByServer { try await context.compareStagedKeys(relationship, of: owner) }
-            if let isLoaded = context.isLoadedMember(key, of: relationship, owner: owner) { return isLoaded }
-            if let change = context.stagedChange(relationship, of: owner) {
+            if let isLoaded = context.core.isLoadedMember(key, of: relationship, owner: owner) { return isLoaded }
+            if let change = context.core.stagedChange(relationship, of: owner) {
                 if change.joined.contains(where: { $0 === object }) { return true }
                 if change.left.contains(key) { return false }
             }

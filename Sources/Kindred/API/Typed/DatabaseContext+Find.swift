@@ -30,7 +30,7 @@ extension DatabaseContext {
         _ entityName: String, _ key: any PropertyValue..., fileID: String = #fileID, line: Int = #line
     ) async throws -> DatabaseObject? {
         try await client.called(at: fileID, line) {
-            try await find(try runtime.entity(named: entityName), key)
+            try await find(try core.runtime.entity(named: entityName), key)
         }
     }
 
@@ -68,7 +68,7 @@ extension DatabaseContext {
         _ entityName: String, _ keys: [Key], fileID: String = #fileID, line: Int = #line
     ) async throws -> [DatabaseObject] {
         try await client.called(at: fileID, line) {
-            let entity = try runtime.entity(named: entityName)
+            let entity = try core.runtime.entity(named: entityName)
             return try await find(entity, keys: keys.map { try entity.keyParts($0) })
         }
     }
@@ -80,7 +80,7 @@ extension DatabaseContext {
         _ entityName: String, _ keys: [[any PropertyValue]], fileID: String = #fileID, line: Int = #line
     ) async throws -> [DatabaseObject] {
         try await client.called(at: fileID, line) {
-            let entity = try runtime.entity(named: entityName)
+            let entity = try core.runtime.entity(named: entityName)
             return try await find(entity, keys: keys.map { try $0.map { try $0.propertyContent } })
         }
     }

@@ -76,15 +76,15 @@ extension DatabaseContext {
     }
 
     func entity(of type: any TypedObject.Type) throws -> EntityRuntime {
-        let name = runtime.classes.entity(of: type)
-        guard let entity = runtime[name] else {
+        let name = core.runtime.classes.entity(of: type)
+        guard let entity = core.runtime[name] else {
             throw KindredError(
                 .unknownEntity,
                 "The database has no entity \(name) for the class \(type)",
                 entity: name.description
             )
         }
-        guard let known = runtime.classes[name], known == type else { throw entity.unregistered(type) }
+        guard let known = core.runtime.classes[name], known == type else { throw entity.unregistered(type) }
         return entity
     }
 }

@@ -56,7 +56,7 @@ final class RegisteredHooks: Sendable {
     }
 }
 
-extension DatabaseContext {
+extension ContextCore {
     /// Calls `awakeFromFetch` for new objects of a result; runs without any lock.
     func awake(_ objects: [DatabaseObject], of entity: EntityRuntime) {
         let hooks = database.registeredHooks.hooks(for: entity)
@@ -87,7 +87,7 @@ extension DatabaseContext {
     }
 }
 
-extension DatabaseContext {
+extension ContextCore {
     /// Whether rows of an entity have a hook to call before their deletion.
     func hasDeletionHook(_ entity: EntityRuntime) -> Bool {
         entity.layout?.preparesItsDeletion == true

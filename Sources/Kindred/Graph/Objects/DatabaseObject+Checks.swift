@@ -2,9 +2,9 @@ import KindredPostgres
 import KindredSchema
 
 // Checks whether an object can be used, and the errors if not.
-extension DatabaseContext {
+extension ContextCore {
     func requireOwn(_ object: DatabaseObject) throws {
-        guard object.core !== core else { return }
+        guard object.core !== self else { return }
         throw KindredError(
             .foreignContext,
             "\(object) belongs to another context",

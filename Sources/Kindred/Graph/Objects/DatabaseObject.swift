@@ -186,7 +186,7 @@ extension DatabaseObject: CustomStringConvertible {
 extension DatabaseObject {
     /// Marks the object as being deleted.
     func markDeleting() {
-        context.journal?.record(self)
+        core.journal?.record(self)
         withState { if $0.status == .persistent { $0.status = .deleting } }
     }
 }

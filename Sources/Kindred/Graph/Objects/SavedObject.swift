@@ -108,7 +108,7 @@ struct SavedObject: Sendable {
             guard let value = try values[referenced] else {
                 throw destination.lacksReferencedValue(referenced, relationship.model.name)
             }
-            try cells.set(value, at: column, of: entity, object.context.types)
+            try cells.set(value, at: column, of: entity, object.core.types)
         }
         let wanted = row.replacing(cells)
         for column in foreignKey where !row.hasSameBytes(as: wanted, at: column) {

@@ -27,7 +27,7 @@ extension DatabaseObject {
     ///
     /// A new object is discarded: from then on it refuses use, as a deleted one does. Sends nothing.
     public func rollback() {
-        context.rollback([self])
+        core.rollback([self])
     }
 
     /// Stages a value for an attribute, to be written by `save()`; reads see it at once.
@@ -97,7 +97,8 @@ extension DatabaseObject {
     func stage(_ cells: RowCells) {
         let isInForeignKey = cells.columns.contains { !runtime.movedSlots[$0].isEmpty }
         let context = isInForeignKey ? context : core.contextForValue
-        context.changeStaging(of: self) { state in
+        defer { withExtendedLifetime(context) {} }
+        core.changeStaging(of: self) { state in
             var staging = state.stagingToChange
             if !staging.problems.isEmpty {
                 for position in cells.columns { staging.problems[entity.attributes[position].name] = nil }
@@ -108,7 +109,7 @@ extension DatabaseObject {
                     staging.problems[entity.attributes[position].name] = runtime.tooLarge(position)
                 }
             } else {
-                let inFlight = context.columnsInFlight(staging, of: runtime)
+                let inFlight = core.columnsInFlight(staging, of: runtime)
                 staging.unlink(cells.columns, in: runtime)
                 state.setCells(cells, &staging, inFlight)
             }
@@ -121,7 +122,7 @@ extension DatabaseObject {
         let problem =
             error as? KindredError
             ?? KindredError(.wrongType, "\(runtime.name).\(key): \(error)", entity: runtime.name.description, key: key)
-        context.changeStaging(of: self) { state in
+        core.changeStaging(of: self) { state in
             var staging = state.stagingToChange
             staging.problems[key] = problem
             state.staging = staging
@@ -151,10 +152,10 @@ extension ObjectState {
     }
 }
 
-extension DatabaseContext {
+extension ContextCore {
     /// The columns that a running save may be writing: setting them back to the stored values is a change, too.
     func columnsInFlight(_ staging: Staging, of entity: EntityRuntime) -> ColumnSet {
-        if core.saves.load(ordering: .acquiring) == 0 { return [] }
+        if saves.load(ordering: .acquiring) == 0 { return [] }
         return staging.destinations.keys.reduce(into: staging.columns) { columns, slot in
             columns.formUnion(ColumnSet(entity.relationships[slot].ownColumns))
         }

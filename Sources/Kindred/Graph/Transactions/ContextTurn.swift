@@ -33,55 +33,26 @@ final class ContextTurn: Sendable {
 /// The contexts whose turn a transaction holds until its end.
 final class ContextTurns: Sendable {
     /// Nil after the end.
-    private let contexts = RankedMutex<[DatabaseContext]?>([], .leaf)
+    private let cores = RankedMutex<[ContextCore]?>([], .leaf)
 
     /// Waits for the turn to change a context, unless the transaction holds it.
     ///
     /// A task that outlives the transaction takes no turn; its statements are refused.
-    func acquire(_ context: DatabaseContext) async throws {
-        let isKnown = contexts.withLock { contexts in contexts.map { $0.contains { $0 === context } } ?? true }
-        guard !isKnown, try await context.core.turn.acquire(for: self, within: context.turnTimeout) else { return }
-        let hasEnded = contexts.withLock { contexts in
-            contexts?.append(context)
-            return contexts == nil
+    func acquire(_ core: ContextCore) async throws {
+        let isKnown = cores.withLock { cores in cores.map { $0.contains { $0 === core } } ?? true }
+        guard !isKnown, try await core.turn.acquire(for: self, within: core.database.turnTimeout) else { return }
+        let hasEnded = cores.withLock { cores in
+            cores?.append(core)
+            return cores == nil
         }
-        if hasEnded { context.core.turn.end() }
+        if hasEnded { core.turn.end() }
     }
 
     func end() {
-        let taken = contexts.withLock { contexts in
-            defer { contexts = nil }
-            return contexts ?? []
+        let taken = cores.withLock { cores in
+            defer { cores = nil }
+            return cores ?? []
         }
-        for context in taken { context.core.turn.end() }
-    }
-}
-
-/// A write outside transactions, as the holder of a turn.
-private final class SingleWrite: Sendable {}
-
-extension DatabaseContext {
-    /// The longest time that a task waits for its turn.
-    var turnTimeout: Duration { database.turnTimeout }
-
-    /// Runs a write and its changes to memory, in the task's turn, before the next write of the same scope.
-    func write<T>(_ body: () async throws -> T) async throws -> T {
-        guard runtime.countLimits == nil || CountedWrite.isRunning else {
-            return try await CountedWrite.$isRunning.withValue(true) { try await write(body) }
-        }
-        if let journal {
-            try await journal.turns.acquire(self)
-            return try await journal.writeLock.withLock {
-                defer { noteViewsOutdated() }
-                return try await body()
-            }
-        }
-        _ = try await core.turn.acquire(for: SingleWrite(), within: turnTimeout)
-        defer {
-            // Also after an error: the server may have carried out the statement.
-            noteViewsOutdated()
-            core.turn.end()
-        }
-        return try await body()
+        for core in taken { core.turn.end() }
     }
 }

@@ -47,7 +47,7 @@ struct RunningJournals: ~Copyable, Sendable {
     }
 }
 
-extension DatabaseContext {
+extension ContextCore {
     /// Changes an object's state; a rollback of the task's transaction takes the change back.
     ///
     /// The states in journals of other tasks' transactions change alike, so that their rollback keeps the change.
@@ -62,6 +62,6 @@ extension DatabaseContext {
         // Rows read before anything was written stay after a rollback.
         let own = isRead ? writing : journal
         own?.record(object)
-        return core.journals.applying(of: object, by: own, isRead: isRead, body, run)
+        return journals.applying(of: object, by: own, isRead: isRead, body, run)
     }
 }

@@ -51,18 +51,18 @@ final class TransactionJournal: Sendable {
     }
 
     private struct Entries {
-        /// The contexts of the recorded objects, which know the journal.
+        /// The contexts of the recorded objects, which know the journal. Held, so that they keep their unsaved changes.
         var contexts: [DatabaseContext] = []
         var before: [ObjectIdentifier: (object: DatabaseObject, state: ObjectState)] = [:]
         /// New objects stored while `before` was empty, so that later entries in `before` lose to these.
         var stored: [ArraySlice<SavedObject>] = []
         var created: [DatabaseObject] = []
         var fetched: [WeakObject] = []
-        var rows: [(context: DatabaseContext, entity: EntityRuntime, key: ObjectKey, row: NewerRow?)] = []
-        var losses: [(context: DatabaseContext, entity: EntityRuntime, time: UInt64, before: LostRows)] = []
-        var pairs: [StagedPair: (context: DatabaseContext, entry: StagedChanges.PairEntry?)] = [:]
+        var rows: [(core: ContextCore, entity: EntityRuntime, key: ObjectKey, row: NewerRow?)] = []
+        var losses: [(core: ContextCore, entity: EntityRuntime, time: UInt64, before: LostRows)] = []
+        var pairs: [StagedPair: (core: ContextCore, entry: StagedChanges.PairEntry?)] = [:]
         /// Owners whose members are counted at the end, as some came or went.
-        var counted: [ObjectIdentifier: (context: DatabaseContext, ends: Set<StagedLinks.End>)] = [:]
+        var counted: [ObjectIdentifier: (core: ContextCore, ends: Set<StagedLinks.End>)] = [:]
 
         /// Merges later entries, which lose to earlier ones; leaves `later` undefined.
         ///
@@ -80,7 +80,11 @@ final class TransactionJournal: Sendable {
             // A rollback undoes these in reverse order.
             rows += later.rows
             losses += later.losses
-            counted.merge(later.counted) { ($0.context, $0.ends.union($1.ends)) }
+            counted.merge(later.counted) { ($0.core, $0.ends.union($1.ends)) }
+        }
+
+        func holds(_ core: ContextCore) -> Bool {
+            contexts.last?.core === core || contexts.contains { $0.core === core }
         }
 
         /// Expands `stored` into entries in `before`.
@@ -121,13 +125,8 @@ final class TransactionJournal: Sendable {
 
     /// Records objects' states before their first change.
     func record(_ objects: some Collection<DatabaseObject>) {
-        guard let first = objects.first else { return }
-        // Before the lock: a context may have to be made. Nearly always there is but one.
-        let context = first.context
-        let others = objects.filter { $0.core !== context.core }.map(\.context)
+        for object in objects { touch(object.core) }
         entries.withLock { entries in
-            enter(context, &entries)
-            for context in others { enter(context, &entries) }
             if objects.count > 1 { entries.before.reserveCapacity(entries.before.count + objects.count) }
             for object in objects {
                 // `default` in one look-up: an existing entry stays.
@@ -139,27 +138,28 @@ final class TransactionJournal: Sendable {
 
     /// Records new objects that are being stored, each with its state when its statement was made.
     func record(stored saved: ArraySlice<SavedObject>) {
-        let context = saved.first?.object.context
+        if let first = saved.first { touch(first.object.core) }
         let isRecorded = entries.withLock { entries in
             guard entries.before.isEmpty, saved.allSatisfy(\.hasOnlyRowAndStaging) else { return false }
-            if let context { enter(context, &entries) }
             entries.stored.append(saved)
             return true
         }
         if !isRecorded { record(saved.lazy.map(\.object)) }
     }
 
-    /// Registers the journal with a context, before the first of its objects is recorded.
-    private func enter(_ context: DatabaseContext, _ entries: inout Entries) {
-        if entries.contexts.last === context || entries.contexts.contains(where: { $0 === context }) { return }
-        entries.contexts.append(context)
-        if let enclosing { enclosing.touch(context) } else { context.begin(scope) }
-        context.core.journals.insert(self)
+    /// Registers the journal with a context, before the first change of it or of its objects is recorded.
+    func touch(_ core: ContextCore) {
+        if entries.withLock({ $0.holds(core) }) { return }
+        // Outside of the lock: a context may have to be made.
+        let context = core.context
+        entries.withLock { enter(context, &$0) }
     }
 
-    /// Records that a context changes, without any of its objects.
-    func touch(_ context: DatabaseContext) {
-        entries.withLock { enter(context, &$0) }
+    private func enter(_ context: DatabaseContext, _ entries: inout Entries) {
+        if entries.holds(context.core) { return }
+        entries.contexts.append(context)
+        if let enclosing { enclosing.touch(context.core) } else { context.core.begin(scope) }
+        context.core.journals.insert(self)
     }
 
     /// Changes the recorded state of an object; returns its stored row, nil if none is recorded.
@@ -177,17 +177,18 @@ final class TransactionJournal: Sendable {
     }
 
     /// The contexts that have changed.
-    var contexts: [DatabaseContext] { entries.withLock { $0.contexts } }
+    var cores: [ContextCore] { entries.withLock { $0.contexts.map(\.core) } }
 
     /// Called when the transaction was committed.
     func commit() { finish() }
 
     /// Ends the journal: nothing will be restored any more.
     private func finish() {
-        for context in contexts { context.core.journals.remove(self) }
+        let cores = cores
+        for core in cores { core.journals.remove(self) }
         guard scope.root === scope else { return }
         scope.end()
-        for context in contexts { context.end(scope) }
+        for core in cores { core.end(scope) }
     }
 
     /// The objects that were changed, except objects created inside.
@@ -201,11 +202,8 @@ final class TransactionJournal: Sendable {
 
     /// Records an object whose row the transaction stored.
     func recordCreated(_ object: DatabaseObject) {
-        let context = object.context
-        entries.withLock { entries in
-            enter(context, &entries)
-            entries.created.append(object)
-        }
+        touch(object.core)
+        entries.withLock { $0.created.append(object) }
     }
 
     /// Records objects first read after a write, because they may show rows that a rollback undoes.
@@ -214,31 +212,27 @@ final class TransactionJournal: Sendable {
     }
 
     /// Records the former note on the newer row of a key without an object.
-    func recordNewerRow(_ row: NewerRow?, _ entity: EntityRuntime, _ key: ObjectKey, in context: DatabaseContext) {
-        entries.withLock { entries in
-            enter(context, &entries)
-            entries.rows.append((context, entity, key, row))
-        }
+    func recordNewerRow(_ row: NewerRow?, _ entity: EntityRuntime, _ key: ObjectKey, in core: ContextCore) {
+        touch(core)
+        entries.withLock { $0.rows.append((core, entity, key, row)) }
     }
 
     /// Records the former note on an entity's untracked loss.
-    func recordLostRows(_ before: LostRows, _ entity: EntityRuntime, at time: UInt64, in context: DatabaseContext) {
-        entries.withLock { entries in
-            enter(context, &entries)
-            entries.losses.append((context, entity, time, before))
-        }
+    func recordLostRows(_ before: LostRows, _ entity: EntityRuntime, at time: UInt64, in core: ContextCore) {
+        touch(core)
+        entries.withLock { $0.losses.append((core, entity, time, before)) }
     }
 
     /// Records that an owner's members came or went.
-    func count(_ relationship: RelationshipRuntime, _ owner: ObjectKey, in context: DatabaseContext) {
+    func count(_ relationship: RelationshipRuntime, _ owner: ObjectKey, in core: ContextCore) {
         let end = StagedLinks.End(relationship: relationship, owner: owner)
         _ = entries.withLock { entries in
-            entries.counted[ObjectIdentifier(context), default: (context, [])].ends.insert(end)
+            entries.counted[ObjectIdentifier(core), default: (core, [])].ends.insert(end)
         }
     }
 
     /// Takes the owners whose members are to be counted.
-    func takeCounted() -> [(context: DatabaseContext, ends: Set<StagedLinks.End>)] {
+    func takeCounted() -> [(core: ContextCore, ends: Set<StagedLinks.End>)] {
         entries.withLock { entries in
             defer { entries.counted = [:] }
             return Array(entries.counted.values)
@@ -246,10 +240,10 @@ final class TransactionJournal: Sendable {
     }
 
     /// Records before the first change whether and where a pair was staged.
-    func record(_ pair: StagedPair, in context: DatabaseContext) {
-        let entry = context.core.staged.withLock { $0.entry(of: pair) }
+    func record(_ pair: StagedPair, in core: ContextCore) {
+        let entry = core.staged.withLock { $0.entry(of: pair) }
         entries.withLock { entries in
-            if entries.pairs[pair] == nil { entries.pairs[pair] = (context, entry) }
+            if entries.pairs[pair] == nil { entries.pairs[pair] = (core, entry) }
         }
     }
 
@@ -280,37 +274,35 @@ final class TransactionJournal: Sendable {
             return entries
         }
         let fetched = entries.fetched.compactMap(\.object)
-        var contexts = entries.contexts
-        for object in fetched where !contexts.contains(where: { $0.core === object.core }) {
-            contexts.append(object.context)
-        }
+        var cores = entries.contexts.map(\.core)
+        for object in fetched where !cores.contains(where: { $0 === object.core }) { cores.append(object.core) }
         defer {
-            for context in contexts {
-                if isUnknown { context.forgetAllNotes() }
-                context.noteUndone()
+            for core in cores {
+                if isUnknown { core.forgetAllNotes() }
+                core.noteUndone()
             }
             finish()
         }
-        for (context, entity, key, row) in entries.rows.reversed() {
-            context.withMap { $0.setNewerRow(row, entity, key) }
+        for (core, entity, key, row) in entries.rows.reversed() {
+            core.withMap { $0.setNewerRow(row, entity, key) }
         }
-        for (context, entity, time, before) in entries.losses.reversed() {
-            context.withMap { $0.undoLostRows(entity, at: time, before) }
+        for (core, entity, time, before) in entries.losses.reversed() {
+            core.withMap { $0.undoLostRows(entity, at: time, before) }
         }
         let created = Set(entries.created)
         for (pair, before) in entries.pairs {
-            before.context.core.staged.withLock { $0.put(pair, before.entry) }
+            before.core.staged.withLock { $0.put(pair, before.entry) }
         }
         putBack(entries.before.values.map(\.object).filter { !created.contains($0) })
         // After the others, which no longer refer to them: changes staged instead stay.
         for (_, new) in Dictionary(grouping: created.filter(\.isInserted), by: { ObjectIdentifier($0.context) }) {
-            new[0].context.rollback(Set(new))
+            new[0].core.rollback(Set(new))
         }
         if isUnknown {
             for (object, _) in entries.before.values where !created.contains(object) { object.markStale() }
             for object in entries.created { try settle(object) }
         } else {
-            for object in created { try object.context.applyDelete(object, isUndone: true) }
+            for object in created { try object.core.applyDelete(object, isUndone: true) }
         }
         // Includes recorded objects: their recorded state was read inside.
         for object in fetched where !created.contains(object) { try settle(object) }
@@ -318,29 +310,28 @@ final class TransactionJournal: Sendable {
 
     /// Marks an object that was first seen inside as stale; as deleted if its key is another object's again.
     private func settle(_ object: DatabaseObject) throws {
-        let context = object.context
-        guard let key = object.key, let other = context.liveObject(object.runtime, key), other !== object else {
+        let core = object.core
+        guard let key = object.key, let other = core.liveObject(object.runtime, key), other !== object else {
             return object.markStale()
         }
-        try context.applyDelete(object, isUndone: true)
+        try core.applyDelete(object, isUndone: true)
     }
 
     /// Restores objects' recorded states, and their places in the identity map.
     private func putBack(_ objects: [DatabaseObject]) {
         let restored = objects.compactMap { object in putBack(object).map { (object, $0.undone, $0.state) } }
         // All of them leave their places before the first takes its former one: keys may have changed hands.
-        for (object, undone, _) in restored { object.context.leave(object, undone) }
-        var contexts: [ObjectIdentifier: DatabaseContext] = [:]
+        for (object, undone, _) in restored { object.core.leave(object, undone) }
+        var cores: [ObjectIdentifier: ContextCore] = [:]
         for (object, undone, state) in restored {
-            object.context.enter(object, from: undone, to: state, in: scope.outer)
-            if state.status == .inserted { contexts[ObjectIdentifier(object.context)] = object.context }
+            object.core.enter(object, from: undone, to: state, in: scope.outer)
+            if state.status == .inserted { cores[ObjectIdentifier(object.core)] = object.core }
         }
-        for context in contexts.values { context.core.staged.withLock { $0.sortNew() } }
+        for core in cores.values { core.staged.withLock { $0.sortNew() } }
     }
 
     /// Restores an object's recorded state; returns its state before and after.
     private func putBack(_ object: DatabaseObject) -> (undone: ObjectState, state: ObjectState)? {
-        let context = object.context
         // Under the lock of recorded states, so that a concurrent change applies to one or the other.
         return entries.withLock { entries in
             guard let state = entries.before[ObjectIdentifier(object)]?.state else { return nil }
@@ -348,7 +339,7 @@ final class TransactionJournal: Sendable {
                 let undone = current
                 current = state
                 // Answers read inside the failed transaction are stale.
-                current.changed(at: context.tick())
+                current.changed(at: object.core.tick())
                 // Relationships loaded outside stay, unless they were loaded by other keys.
                 let finding = object.runtime.findingColumns
                 let isFoundAlike = finding.allSatisfy { undone.storedRow.hasSameBytes(as: state.storedRow, at: $0) }
@@ -359,7 +350,7 @@ final class TransactionJournal: Sendable {
     }
 }
 
-extension DatabaseContext {
+extension ContextCore {
     /// Removes an object from the key that it had in an undone scope.
     fileprivate func leave(_ object: DatabaseObject, _ undone: ObjectState) {
         guard let key = undone.key(object.runtime) else { return }
@@ -387,7 +378,7 @@ extension DatabaseObject {
     /// Marks a stored row that may have been undone: it is read again before it is used.
     fileprivate func markStale() {
         guard !runtime.key.isEmpty else { return }
-        let time = context.tick()
+        let time = core.tick()
         withState { state in
             guard state.status == .persistent || state.status == .deleting else { return }
             state.isStale = true

@@ -6,7 +6,7 @@ extension DatabaseContext {
     /// The object of an ID: from memory, or by one SELECT by key.
     func identified(_ id: ObjectID) async throws -> DatabaseObject {
         guard !id.isTemporary else { throw KindredError(.invalidObjectID, of: id) }
-        guard let entity = runtime[id.entity], let key = entity.key(of: id) else {
+        guard let entity = core.runtime[id.entity], let key = entity.key(of: id) else {
             throw KindredError(
                 .invalidObjectID,
                 "This database has no \(id): no such entity, key or table",
@@ -20,17 +20,17 @@ extension DatabaseContext {
     func refresh(_ object: DatabaseObject) async throws {
         try object.requireLive()
         let key = try object.requireKey()
-        noteRefreshed(object)
+        core.noteRefreshed(object)
         guard try await fetch(object.runtime, key) === object else {
-            try applyDelete(object)
-            throw gone([object])
+            try core.applyDelete(object)
+            throw core.gone([object])
         }
         object.withState { $0.acceptStoredVersion() }
     }
 
     /// `SELECT … WHERE key`: the object, refreshed if it is known.
     func fetch(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> DatabaseObject? {
-        let askedAt = now
+        let askedAt = core.now
         if let lookups = entity.lookups,
             let place = lookups.enter(for: key, of: entity, client, isBound: client.isBound)
         {
@@ -40,11 +40,13 @@ extension DatabaseContext {
                 $0.map { $0.position == nil ? 0 : 1 }
             }
             if let found {
-                return try found.position.map { try object(from: found.result, row: $0, of: entity, askedAt: askedAt) }
+                return try found.position.map {
+                    try core.object(from: found.result, row: $0, of: entity, askedAt: askedAt)
+                }
             }
         }
         let result = try await selectAlone(entity, key)
-        return result.count == 0 ? nil : try object(from: result, row: 0, of: entity, askedAt: askedAt)
+        return result.count == 0 ? nil : try core.object(from: result, row: 0, of: entity, askedAt: askedAt)
     }
 
     /// Sends a look-up of its own; the entity counts it if its look-ups can share statements.
@@ -65,20 +67,20 @@ extension DatabaseContext {
         var found: [ObjectKey: DatabaseObject] = [:]
         var stale: [ObjectKey: DatabaseObject] = [:]
         for key in keys {
-            guard let object = liveObject(entity, key) else { continue }
+            guard let object = core.liveObject(entity, key) else { continue }
             if object.isStale { stale[key] = object } else { found[key] = object }
         }
         let missing = keys.filter { found[$0] == nil }
         var others: [DatabaseObject] = []
         if !missing.isEmpty {
-            let askedAt = now
+            let askedAt = core.now
             let result = try await client.execute(try entity.select(missing), for: entity.name)
-            for object in try objects(from: result, of: entity, askedAt: askedAt) {
+            for object in try core.objects(from: result, of: entity, askedAt: askedAt) {
                 // The server may find rows by keys that it treats as equal, but that differ here.
                 if let key = object.key, seen.contains(key) { found[key] = object } else { others.append(object) }
             }
         }
-        for (key, object) in stale where found[key] == nil { try applyDelete(object) }
+        for (key, object) in stale where found[key] == nil { try core.applyDelete(object) }
         return keys.compactMap { found[$0] } + others
     }
 
@@ -86,7 +88,7 @@ extension DatabaseContext {
         guard let key = try key(of: entity, values.map { try $0.propertyContent }) else { return nil }
         let identity = entity.identity(key)
         guard entity.rowTable != nil else { return try await found(entity, key, as: identity) }
-        if let object = liveObject(entity, identity), !object.isStale { return object }
+        if let object = core.liveObject(entity, identity), !object.isStale { return object }
         return try await findFirst(entity, [key]).first
     }
 
@@ -94,10 +96,10 @@ extension DatabaseContext {
     private func found(
         _ entity: EntityRuntime, _ key: ObjectKey, as identity: ObjectKey
     ) async throws -> DatabaseObject? {
-        let known = liveObject(entity, identity)
+        let known = core.liveObject(entity, identity)
         if let known, !known.isStale { return known }
         if let object = try await fetch(entity, key) { return object }
-        if let known { try applyDelete(known) }
+        if let known { try core.applyDelete(known) }
         return nil
     }
 
@@ -106,16 +108,16 @@ extension DatabaseContext {
         // Only a row of the own table is certain to be the first. Held until the end: memory holds its objects weakly.
         var found: [ObjectKey: DatabaseObject] = [:]
         for key in keys {
-            if let object = liveObject(entity, entity.identity(key)), !object.isStale { found[key] = object }
+            if let object = core.liveObject(entity, entity.identity(key)), !object.isStale { found[key] = object }
         }
         let missing = keys.filter { found[$0] == nil }
         var others: [DatabaseObject] = []
         if !missing.isEmpty {
-            let askedAt = now
+            let askedAt = core.now
             let statement = try missing.count == 1 ? entity.selectFirst(missing[0]) : entity.selectFirst(missing)
             let wanted = Set(missing)
             let result = try await client.execute(statement, for: entity.name)
-            for object in try objects(from: result, of: entity, askedAt: askedAt) {
+            for object in try core.objects(from: result, of: entity, askedAt: askedAt) {
                 let key = try ObjectKey(object.storedRow, entity.referencedKey)
                 if let key, wanted.contains(key) { found[key] = object } else { others.append(object) }
             }
@@ -163,18 +165,18 @@ extension DatabaseContext {
         try requireTransaction()
         let key = try object.requireKey()
         let entity = object.runtime
-        let askedAt = now
+        let askedAt = core.now
         let result = try await client.execute(try entity.select(key, lock, waiting), for: entity.name)
         if result.count == 1 {
-            try apply(EntityRows(result, of: entity)[0], to: object, askedAt: askedAt)
+            try core.apply(EntityRows(result, of: entity)[0], to: object, askedAt: askedAt)
             return object.withState { $0.acceptStoredVersion() }
         }
         guard waiting != .skipLocked else {
             throw KindredError(
                 .notFound, "\(object) is locked by another transaction, or deleted", entity: entity.name.description)
         }
-        try applyDelete(object)
-        throw gone([object])
+        try core.applyDelete(object)
+        throw core.gone([object])
     }
 }
 

@@ -43,7 +43,7 @@ extension DatabaseContext {
             }
         }
         if !conflicts.isEmpty { return KindredError(stale: conflicts) }
-        return missing.isEmpty ? refusedByTrigger(kept) : gone(missing)
+        return missing.isEmpty ? refusedByTrigger(kept) : core.gone(missing)
     }
 
     /// Locks objects' rows and reads them again, as the base of changes: one SELECT for each entity.
@@ -59,9 +59,9 @@ extension DatabaseContext {
     /// that a loop over many sends few statements.
     func readStale(_ objects: some Collection<DatabaseObject>) async throws {
         // Nearly always nothing was ever undone.
-        guard undoCount > 0, objects.contains(where: \.isStale) else { return }
+        guard core.undoCount > 0, objects.contains(where: \.isStale) else { return }
         for (entity, stale) in grouped(objects.filter(\.isStale)) {
-            let others = faulting == .batch ? withMap { $0.objects(of: entity) }.lazy.filter(\.isStale) : nil
+            let others = faulting == .batch ? core.withMap { $0.objects(of: entity) }.lazy.filter(\.isStale) : nil
             try await readAgain(stale + (others?.prefix(FetchGroup.wholeGroup).map(\.self) ?? []))
         }
     }
@@ -86,15 +86,15 @@ extension DatabaseContext {
             !object.isGone && !object.isInserted && object.key != nil && !object.runtime.key.isEmpty
         }
         for (entity, objects) in grouped(live) {
-            let askedAt = now
+            let askedAt = core.now
             let rows = try await currentRows(of: objects, entity, isLocked: isLocked)
             for object in objects {
                 guard let key = object.key, let row = rows[key] else {
-                    try applyDelete(object)
+                    try core.applyDelete(object)
                     continue
                 }
-                if isLocked { noteRefreshed(object) }
-                try apply(row, to: object, askedAt: askedAt)
+                if isLocked { core.noteRefreshed(object) }
+                try core.apply(row, to: object, askedAt: askedAt)
                 found.append(object)
             }
         }

@@ -42,7 +42,7 @@ extension DatabaseContext {
             }
             let slot = tally.slot(of: relationship)
             let entity = relationship.source
-            let lostAt = withMap { $0.lostRows(of: relationship) }
+            let lostAt = core.withMap { $0.lostRows(of: relationship) }
             group.forget(slot, before: lostAt)
             let batch = try await group.load(
                 slot, key, changedAt: changedAt(relationship, key, source.key), from: source.position,
@@ -67,8 +67,8 @@ extension DatabaseContext {
     ) async throws -> LoadedBatch {
         let statements = CountStatements(relationship)
         let statement = try statements.tally(tally, of: keys.keys)
-        withMap { $0.noteKnown(relationship.source) }
-        let time = now
+        core.withMap { $0.noteKnown(relationship.source) }
+        let time = core.now
         let result = try await client.execute(statement, for: statements.rows.name)
         var counts = Array(repeating: 0, count: keys.count)
         for row in 0..<result.count {
@@ -76,7 +76,7 @@ extension DatabaseContext {
             else { continue }
             counts[Int(number) - 1] = tally == .count ? Int(try result.integer(row: row, column: 1) ?? 0) : 1
         }
-        return LoadedBatch(counts: counts, of: keys, askedAt: counted(time), in: writing?.scope)
+        return LoadedBatch(counts: counts, of: keys, askedAt: core.counted(time), in: core.writing?.scope)
     }
 
     /// `SELECT count(*)`, or `SELECT EXISTS`, of one owner's members.

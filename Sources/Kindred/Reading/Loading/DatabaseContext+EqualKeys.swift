@@ -20,6 +20,6 @@ extension DatabaseContext {
         }
         core.staged.withLock { $0.noteCompared(relationship, key, keys, equal: equal) }
         // Members may have been shown without this knowledge.
-        if !equal.isEmpty { noteAllStale(relationship) }
+        if !equal.isEmpty { core.noteAllStale(relationship) }
     }
 }

@@ -17,24 +17,24 @@ extension DatabaseContext {
         try object.requireLive(source.status)
         if let new = source.staging?.destinations[relationship.slot] { return new }
         guard let key = try relationship.ownKey(source.row) else { return nil }
-        if mayTrustObject(of: relationship), let known = try liveDestination(of: relationship, key, source.row) {
+        if core.mayTrustObject(of: relationship), let known = try liveDestination(of: relationship, key, source.row) {
             return known
         }
         let entity = relationship.destination
         if let one = currentOne(relationship, key, source) {
             guard let member = one.member else { return nil }
-            if let found = self.object(member, of: entity, one.batch.group, knownAt: one.batch.askedAt) { return found }
+            if let found = core.object(member, of: entity, one.batch.group, knownAt: one.batch.askedAt) { return found }
         }
         let loaded = try await load(relationship, key, for: object, source, at: place)
         let isGone = loaded.members.first.map { member in
-            withMap { $0.isDeleted(relationship.destination, member.key, since: loaded.askedAt) }
+            core.withMap { $0.isDeleted(relationship.destination, member.key, since: loaded.askedAt) }
         }
         // The answer stays: it still has the row, and the deletion may be rolled back.
         if isGone == true { return nil }
         let one = LoadedOne(foreignKey: key, member: loaded.members.first, batch: loaded.members.batch)
-        keep(.one(one), relationship, of: object)
+        core.keep(.one(one), relationship, of: object)
         // A row that was just read is the newest.
-        return one.member.flatMap { self.object($0, of: entity, one.batch.group, knownAt: .max) }
+        return one.member.flatMap { core.object($0, of: entity, one.batch.group, knownAt: .max) }
     }
 
     /// The object at the other end of a to-one relationship, if it is in memory.
@@ -43,25 +43,25 @@ extension DatabaseContext {
         guard source.status != .deleted, source.status != .deleting else { return nil }
         let entity = relationship.destination
         guard relationship.holdsForeignKey else {
-            guard let members = loadedMembers(of: relationship, owner: object, source), let member = members.last
+            guard let members = core.loadedMembers(of: relationship, owner: object, source), let member = members.last
             else { return nil }
-            return self.object(member, of: entity, members.group, knownAt: members.shownAt ?? members.askedAt)
+            return core.object(member, of: entity, members.group, knownAt: members.shownAt ?? members.askedAt)
         }
         if let new = source.staging?.destinations[relationship.slot] { return new }
         guard !source.isStale, let key = try? relationship.ownKey(source.row) else { return nil }
-        if mayTrustObject(of: relationship), let known = try? liveDestination(of: relationship, key, source.row) {
+        if core.mayTrustObject(of: relationship), let known = try? liveDestination(of: relationship, key, source.row) {
             return known
         }
         guard let one = currentOne(relationship, key, source), let member = one.member else { return nil }
-        return self.object(member, of: entity, one.batch.group, knownAt: one.batch.askedAt)
+        return core.object(member, of: entity, one.batch.group, knownAt: one.batch.askedAt)
     }
 
     /// The loaded row of a foreign key, from the object or its group, if it is not stale.
     func currentOne(_ relationship: RelationshipRuntime, _ key: ObjectKey, _ source: LinkSource) -> LoadedOne? {
         func isCurrent(_ member: Member?, _ batch: LoadedBatch) -> Bool {
             if batch.isUndone { return false }
-            if isQuiet(since: batch.askedAt) { return true }
-            return withMap { map in
+            if core.isQuiet(since: batch.askedAt) { return true }
+            return core.withMap { map in
                 let entity = relationship.destination
                 if relationship.model.isByView, map.writtenAt > batch.askedAt { return false }
                 guard !map.hasForgotten(entity, since: batch.askedAt) else { return false }
@@ -86,8 +86,8 @@ extension DatabaseContext {
         guard relationship.holdsForeignKey else { return nil }
         let referenced = relationship.otherColumns
         // Nearly always the primary key, which needs no index.
-        if entity.isKey(referenced) { return liveObject(entity, entity.identity(key)) }
-        return try liveObject(entity, where: referenced, equal: row, relationship.ownColumns)
+        if entity.isKey(referenced) { return core.liveObject(entity, entity.identity(key)) }
+        return try core.liveObject(entity, where: referenced, equal: row, relationship.ownColumns)
     }
 
     /// The members of a relationship whose other end refers to the owner, or is paired with it.
@@ -100,13 +100,14 @@ extension DatabaseContext {
         try owner.requireLive(source.status)
         if relationship.isComparedByServer { try await compareStagedKeys(relationship, of: owner) }
         let entity = relationship.destination
-        if let loaded = loadedMembers(of: relationship, owner: owner, source), let objects = objects(loaded, of: entity)
+        if let loaded = core.loadedMembers(of: relationship, owner: owner, source),
+            let objects = core.objects(loaded, of: entity)
         {
             return objects
         }
         guard let key = try relationship.ownKey(source.storedRow) else { return [] }
         let found = try await load(relationship, key, for: owner, source, at: place)
-        return objects(show(found.members, relationship, owner), of: entity, isFresh: true) ?? []
+        return core.objects(core.show(found.members, relationship, owner), of: entity, isFresh: true) ?? []
     }
 
     /// Loads a relationship for an object, and for the objects read with it.

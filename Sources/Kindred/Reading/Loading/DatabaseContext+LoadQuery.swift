@@ -10,15 +10,15 @@ extension DatabaseContext {
         _ source: LinkSource
     ) async throws -> FetchGroup.Found {
         guard faulting == .batch, let group = source.group else { return try await loadAlone(relationship, key) }
-        let lostAt = withMap { $0.lostRows(of: relationship) }
+        let lostAt = core.withMap { $0.lostRows(of: relationship) }
         group.forget(relationship.slot, before: lostAt)
         // An element loaded by its own key needs no object to tell that it is loaded.
         let entity = relationship.source
         let isFoundByKey = relationship.ownColumns == entity.key
         // Skips the look-up where no object is in memory that foreign keys could lead to.
         let mayBeKnown =
-            relationship.holdsForeignKey && mayTrustObject(of: relationship)
-            && withMap { $0.holdsObjects(of: relationship.destination) }
+            relationship.holdsForeignKey && core.mayTrustObject(of: relationship)
+            && core.withMap { $0.holdsObjects(of: relationship.destination) }
         let batch = try await group.load(
             relationship.slot, key, changedAt: staleAt(relationship, key, source.key), from: source.position,
             in: client.transactionScope, isFoundByKey: isFoundByKey
@@ -31,7 +31,7 @@ extension DatabaseContext {
         }
         let found = batch.found(for: key)
         if staleAt(relationship, key, source.key) <= batch.askedAt,
-            withMap({ $0.lostRows(of: relationship) }) <= batch.askedAt
+            core.withMap({ $0.lostRows(of: relationship) }) <= batch.askedAt
         {
             return found
         }
@@ -53,13 +53,13 @@ extension DatabaseContext {
         let (row, object): (Row?, DatabaseObject?) =
             switch element {
             case .key(let key):
-                liveObject(entity, key).map { ($0.rowToLoad, $0) } ?? (nil, nil)
+                core.liveObject(entity, key).map { ($0.rowToLoad, $0) } ?? (nil, nil)
             case .object(let object): (object.rowToLoad, object)
             case .member(let member): (member.row, nil)
             }
         guard let row, let key = try relationship.ownKey(row) else { return nil }
         if let object, relationship.isToMany, let loaded = object.withState({ $0.relationships[relationship.slot] }),
-            loaded.batch.askedAt >= lostAt, isUsable(loaded.batch, relationship, object)
+            loaded.batch.askedAt >= lostAt, core.isUsable(loaded.batch, relationship, object)
         {
             return nil
         }
@@ -69,14 +69,14 @@ extension DatabaseContext {
 
     /// Answers for an owner's relationship read before this time are stale.
     func staleAt(_ relationship: RelationshipRuntime, _ key: ObjectKey, _ ownKey: ObjectKey?) -> UInt64 {
-        withMap { map in
+        core.withMap { map in
             max(map.staleAt(relationship, key), ownKey.map { map.refreshedAt(relationship.source, $0) } ?? 0)
         }
     }
 
     /// The last change of an owner's relationship: counts read before are stale.
     func changedAt(_ relationship: RelationshipRuntime, _ key: ObjectKey, _ ownKey: ObjectKey?) -> UInt64 {
-        withMap { map in
+        core.withMap { map in
             max(map.changedAt(relationship, key), ownKey.map { map.refreshedAt(relationship.source, $0) } ?? 0)
         }
     }
@@ -84,34 +84,34 @@ extension DatabaseContext {
     /// One query for the members of all owners with the given keys.
     func query(_ relationship: RelationshipRuntime, _ keys: KeyNumbers) async throws -> LoadedBatch {
         let query = RelationshipQuery(relationship)
-        withMap { $0.noteKnown(relationship.source) }
-        let time = now
+        core.withMap { $0.noteKnown(relationship.source) }
+        let time = core.now
         let result = try await client.execute(try query.statement(for: keys.keys), for: query.destination.name)
-        let askedAt = counted(time)
+        let askedAt = core.counted(time)
         var found = LoadedBatch.Builder(owners: keys, count: result.count)
         var places = KeyNumbers()
         try add(result, query, to: &found, &places)
-        var batch = found.build(askedAt: askedAt, in: writing?.scope)
+        var batch = found.build(askedAt: askedAt, in: core.writing?.scope)
         // The answer has one of several equal forms of a key, although each foreign key leads to a row.
         let mayMissForms = relationship.isComparedByServer && relationship.holdsForeignKey
         if batch.hasOthers || mayMissForms && keys.keys.contains(where: { batch.members(of: $0)?.count == 0 }) {
             batch = try await queryEach(query, keys, askedAt)
         }
         noteRead(batch, of: query.destination)
-        try refreshKnown(batch, of: query.destination)
+        try core.refreshKnown(batch, of: query.destination)
         return batch
     }
 
     /// Replaces notes by the rows that were read, which may be newer.
     private func noteRead(_ batch: LoadedBatch, of entity: EntityRuntime) {
-        let replaced = withMap { map -> [(key: ObjectKey, newer: NewerRow)] in
+        let replaced = core.withMap { map -> [(key: ObjectKey, newer: NewerRow)] in
             guard map.hasNotes(entity) else { return [] }
             return batch.rows.compactMap { member in
                 map.noteRead(member.row, entity, member.key, askedAt: batch.askedAt).map { (member.key, $0) }
             }
         }
         for (key, newer) in replaced {
-            writing?.recordNewerRow(newer, entity, key, in: self)
+            core.writing?.recordNewerRow(newer, entity, key, in: core)
         }
     }
 
@@ -125,7 +125,7 @@ extension DatabaseContext {
         var found = LoadedBatch.Builder(owners: keys, count: 0)
         var places = KeyNumbers()
         for (owner, result) in zip(owners, results) { try add(result, query, to: &found, &places, owner: owner) }
-        return found.build(askedAt: askedAt, in: writing?.scope)
+        return found.build(askedAt: askedAt, in: core.writing?.scope)
     }
 
     /// Adds the rows of a result, to the owners that they name, or all to one.

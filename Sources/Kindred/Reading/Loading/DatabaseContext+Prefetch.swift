@@ -55,7 +55,7 @@ extension DatabaseContext {
     private func keyToLoad(_ relationship: RelationshipRuntime, for object: DatabaseObject) throws -> ObjectKey? {
         let source = LinkSource(object, relationship)
         guard relationship.holdsForeignKey else {
-            guard loadedMembers(of: relationship, owner: object, source) == nil else { return nil }
+            guard core.loadedMembers(of: relationship, owner: object, source) == nil else { return nil }
             return try relationship.ownKey(source.storedRow)
         }
         guard let key = try relationship.ownKey(source.row) else { return nil }
@@ -66,9 +66,9 @@ extension DatabaseContext {
     private func keepAnswer(_ relationship: RelationshipRuntime, _ key: ObjectKey, for object: DatabaseObject) {
         let source = LinkSource(object, relationship)
         if !relationship.holdsForeignKey {
-            _ = loadedMembers(of: relationship, owner: object, source)
+            _ = core.loadedMembers(of: relationship, owner: object, source)
         } else if let one = currentOne(relationship, key, source) {
-            keep(.one(one), relationship, of: object)
+            core.keep(.one(one), relationship, of: object)
         }
     }
 }

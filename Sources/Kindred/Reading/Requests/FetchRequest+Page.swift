@@ -39,9 +39,9 @@ extension FetchRequest {
                 }
                 return SelectQuery.Parts(columns: columns.joined(separator: ", "), condition: condition)
             }
-            let askedAt = context.beginReading()
+            let askedAt = context.core.beginReading()
             let result = try await context.client.execute(statement, for: entity.name)
-            let objects = try context.objects(from: result, of: entity, askedAt: askedAt)
+            let objects = try context.core.objects(from: result, of: entity, askedAt: askedAt)
             try await context.prefetch(prefetched, of: objects)
             var next: PageCursor?
             if result.count == size {

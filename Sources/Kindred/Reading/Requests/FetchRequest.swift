@@ -90,9 +90,9 @@ extension FetchRequest {
         return try await context.client.called(at: fileID, line) {
             if query.lock != nil { try context.requireTransaction() }
             let statement = try query.statement(in: context.schema)
-            let askedAt = context.beginReading()
+            let askedAt = context.core.beginReading()
             let result = try await context.client.execute(statement, for: entity.name)
-            let objects = try context.objects(from: result, of: entity, askedAt: askedAt)
+            let objects = try context.core.objects(from: result, of: entity, askedAt: askedAt)
             try await context.prefetch(prefetched, of: objects)
             return try entity.typed(objects)
         }
@@ -157,7 +157,7 @@ extension DatabaseContext {
     ///
     /// Throws `KindredError` `.unknownEntity` with the nearest names. Sends nothing.
     public func fetch(_ entityName: String) throws -> FetchRequest<DatabaseObject> {
-        FetchRequest(context: self, entity: try runtime.entity(named: entityName))
+        FetchRequest(context: self, entity: try core.runtime.entity(named: entityName))
     }
 
     /// Runs raw SQL with bound interpolations.

@@ -38,14 +38,14 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
             if cursor == nil {
                 if request.query.lock != nil { try context.requireTransaction() }
                 let statement = try request.query.statement(in: context.schema)
-                askedAt = context.beginReading()
+                askedAt = context.core.beginReading()
                 cursor = ServerCursor(client: context.client, statement: statement, timeout: nil)
             }
             while position == portion.count {
                 portion = []
                 position = 0
                 // Locked rows are read when they are fetched.
-                let askedAt = request.query.lock == nil ? askedAt : context.now
+                let askedAt = request.query.lock == nil ? askedAt : context.core.now
                 let (request, cursor) = (request, cursor)
                 let objects = try await context.client.called(at: place) {
                     let result: QueryResult?
@@ -55,8 +55,8 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
                         throw KindredError(rejectedStatement: error, entity: request.entity.name) ?? error
                     }
                     guard let result else { return [DatabaseObject]?.none }
-                    let gone = context.withMap { $0.deletedKeys(request.entity, since: askedAt) }
-                    var objects = try context.objects(from: result, of: request.entity, askedAt: askedAt)
+                    let gone = context.core.withMap { $0.deletedKeys(request.entity, since: askedAt) }
+                    var objects = try context.core.objects(from: result, of: request.entity, askedAt: askedAt)
                     if gone != [] { objects = try await context.withoutDeleted(objects, gone, of: request.entity) }
                     try await context.prefetch(request.prefetched, of: objects)
                     return objects
@@ -97,16 +97,16 @@ extension DatabaseContext {
             let present = try await presentKeys(of: objects, entity)
             return try objects.filter { object in
                 guard let key = object.key, !present.contains(key) else { return true }
-                try applyDelete(object)
+                try core.applyDelete(object)
                 return false
             }
         }
         return objects.filter { object in
             guard let key = object.key, deleted.contains(key) else { return true }
             object.withState { $0.status = .deleted }
-            note { map, time in
+            core.note { map, time in
                 map.remove(object, entity, key)
-                map.noteDeleted(entity, key, at: time, in: writing?.scope)
+                map.noteDeleted(entity, key, at: time, in: core.writing?.scope)
             }
             return false
         }

@@ -8,7 +8,7 @@ extension TransactionJournal {
     /// Sends nothing unless members of such sets have come or gone; else one round trip for each context.
     func checkCounts() async throws {
         var problems: [ValidationProblem] = []
-        for (context, ends) in takeCounted() { problems += try await context.countProblems(ends) }
+        for (core, ends) in takeCounted() { problems += try await core.context.countProblems(ends) }
         // Wraps several problems in one error.
         if let error = KindredError(problems) {
             throw KindredError(
@@ -51,8 +51,8 @@ extension DatabaseContext {
         let name = relationship.model.name
         let owner = try key.flatMap { key in
             entity.isKey(own)
-                ? liveObject(entity, entity.identity(key))
-                : try withMap { try $0.objects(entity, where: own, equal: key) }
+                ? core.liveObject(entity, entity.identity(key))
+                : try core.withMap { try $0.objects(entity, where: own, equal: key) }
                     .first { entity.isReferenced($0.storedRow) }
         }
         let what =
@@ -87,11 +87,12 @@ extension DatabaseContext {
     func write<T>(
         of entity: EntityRuntime, _ columns: [Int]? = nil, _ body: () async throws -> T
     ) async throws -> T {
-        guard entity.hasRules || journal == nil && runtime.countLimits?.concern(entity, columns) == true else {
-            return try await write(body)
+        guard entity.hasRules || core.journal == nil && core.runtime.countLimits?.concern(entity, columns) == true
+        else {
+            return try await core.write(body)
         }
         do {
-            return try await transaction { try await write(body) }
+            return try await transaction { try await core.write(body) }
         } catch let error as PostgresError {
             throw refusedAtEnd(error, among: [])
         }
@@ -101,7 +102,7 @@ extension DatabaseContext {
     ///
     /// Memory may have other owners. Nil if no owner has limits.
     func formerOwners(of keys: [ObjectKey], _ entity: EntityRuntime, writing columns: [Int]) throws -> FormerOwners? {
-        guard let limits = counting?.limits else { return nil }
+        guard let limits = core.counting?.limits else { return nil }
         let links = limits.requiredLinks(of: entity, among: columns)
         guard !links.isEmpty, !keys.isEmpty else { return nil }
         let selected = Set(links.flatMap(\.columns)).sorted()
@@ -112,7 +113,7 @@ extension DatabaseContext {
 
     /// Notes the owners that objects are about to leave, by one SELECT if an owner has limits.
     func countFormer(_ objects: [DatabaseObject], _ entity: EntityRuntime, writing columns: [Int]) async throws {
-        guard counting != nil,
+        guard core.counting != nil,
             let former = try formerOwners(of: objects.compactMap(\.key), entity, writing: columns)
         else { return }
         try count(former, try await send([former.statement], entity)[0])
@@ -122,7 +123,7 @@ extension DatabaseContext {
         for row in 0..<result.count {
             for link in former.links {
                 if let key = try ObjectKey(result, row, link.columns.compactMap(former.columns.firstIndex(of:))) {
-                    journal?.count(link.relationship, key, in: self)
+                    core.journal?.count(link.relationship, key, in: core)
                 }
             }
         }

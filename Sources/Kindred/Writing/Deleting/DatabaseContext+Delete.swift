@@ -46,8 +46,10 @@ extension DatabaseContext {
             } catch let missing as MissingRows {
                 // A rule or policy may hide a row that is there.
                 for object in missing.objects
-                where object.runtime.entity.obstacles.isDisjoint(with: [.policies, .rules]) { try applyDelete(object) }
-                throw gone(missing.objects)
+                where object.runtime.entity.obstacles.isDisjoint(with: [.policies, .rules]) {
+                    try core.applyDelete(object)
+                }
+                throw core.gone(missing.objects)
             } catch let error as PostgresError {
                 let keys = Dictionary(grouping: objects, by: \.runtime).mapValues { $0.compactMap(\.key) }
                 throw refusedDeletion(error, among: keys) ?? refusedAtEnd(error, among: [])
@@ -56,7 +58,7 @@ extension DatabaseContext {
     }
 
     private func requireDeletable(_ object: DatabaseObject) throws {
-        try requireOwn(object)
+        try core.requireOwn(object)
         try object.requireLive()
         _ = try object.requireKey()
     }
@@ -73,7 +75,7 @@ extension DatabaseContext {
             guard relationship.destinationHoldsForeignKey, relationship.model.databaseAction != .noAction else {
                 return false
             }
-            return withMap { $0.holdsObjects(of: relationship.destination) }
+            return core.withMap { $0.holdsObjects(of: relationship.destination) }
         }
         var reached: Set<EntityRuntime> = []
         var pending = [entity]
@@ -94,15 +96,15 @@ extension DatabaseContext {
         }
         if reached.contains(where: { $0.relationships.contains(where: isInMemory) }) { return true }
         return reached.union([entity]).contains { entity in
-            (runtime.partitionKeys[entity] ?? []).contains { key in
-                key.hasAction && withMap { $0.holdsObjects(of: key.source) }
+            (core.runtime.partitionKeys[entity] ?? []).contains { key in
+                key.hasAction && core.withMap { $0.holdsObjects(of: key.source) }
             }
         }
     }
 
     /// One DELETE, and the effect of the database's actions on memory.
     private func deleteAtOnce(_ objects: [DatabaseObject], _ entity: EntityRuntime) async throws {
-        try await write {
+        try await core.write {
             for object in objects { try object.requireLive() }
             let rows = objects.map(\.storedRow)
             let result = try await sendDeletion(
@@ -114,9 +116,9 @@ extension DatabaseContext {
                     guard error.code == .objectDeleted else { throw error }
                 }
                 if objects.count == 1 { throw MissingRows(objects: objects) }
-                throw gone(objects)
+                throw core.gone(objects)
             }
-            for object in objects { try applyDelete(object) }
+            for object in objects { try core.applyDelete(object) }
             var actions = ForeignKeyActions(self)
             try actions.follow([
                 ForeignKeyActions.Gone(entity: entity) { columns in

@@ -30,7 +30,7 @@ extension DatabaseContext {
     /// - Parameter deleted: The keys of the rows to be deleted, by entity, as far as known.
     func refusedDeletion(_ error: PostgresError, among deleted: [EntityRuntime: [ObjectKey]]) -> KindredError? {
         guard error.sqlState == .foreignKeyViolation || error.sqlState == .restrictViolation else { return nil }
-        let refused = RefusedDeletion(error, runtime, among: deleted)
+        let refused = RefusedDeletion(error, core.runtime, among: deleted)
         let key = refused.relationship?.model.name
         let constraint = error.server?.constraint
         let reason: String

@@ -4,7 +4,7 @@ import KindredSchema
 extension DatabaseContext {
     /// The delete rules for rows of some entities, with the registered hooks.
     func deletionRules(_ roots: some Sequence<EntityRuntime>) -> DeletionRules {
-        DeletionRules(runtime, roots: Set(roots)) { [self] in hasDeletionHook($0) }
+        DeletionRules(core.runtime, roots: Set(roots)) { [self] in core.hasDeletionHook($0) }
     }
 
     /// Deletes objects with their rules, inside the running transaction.
@@ -41,7 +41,7 @@ extension DatabaseContext {
         var search = search
         try await search.findAll()
         let found = search
-        return try await write {
+        return try await core.write {
             try await check(found)
             try await nullify(found)
             var deleted = found
@@ -69,13 +69,15 @@ extension DatabaseContext {
 
     /// Notes the owners of deleted rows.
     private func countOwners(of search: DeletionSearch) throws {
-        guard let limits = runtime.countLimits else { return }
+        guard let limits = core.runtime.countLimits else { return }
         for (entity, found) in search.found {
             let columns = search.rules.columns(of: entity)
             for link in limits.requiredLinks(of: entity) {
                 let positions = link.columns.compactMap(columns.firstIndex(of:))
                 for row in found.rows.values {
-                    if let owner = try ObjectKey(row, positions) { journal?.count(link.relationship, owner, in: self) }
+                    if let owner = try ObjectKey(row, positions) {
+                        core.journal?.count(link.relationship, owner, in: core)
+                    }
                 }
             }
         }
@@ -117,9 +119,13 @@ extension DatabaseContext {
                 for position in 0..<rows.count {
                     let row = try rows[position]
                     guard let key = try ObjectKey(row, entity.key) else { continue }
-                    if let object = liveObject(entity, key) { try apply(row, to: object) } else { isUnheld = true }
+                    if let object = core.liveObject(entity, key) {
+                        try core.apply(row, to: object)
+                    } else {
+                        isUnheld = true
+                    }
                 }
-                if isUnheld { forgetUnheldRows(of: entity) }
+                if isUnheld { core.forgetUnheldRows(of: entity) }
             }
         }
     }
@@ -145,7 +151,7 @@ extension DatabaseContext {
     private func applyFound(_ search: DeletionSearch) async throws {
         var gone: [ForeignKeyActions.Gone] = []
         for (entity, found) in search.found.sorted(by: { $0.key < $1.key }) {
-            try applyDeleted(found.keys, of: entity)
+            try core.applyDeleted(found.keys, of: entity)
             let columns = search.rules.columns(of: entity)
             gone.append(
                 ForeignKeyActions.Gone(entity: entity) { wanted in

@@ -57,10 +57,10 @@ extension DatabaseContext {
     private func plan(for objects: some Sequence<DatabaseObject>) async throws -> DeletionPlan {
         let objects = Array(objects)
         for object in objects {
-            try requireOwn(object)
+            try core.requireOwn(object)
             try object.requireLive()
         }
-        let rules = DeletionRules(runtime, roots: Set(objects.map(\.runtime)), complete: true)
+        let rules = DeletionRules(core.runtime, roots: Set(objects.map(\.runtime)), complete: true)
         return try await transaction(isolation: .repeatableRead) {
             var search = DeletionSearch(self, rules, isLocking: false)
             var items: [DeletionPlan.Item] = []
@@ -91,7 +91,7 @@ extension DatabaseContext {
             }
             for (entity, objects) in grouped(objects) {
                 let missing = try await search.add(try objects.map { try $0.requireKey() }, of: entity)
-                if !missing.isEmpty { throw gone(objects) }
+                if !missing.isEmpty { throw core.gone(objects) }
                 add(entity, search.found[entity]?.keys ?? [])
             }
             try await search.expand()
@@ -108,7 +108,7 @@ extension DatabaseContext {
                 add(step.destination, others, step)
             }
             for referenced in search.found.keys.sorted() {
-                for key in runtime.partitionKeys[referenced] ?? [] where !key.source.key.isEmpty {
+                for key in core.runtime.partitionKeys[referenced] ?? [] where !key.source.key.isEmpty {
                     let entity = key.source
                     var others: [ObjectKey] = []
                     for keys in search.found[referenced]?.keys.slices() ?? [] {

@@ -48,18 +48,18 @@ extension DeletionSearch {
                 let fresh = try takeFresh(&called)
                 if fresh.isEmpty { break }
                 for object in fresh {
-                    try await DeletionRun.$current.withValue(run) { try await context.callDeletionHooks(object) }
+                    try await DeletionRun.$current.withValue(run) { try await context.core.callDeletionHooks(object) }
                 }
                 for (entity, objects) in grouped(run.takeRequested()) {
                     let missing = try await add(try objects.map { try $0.requireKey() }, of: entity)
-                    if !missing.isEmpty { throw context.gone(objects) }
+                    if !missing.isEmpty { throw context.core.gone(objects) }
                 }
             }
             setDeleting(false)
         } catch {
             setDeleting(false)
             for entity in found.keys {
-                for object in context.withMap({ $0.objects(of: entity) }) {
+                for object in context.core.withMap({ $0.objects(of: entity) }) {
                     object.withState { if $0.status == .deleting { $0.status = .persistent } }
                 }
             }
@@ -69,29 +69,29 @@ extension DeletionSearch {
 
     /// The objects whose hooks have not been called; from now on `isDeleted` is true for all objects found.
     private func takeFresh(_ called: inout [EntityRuntime: Int]) throws -> [DatabaseObject] {
-        guard found.keys.contains(where: context.hasDeletionHook) else { return [] }
+        guard found.keys.contains(where: context.core.hasDeletionHook) else { return [] }
         setDeleting(true)
         var fresh: [DatabaseObject] = []
         for (entity, found) in found.sorted(by: { $0.key < $1.key }) {
             let keys = found.keys[(called[entity] ?? 0)...]
             called[entity] = found.keys.count
-            if context.hasDeletionHook(entity) {
+            if context.core.hasDeletionHook(entity) {
                 let members = keys.enumerated().compactMap { position, key in
                     found.rows[key].map { Member(key: key, row: $0, position: Int32(clamping: position)) }
                 }
-                let group = FetchGroup(.members(members), askedAt: context.now)
+                let group = FetchGroup(.members(members), askedAt: context.core.now)
                 // The rows are locked, so that none is newer.
-                fresh += members.compactMap { context.object($0, of: entity, group, knownAt: .max) }
+                fresh += members.compactMap { context.core.object($0, of: entity, group, knownAt: .max) }
             }
             for key in keys {
-                if let object = context.liveObject(entity, key) { object.markDeleting() }
+                if let object = context.core.liveObject(entity, key) { object.markDeleting() }
             }
         }
         return fresh
     }
 
     private func setDeleting(_ isDeleting: Bool) {
-        context.withMap { map in
+        context.core.withMap { map in
             for (entity, found) in found { map.setDeleting(isDeleting, entity, found.keys) }
         }
     }

@@ -26,7 +26,7 @@ extension DatabaseContext {
         try applyWrittenPairs(result, statements.helper, payload: assignments)
         for member in members { join(member, owner, statements) }
         // The pairs came with positions: the order must be read again.
-        if statements.relationship.position != nil { noteStale(statements.relationship, of: owner) }
+        if statements.relationship.position != nil { core.noteStale(statements.relationship, of: owner) }
     }
 
     /// Stores pairs, all of them or none; returns their rows where they have payload.
@@ -34,7 +34,7 @@ extension DatabaseContext {
         _ keys: [ObjectKey], _ owner: DatabaseObject, _ statements: HelperStatements, payload: ColumnValues?
     ) async throws -> QueryResult {
         let isChecked = statements.isChecked(payload)
-        if isChecked, payload != nil || journal == nil {
+        if isChecked, payload != nil || core.journal == nil {
             let statement = try statements.insert(keys, payload: payload, checks: .allPairs)
             do {
                 return try await sendToHelper([statement], owner, statements)[0]
@@ -59,9 +59,9 @@ extension DatabaseContext {
         }
         // Pairs that a policy hides may still be stored: both ends are read again.
         let relationship = statements.relationship
-        noteStale(relationship, of: owner)
+        core.noteStale(relationship, of: owner)
         for member in members {
-            noteStale(relationship.inverse, of: member)
+            core.noteStale(relationship.inverse, of: member)
             unloadHelperRows(member, owner, statements)
         }
     }
@@ -90,7 +90,7 @@ extension DatabaseContext {
     func sendToHelper(_ batch: [Statement], _ owner: DatabaseObject, _ statements: HelperStatements) async throws
         -> [QueryResult]
     {
-        count(statements.relationship, of: owner)
+        core.count(statements.relationship, of: owner)
         let key = statements.relationship.model.name
         do {
             return try await send(batch, statements.helper, key: key)
@@ -168,20 +168,20 @@ extension DatabaseContext {
     }
 
     func join(_ member: DatabaseObject, _ owner: DatabaseObject, _ statements: HelperStatements) {
-        notePair(owner, statements.relationship, member, isPaired: true)
+        core.notePair(owner, statements.relationship, member, isPaired: true)
         unloadHelperRows(member, owner, statements)
     }
 
     private func part(_ member: DatabaseObject, _ owner: DatabaseObject, _ statements: HelperStatements) {
-        notePair(owner, statements.relationship, member, isPaired: false)
+        core.notePair(owner, statements.relationship, member, isPaired: false)
         unloadHelperRows(member, owner, statements)
     }
 
     /// Marks the one-to-many sets of helper rows at both ends as stale.
     func unloadHelperRows(_ member: DatabaseObject, _ owner: DatabaseObject, _ statements: HelperStatements) {
         for end in statements.helper.foreignKeys {
-            if end.ownColumns == statements.link.sourceColumns { noteHelperRows(end, of: owner) }
-            if end.ownColumns == statements.link.destinationColumns { noteHelperRows(end, of: member) }
+            if end.ownColumns == statements.link.sourceColumns { core.noteHelperRows(end, of: owner) }
+            if end.ownColumns == statements.link.destinationColumns { core.noteHelperRows(end, of: member) }
         }
     }
 
@@ -189,16 +189,16 @@ extension DatabaseContext {
     ///
     /// - Parameter payload: the values written beside the keys, which are no longer staged.
     func applyWrittenPairs(_ result: QueryResult, _ helper: EntityRuntime, payload: ColumnValues?) throws {
-        guard result.count > 0, !helper.key.isEmpty, withMap({ $0.knows(helper) }) else { return }
+        guard result.count > 0, !helper.key.isEmpty, core.withMap({ $0.knows(helper) }) else { return }
         let rows = try EntityRows(result, of: helper)
         for position in 0..<rows.count {
             let row = try rows[position]
             guard let key = try ObjectKey(row, helper.key) else { continue }
-            if let object = liveObject(helper, key) {
-                if let payload { unstage(payload.columns, of: object) }
-                try apply(row, to: object)
+            if let object = core.liveObject(helper, key) {
+                if let payload { core.unstage(payload.columns, of: object) }
+                try core.apply(row, to: object)
             } else {
-                keepNewerRow(row, helper, key)
+                core.keepNewerRow(row, helper, key)
             }
         }
     }
@@ -209,30 +209,31 @@ extension DatabaseContext {
         let relationship = statements.relationship
         let destination = relationship.destination
         for row in result {
-            if !helper.key.isEmpty, let key = try ObjectKey(row, helper.key), let object = liveObject(helper, key) {
-                try applyDelete(object)
+            if !helper.key.isEmpty, let key = try ObjectKey(row, helper.key), let object = core.liveObject(helper, key)
+            {
+                try core.applyDelete(object)
             }
             let columns = statements.link.destinationColumns
-            if let member = try liveObject(destination, where: relationship.otherColumns, equal: row, columns) {
+            if let member = try core.liveObject(destination, where: relationship.otherColumns, equal: row, columns) {
                 part(member, owner, statements)
                 continue
             }
             // The helper's rows are also members of one-to-many sets at both ends.
             for end in helper.foreignKeys {
                 guard let key = try ObjectKey(row, end.ownColumns) else { continue }
-                noteStale(end.inverse, key)
+                core.noteStale(end.inverse, key)
             }
             if let ownKey = owner.key, let key = try ObjectKey(row, columns) {
-                noteUnpaired(relationship.inverse, owner: key, member: ownKey)
+                core.noteUnpaired(relationship.inverse, owner: key, member: ownKey)
             }
             if let order = destination.keyOrder(of: relationship.otherColumns),
                 let key = try ObjectKey(row, order.map { columns[$0] })
             {
-                for ownKey in ownKeys(relationship, owner) {
-                    noteUnpaired(relationship, owner: ownKey, member: destination.identity(key))
+                for ownKey in core.ownKeys(relationship, owner) {
+                    core.noteUnpaired(relationship, owner: ownKey, member: destination.identity(key))
                 }
             } else {
-                noteStale(relationship, of: owner)
+                core.noteStale(relationship, of: owner)
             }
         }
     }

@@ -19,19 +19,19 @@ extension DatabaseContext {
         let rows = try members.map { try $0.versionedKey }
         try requireSharedColumns(members, statements)
         let key = statements.relationship.model.name
-        if counting != nil {
-            count(statements.relationship, of: owner)
+        if core.counting != nil {
+            core.count(statements.relationship, of: owner)
             try await countFormer(members, statements.members, writing: statements.columns)
         }
         if members.count == 1 {
             let batch = try [statements.attach(rows[0])] + statements.check([rows[0].key], haveJoined: true)
             let result = try await send(batch, statements.members, key: key)[0]
-            if result.count == 1 { unstage(statements.columns, of: members[0]) }
+            if result.count == 1 { core.unstage(statements.columns, of: members[0]) }
             try await applyUpdated(result, members)
         } else {
             let batch = try [statements.attach(rows)] + statements.check(rows.map(\.key), haveJoined: true)
             let result = try await send(batch, statements.members, key: key)[0]
-            for member in members { unstage(statements.columns, of: member) }
+            for member in members { core.unstage(statements.columns, of: member) }
             try await applyGuarded(result, members, owner, statements, areJoining: true)
         }
     }
@@ -43,7 +43,7 @@ extension DatabaseContext {
         let batch =
             try [statements.detach(rows, leaving: try leaving(statements))]
             + statements.check(rows.map(\.key), haveJoined: false)
-        count(statements.relationship, of: owner)
+        core.count(statements.relationship, of: owner)
         let result = try await send(batch, statements.members, key: statements.relationship.model.name)[0]
         try await applyGuarded(result, members, owner, statements)
     }
@@ -51,7 +51,7 @@ extension DatabaseContext {
     /// Removes all members from the owner.
     func detachAll(from owner: DatabaseObject, _ statements: MemberStatements) async throws {
         let batch = try statements.detachAll(leaving: try leaving(statements))
-        count(statements.relationship, of: owner)
+        core.count(statements.relationship, of: owner)
         let result = try await send(batch, statements.members, key: statements.relationship.model.name)[0]
         let rows = try EntityRows(result, of: statements.members)
         for position in 0..<rows.count { try applyMember(rows[position], owner, statements, [:]) }
@@ -69,7 +69,7 @@ extension DatabaseContext {
         // If the foreign key is required, the server refuses to set it to NULL for former members.
         let leaving = entity.leavingColumns(of: statements.columns) ?? own
         let key = statements.relationship.model.name
-        count(statements.relationship, of: owner)
+        core.count(statements.relationship, of: owner)
         try await countFormer(members, entity, writing: statements.columns)
         do {
             var batch = [try statements.detachOthers(rows, leaving: leaving)]
@@ -77,7 +77,7 @@ extension DatabaseContext {
             let keys = rows.map(\.key)
             let checks = try statements.checkOthers(keys) + statements.check(keys, haveJoined: true)
             let results = try await send(batch + checks, entity, key: key).prefix(batch.count)
-            for member in members { unstage(statements.columns, of: member) }
+            for member in members { core.unstage(statements.columns, of: member) }
             for (place, result) in results.enumerated() {
                 try await applyGuarded(result, members, owner, statements, areJoining: place > 0)
             }
@@ -106,7 +106,7 @@ extension DatabaseContext {
                 entity,
                 key: key
             )
-            unstage(statements.columns, of: member)
+            core.unstage(statements.columns, of: member)
             try await applyGuarded(results[0], [member], owner, statements)
             try await applyUpdated(results[1], [member])
         } catch let error as KindredError where error.code == .missingValue {
@@ -154,9 +154,9 @@ extension DatabaseContext {
     ) throws {
         let entity = statements.members
         guard let key = try ObjectKey(row, entity.key) else { return }
-        if let object = moved[key] ?? liveObject(entity, key) { return try apply(row, to: object) }
-        keepNewerRow(row, entity, key)
-        noteRow(row, key, atOwner: owner, statements.relationship)
+        if let object = moved[key] ?? core.liveObject(entity, key) { return try core.apply(row, to: object) }
+        core.keepNewerRow(row, entity, key)
+        core.noteRow(row, key, atOwner: owner, statements.relationship)
     }
 
     func leaving(_ statements: MemberStatements) throws -> [Int] {

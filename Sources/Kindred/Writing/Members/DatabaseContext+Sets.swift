@@ -134,7 +134,7 @@ extension DatabaseContext {
         _ relationship: RelationshipRuntime, of owner: DatabaseObject, with members: [DatabaseObject] = [],
         _ body: (SetStatements) async throws -> Void
     ) async throws {
-        if undoCount > 0 { try await readStale([owner] + members) }
+        if core.undoCount > 0 { try await readStale([owner] + members) }
         let columns = relationship.helper?.pairColumns ?? relationship.otherColumns
         try await write(of: relationship.linkRows, columns) {
             try owner.requireLive()

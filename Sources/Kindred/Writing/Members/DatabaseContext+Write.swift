@@ -14,7 +14,7 @@ extension DatabaseContext {
             let statement = try RowStatements(entity: entity, columns: columns)
                 .update(assignments.written, try object.versionedKey)
             let result = try await send([statement], entity, key: key, for: [object])[0]
-            if result.count == 1 { unstage(columns, of: object) }
+            if result.count == 1 { core.unstage(columns, of: object) }
             try await applyUpdated(result, [object])
         }
     }
@@ -22,7 +22,7 @@ extension DatabaseContext {
     /// Applies the returned rows to their objects; throws if an object has none.
     func applyUpdated(_ result: QueryResult, _ objects: [DatabaseObject]) async throws {
         if objects.count == 1, result.count == 1 {
-            try apply(EntityRows(result, of: objects[0].runtime)[0], to: objects[0])
+            try core.apply(EntityRows(result, of: objects[0].runtime)[0], to: objects[0])
             return
         }
         guard result.count >= objects.count else { throw try await unwritten(objects) }
@@ -34,8 +34,8 @@ extension DatabaseContext {
         let rows = try EntityRows(result, of: entity)
         for position in 0..<rows.count {
             let row = try rows[position]
-            if let key = try ObjectKey(row, entity.key), let object = liveObject(entity, key) {
-                try apply(row, to: object)
+            if let key = try ObjectKey(row, entity.key), let object = core.liveObject(entity, key) {
+                try core.apply(row, to: object)
             }
         }
     }

@@ -37,7 +37,8 @@ extension DatabaseContext {
             throw wrongMember(relationship, "the ID of an object of \(id.entity)")
         }
         if id.isTemporary {
-            guard case .integer(let number)? = id.values.first, let object = liveObject(destination, .temporary(number))
+            guard case .integer(let number)? = id.values.first,
+                let object = core.liveObject(destination, .temporary(number))
             else { throw KindredError(.invalidObjectID, of: id) }
             return .object(object)
         }
@@ -48,7 +49,7 @@ extension DatabaseContext {
                 entity: destination.name.description
             )
         }
-        if let object = liveObject(destination, key) { return .object(object) }
+        if let object = core.liveObject(destination, key) { return .object(object) }
         // The object of another table, to which no foreign key refers, is read for the error that names it.
         guard relationship.holdsForeignKey, id.table == nil else { return .unread }
         let referenced = relationship.otherColumns
@@ -64,7 +65,7 @@ extension DatabaseContext {
     func reading(
         _ values: [String: (any PropertyValue)?], of entity: EntityRuntime
     ) async throws -> [String: (any PropertyValue)?] {
-        if undoCount > 0 { try await readStale(values.values.compactMap { $0 as? DatabaseObject }) }
+        if core.undoCount > 0 { try await readStale(values.values.compactMap { $0 as? DatabaseObject }) }
         var result = values
         for (key, value) in values where value is ObjectID {
             guard let relationship = entity.relationship(named: key), entity.attributeIndex(of: key) == nil else {

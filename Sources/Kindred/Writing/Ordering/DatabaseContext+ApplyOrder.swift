@@ -9,14 +9,16 @@ extension DatabaseContext {
         if case .members(let statements) = rows.link {
             // A given member that was staged to leave stays: the caller's value wins.
             let gone = Set(update.leaving)
-            for (key, object) in update.given where !gone.contains(key) { unstage(statements.columns, of: object) }
+            for (key, object) in update.given where !gone.contains(key) { core.unstage(statements.columns, of: object) }
         }
-        let loaded = loadedMembers(of: relationship, owner: owner)
+        let loaded = core.loadedMembers(of: relationship, owner: owner)
         switch rows.link {
         case .members(let statements):
             if update.hasLeavers, let answer = update.answers.first {
                 let width = statements.members.attributeColumns.count
-                guard try answer.first?[width] == .integer(Int64(update.leaving.count)) else { throw gone([owner]) }
+                guard try answer.first?[width] == .integer(Int64(update.leaving.count)) else {
+                    throw core.gone([owner])
+                }
                 let left = try EntityRows(answer, of: statements.members)
                 for position in 0..<left.count {
                     if let row = try left.joined(position) { try applyMember(row, owner, statements, [:]) }
@@ -31,7 +33,7 @@ extension DatabaseContext {
             if let pairs = update.pairs { try applyWrittenPairs(pairs, statements.helper, payload: update.payload) }
             // The set of helper rows has the same order.
             for end in statements.helper.foreignKeys where end.ownColumns == statements.link.sourceColumns {
-                noteHelperRows(end, of: owner)
+                core.noteHelperRows(end, of: owner)
             }
             for joined in update.joining { join(joined.object, owner, statements) }
             if update.payload != nil { try unloadPairs(update, owner, statements) }
@@ -83,12 +85,12 @@ extension DatabaseContext {
                 else { continue }
                 let key = placed[Int(place) - 1]
                 let given = update.given[key]
-                if let given { unstage([rows.statements.position], of: given) }
+                if let given { core.unstage([rows.statements.position], of: given) }
                 let row = try changed[position]
                 if let object = try takeOver(row, entity, key, given) { missing.remove(object) }
             }
         }
-        if let object = missing.first { throw gone([object]) }
+        if let object = missing.first { throw core.gone([object]) }
     }
 
     /// Applies helper rows that got a position to their objects, if in memory.
@@ -110,11 +112,11 @@ extension DatabaseContext {
         _ key: ObjectKey,
         _ given: DatabaseObject? = nil
     ) throws -> DatabaseObject? {
-        let object = given ?? liveObject(entity, key)
+        let object = given ?? core.liveObject(entity, key)
         if let object {
-            try apply(row, to: object)
+            try core.apply(row, to: object)
         } else {
-            keepNewerRow(row, entity, key)
+            core.keepNewerRow(row, entity, key)
         }
         return object
     }
@@ -141,7 +143,7 @@ extension DatabaseContext {
         if update.isComplete {
             order = update.order.compactMap { members[$0] }
             guard order.count == update.order.count, order.count == members.count - gone.count else {
-                return noteStale(relationship, of: owner)
+                return core.noteStale(relationship, of: owner)
             }
         } else {
             let known = try Set(loaded.members.compactMap { try rows.key(of: $0) })
@@ -149,13 +151,13 @@ extension DatabaseContext {
             order = loaded.members + joined.compactMap { members[$0] }
         }
         // The order came from the server: it is an answer, without staged changes.
-        let staged = stagedChange(relationship, of: owner)
+        let staged = core.stagedChange(relationship, of: owner)
         let joined = Set(staged?.joined.compactMap(\.key) ?? [])
         let left = staged?.left.compactMap { key in
-            liveObject(relationship.destination, key).map { Member(key: key, row: $0.storedRow) }
+            core.liveObject(relationship.destination, key).map { Member(key: key, row: $0.storedRow) }
         }
         let answer = (joined.isEmpty ? order : order.filter { !joined.contains($0.key) }) + (left ?? [])
-        let batch = LoadedBatch(answer, askedAt: tick(), in: writing?.scope)
-        keep(.many(LoadedMembers(batch, 0..<answer.count)), relationship, of: owner)
+        let batch = LoadedBatch(answer, askedAt: core.tick(), in: core.writing?.scope)
+        core.keep(.many(LoadedMembers(batch, 0..<answer.count)), relationship, of: owner)
     }
 }

@@ -12,7 +12,7 @@ extension DatabaseContext {
         payload: ColumnValues? = nil
     ) async throws {
         try await readStale([owner] + objects)
-        try await transaction { try await write { try await run(owner, relationship, change, objects, payload) } }
+        try await transaction { try await core.write { try await run(owner, relationship, change, objects, payload) } }
     }
 
     private func run(
@@ -30,7 +30,7 @@ extension DatabaseContext {
         let key = relationship.model.name
         let answers = try await send(
             [try OrderStatements.lock(try owner.requireKey(), of: owner.runtime), read], rows.statements.rows, key: key)
-        guard answers[0].count == 1 else { throw gone([owner]) }
+        guard answers[0].count == 1 else { throw core.gone([owner]) }
         do {
             var update = try OrderUpdate(answers[1], rows, change, zip(keys, objects).map { ($0, $1) }, payload)
             try requireMembers(update, change, relationship)
@@ -89,7 +89,7 @@ extension DatabaseContext {
         switch rows.link {
         case .members(let statements):
             try requireSharedColumns(update.joining.map(\.object), statements)
-            count(statements.relationship, of: rows.owner)
+            core.count(statements.relationship, of: rows.owner)
             try await countFormer(update.joining.map(\.object), statements.members, writing: statements.columns)
             var batch: [Statement] = []
             if !update.leaving.isEmpty {

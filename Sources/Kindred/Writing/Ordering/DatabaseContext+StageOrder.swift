@@ -13,7 +13,7 @@ extension DatabaseContext {
         guard let position = relationship.position else { return }
         if relationship.helper != nil {
             for member in members { restage(StagedPair(owner, relationship, member)) }
-            noteStale(relationship, of: owner)
+            core.noteStale(relationship, of: owner)
         } else {
             for (place, member) in members.enumerated() {
                 try member.stageOrThrow(.integer(Int64(place + 1)), at: position)
@@ -68,7 +68,7 @@ extension DatabaseContext {
         guard entity.isKey(relationship.otherColumns), let key = try ObjectKey(row, relationship.ownColumns) else {
             return nil
         }
-        return liveObject(entity, entity.identity(key))
+        return core.liveObject(entity, entity.identity(key))
     }
 
     /// The positions of members that join by a staged change, after the owner's visible members.
@@ -88,14 +88,14 @@ extension DatabaseContext {
         let entity = relationship.destination
         var last: Int64 = 0
         var unplaced: [DatabaseObject] = []
-        if let loaded = loadedMembers(of: relationship, owner: owner) {
+        if let loaded = core.loadedMembers(of: relationship, owner: owner) {
             for member in loaded.members {
-                let object = liveObject(entity, member.key)
+                let object = core.liveObject(entity, member.key)
                 if let object, joining.contains(object) { continue }
                 if case .integer(let value) = (object?.row ?? member.row).valueOrRaw(at: position) {
                     last = max(last, value)
                 } else if let object =
-                    object ?? self.object(member, of: entity, loaded.group, knownAt: loaded.shownAt ?? loaded.askedAt)
+                    object ?? core.object(member, of: entity, loaded.group, knownAt: loaded.shownAt ?? loaded.askedAt)
                 {
                     unplaced.append(object)
                 }
@@ -112,7 +112,7 @@ extension DatabaseContext {
 
     /// Moves a staged pair to the end.
     private func restage(_ pair: StagedPair) {
-        journal?.record(pair, in: self)
+        core.journal?.record(pair, in: core)
         core.staged.withLock { staged in
             guard staged.contains(pair) else { return }
             let payload = staged.entry(of: pair)?.payload

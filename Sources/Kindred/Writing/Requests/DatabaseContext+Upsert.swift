@@ -32,7 +32,7 @@ extension DatabaseContext {
         onConflict resolution: ConflictResolution, fileID: String = #fileID, line: Int = #line
     ) async throws -> [DatabaseObject] {
         return try await client.called(at: fileID, line) {
-            let entity = try runtime.entity(named: entityName)
+            let entity = try core.runtime.entity(named: entityName)
             guard !entity.entity.isReadOnly else {
                 throw entity.notWritable
             }
@@ -52,7 +52,7 @@ extension DatabaseContext {
             guard upsert.keepsRows, upsert.isChecked else {
                 return try await write(of: entity) { try await storeAndFind(upsert, isChecked: upsert.isChecked) }
             }
-            if journal == nil {
+            if core.journal == nil {
                 do {
                     return try await write(of: entity) { try await storeAndFind(upsert, isChecked: true) }
                 } catch let error as KindredError where KeptRows(error.underlying) != nil {
@@ -60,7 +60,7 @@ extension DatabaseContext {
                 }
             }
             return try await transaction {
-                try await write { try await storeAndFind(upsert, isChecked: false) }
+                try await core.write { try await storeAndFind(upsert, isChecked: false) }
             }
         }
     }
@@ -76,7 +76,7 @@ extension DatabaseContext {
     /// Notes the owners that existing rows may leave, by one SELECT if an owner has limits.
     private func countFormer(_ upsert: Upsert) async throws {
         let entity = upsert.entity
-        let links = runtime.countLimits?.requiredLinks(of: entity) ?? []
+        let links = core.runtime.countLimits?.requiredLinks(of: entity) ?? []
         guard !upsert.keepsRows, !links.isEmpty else { return }
         let former = FormerOwners(
             statement: try upsert.selection(), columns: Array(entity.attributeColumns), links: links)
@@ -99,13 +99,13 @@ extension DatabaseContext {
     private func allObjects(_ upsert: Upsert, _ inserted: QueryResult) async throws -> [DatabaseObject] {
         let entity = upsert.entity
         let new = try applyUpserted(inserted, of: entity)
-        let askedAt = now
+        let askedAt = core.now
         let result = try await send([try upsert.selection()], entity)[0]
         if result.count == upsert.count {
-            return try withExtendedLifetime(new) { try objects(from: result, of: entity, askedAt: askedAt) }
+            return try withExtendedLifetime(new) { try core.objects(from: result, of: entity, askedAt: askedAt) }
         }
         // Another transaction may delete a row between the two statements, and a trigger may reject a new one.
-        guard upsert.isChecked, journal != nil else { throw keptAway(entity) }
+        guard upsert.isChecked, core.journal != nil else { throw keptAway(entity) }
         return try await conflicting(upsert, result, askedAt)
     }
 
@@ -119,7 +119,7 @@ extension DatabaseContext {
             let result: QueryResult
         }
         let entity = upsert.entity
-        let found = try objects(from: result, of: entity, askedAt: askedAt)
+        let found = try core.objects(from: result, of: entity, askedAt: askedAt)
         var places: [Int64: DatabaseObject] = [:]
         for (position, object) in found.enumerated() {
             if let place = try result.integer(row: position, column: entity.attributeColumns.upperBound) {
@@ -149,14 +149,14 @@ extension DatabaseContext {
         for position in 0..<rows.count {
             let row = try rows[position]
             guard let key = try ObjectKey(row, entity.key) else { continue }
-            if let object = follower(entity, key) { try apply(row, to: object) } else { new.append(position) }
+            if let object = follower(entity, key) { try core.apply(row, to: object) } else { new.append(position) }
         }
-        if !new.isEmpty { forgetUnheldRows(of: entity) }
-        let objects = try objects(from: result, of: entity, askedAt: tick())
+        if !new.isEmpty { core.forgetUnheldRows(of: entity) }
+        let objects = try core.objects(from: result, of: entity, askedAt: core.tick())
         // A row without an object may be new, or may have come from another owner.
         for position in new {
-            noteRow(objects[position].storedRow, of: entity, objects[position].key)
-            countNew(objects[position].storedRow, of: entity)
+            core.noteRow(objects[position].storedRow, of: entity, objects[position].key)
+            core.countNew(objects[position].storedRow, of: entity)
         }
         return objects
     }

@@ -33,12 +33,12 @@ extension FetchRequest {
 extension DatabaseContext {
     /// One DELETE by condition, and the effect of the database's actions on memory.
     func deleteAtOnce(_ request: SelectQuery, of entity: EntityRuntime) async throws -> Int {
-        try await write {
+        try await core.write {
             let columns = deletionRules([entity]).columns(of: entity)
             let statement = try request.deleteStatement(of: entity, in: schema, returning: columns)
             let result = try await sendDeletion(statement, entity, among: [entity: []])
             let positions = entity.key.compactMap(columns.firstIndex(of:))
-            try applyDeleted((0..<result.count).compactMap { try ObjectKey(result, $0, positions) }, of: entity)
+            try core.applyDeleted((0..<result.count).compactMap { try ObjectKey(result, $0, positions) }, of: entity)
             var actions = ForeignKeyActions(self)
             try actions.follow([
                 ForeignKeyActions.Gone(entity: entity) { wanted in

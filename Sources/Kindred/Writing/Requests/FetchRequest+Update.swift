@@ -40,16 +40,16 @@ extension DatabaseContext {
     fileprivate func update(_ update: RequestUpdate, _ query: SelectQuery, of entity: EntityRuntime) async throws -> Int
     {
         try await write(of: entity, update.columns) {
-            let isCounted = runtime.countLimits?.concern(entity, update.columns) == true
+            let isCounted = core.runtime.countLimits?.concern(entity, update.columns) == true
             if isCounted { try await countFormer(query, of: entity, writing: update.columns) }
-            let returnsRows = isCounted || withMap { $0.holdsRows(of: entity) }
+            let returnsRows = isCounted || core.withMap { $0.holdsRows(of: entity) }
             let statement = try query.updateStatement(update.written, of: entity, in: schema, returnsRows: returnsRows)
             let result = try await send([statement], entity)[0]
             let count = returnsRows ? result.count : result.affectedRows
             guard count > 0 else { return 0 }
             if isCounted {
                 let rows = try EntityRows(result, of: entity)
-                for row in 0..<count { countMove(of: entity, from: nil, to: try rows[row]) }
+                for row in 0..<result.count { core.countMove(of: entity, from: nil, to: try rows[row]) }
             }
             try applyUpdated(result, of: entity, columns: update.columns)
             return count
@@ -58,7 +58,7 @@ extension DatabaseContext {
 
     /// Notes the owners that selected rows are about to leave, by one SELECT if an owner has limits.
     private func countFormer(_ query: SelectQuery, of entity: EntityRuntime, writing columns: [Int]) async throws {
-        let links = runtime.countLimits?.requiredLinks(of: entity, among: columns) ?? []
+        let links = core.runtime.countLimits?.requiredLinks(of: entity, among: columns) ?? []
         guard !links.isEmpty else { return }
         let selected = Set(links.flatMap(\.columns)).sorted()
         let statement = try query.deletionStatement(
@@ -74,25 +74,25 @@ extension DatabaseContext {
         for position in 0..<result.count {
             let row = try rows[position]
             guard let key = try ObjectKey(row, entity.key), let object = follower(entity, key) else { continue }
-            try apply(row, to: object)
+            try core.apply(row, to: object)
             followers += 1
         }
         // Without returned rows any number may have changed.
         guard result.count == 0 || followers < result.count else { return }
-        forgetUnheldRows(of: entity)
+        core.forgetUnheldRows(of: entity)
         for relationship in entity.foreignKeys where relationship.ownColumns.contains(where: columns.contains) {
             // Rows without objects may have joined any of these sets.
-            noteAllStale(relationship.inverse)
+            core.noteAllStale(relationship.inverse)
         }
     }
 
     /// The object of a key, also after it left memory, if its newer row is noted.
     func follower(_ entity: EntityRuntime, _ key: ObjectKey) -> DatabaseObject? {
-        withMap { map in
+        core.withMap { map in
             if let object = map.object(entity, key) { return object }
             guard let newer = map.newerRow(entity, key) else { return nil }
             return map.object(entity, key) {
-                make(ObjectSeed(core: core, runtime: entity, row: newer.row))
+                core.make(ObjectSeed(core: core, runtime: entity, row: newer.row))
             }.object
         }
     }

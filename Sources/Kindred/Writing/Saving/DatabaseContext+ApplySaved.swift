@@ -6,10 +6,10 @@ extension DatabaseContext {
     /// Gives a saved object its stored row; changes staged since its statement was made stay staged.
     func applySaved(_ row: Row, to saved: SavedObject) throws {
         let stored = saved.object.storedRow
-        changeStaging(of: saved.object) { state in
+        core.changeStaging(of: saved.object) { state in
             state.settle(saved, in: saved.entity)
         }
-        try apply(row, to: saved.object, stored: stored)
+        try core.apply(row, to: saved.object, stored: stored)
     }
 
     /// Gives new objects their stored rows, in the same order, their keys, and their places in their owners' loaded
@@ -27,7 +27,7 @@ extension DatabaseContext {
                 entity: entity.name.description
             )
         }
-        journal?.record(stored: saved)
+        core.journal?.record(stored: saved)
         let before = objects.map { object in object.withState { (key: $0.key(entity), links: RowLinks($0)) } }
         // Objects rolled back while they were being stored: their rows exist, and get new objects when read.
         let givenUp = core.staged.withLock { staged in
@@ -46,8 +46,8 @@ extension DatabaseContext {
             staged.remove(unstaged)
             return givenUp
         }
-        let scope = writing?.scope
-        let (displaced, replaced) = withMap { map in
+        let scope = core.writing?.scope
+        let (displaced, replaced) = core.withMap { map in
             map.makeRoom(for: objects.count, of: entity)
             // The temporary keys stay valid until the save ends: loaded sets may still hold them.
             let hasNotes = map.hasNotes(entity)
@@ -62,21 +62,21 @@ extension DatabaseContext {
             }
             return (displaced, replaced)
         }
-        journal?.record(displaced)
-        for (key, row) in replaced { journal?.recordNewerRow(row, entity, key, in: self) }
-        noteWrittenThrough(entity)
-        let isCounted = runtime.countLimits?.concern(entity, nil) == true
-        let isLinked = withMap { map in map.knowsAny(linkedTo: entity) } || isCounted
+        core.journal?.record(displaced)
+        for (key, row) in replaced { core.journal?.recordNewerRow(row, entity, key, in: core) }
+        core.noteWrittenThrough(entity)
+        let isCounted = core.runtime.countLimits?.concern(entity, nil) == true
+        let isLinked = core.withMap { map in map.knowsAny(linkedTo: entity) } || isCounted
         for (position, (saved, before)) in zip(saved, before).enumerated() {
-            if isCounted { countNew(rows[position], of: entity) }
+            if isCounted { core.countNew(rows[position], of: entity) }
             if givenUp.contains(saved.object) {
-                noteRow(rows[position], of: entity, keys[position])
+                core.noteRow(rows[position], of: entity, keys[position])
                 continue
             }
-            if let key = before.key { withMap { $0.renameOwner(entity, key, rows[position]) } }
+            if let key = before.key { core.withMap { $0.renameOwner(entity, key, rows[position]) } }
             guard isLinked else { continue }
             let links = saved.object.withState { RowLinks($0) }
-            noteChange(of: saved.object, keys[position], former: before.key, from: before.links, to: links)
+            core.noteChange(of: saved.object, keys[position], former: before.key, from: before.links, to: links)
         }
     }
 }

@@ -39,9 +39,9 @@ extension DatabaseContext {
         var called = Set<DatabaseObject>()
         while true {
             let found = objects()
-            let next = found.filter { awakes($0.runtime, $0) && $0.hasChanges && called.insert($0).inserted }
+            let next = found.filter { core.awakes($0.runtime, $0) && $0.hasChanges && called.insert($0).inserted }
             if next.isEmpty { return found }
-            for object in next { callWillSave(object) }
+            for object in next { core.callWillSave(object) }
         }
     }
 
@@ -77,11 +77,11 @@ extension DatabaseContext {
         defer { core.saves.subtract(1, ordering: .acquiringAndReleasing) }
         try await readStale(objects + pairs.flatMap { [$0.pair.source, $0.pair.destination] })
         let missing = objects.filter(\.isGone)
-        guard missing.isEmpty else { throw gone(missing) }
+        guard missing.isEmpty else { throw core.gone(missing) }
         let known = Set(objects)
         let objects = try await objects + placeNewMembers(among: objects).filter { !known.contains($0) }
         if let error = KindredError(try await problems(of: objects)) { throw error }
-        let isOutermost = journal == nil
+        let isOutermost = core.journal == nil
         do {
             try await transaction { try await run(objects, pairs) }
         } catch let error as PostgresError where isOutermost {
@@ -106,7 +106,7 @@ extension DatabaseContext {
         do {
             try await deleteSaved(early.first)
             let storing = Storing(kept, pairs, deleting: early.afterLeavers, in: self)
-            while let left = try await write({ try await storing.proceed() }) { try await deleteSaved(left) }
+            while let left = try await core.write({ try await storing.proceed() }) { try await deleteSaved(left) }
         } catch let error as KindredError where error.code == .staleObject && !deleted.isEmpty {
             throw try await error.withConflicts(of: kept + deleted)
         }
@@ -130,7 +130,7 @@ extension DatabaseContext {
         do {
             try await deleteInTransaction(objects)
         } catch let missing as MissingRows {
-            throw gone(missing.objects)
+            throw core.gone(missing.objects)
         }
     }
 }

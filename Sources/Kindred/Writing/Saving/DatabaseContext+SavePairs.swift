@@ -39,7 +39,7 @@ extension DatabaseContext {
     func rekeyPairs(_ temporaryKeys: [DatabaseObject: ObjectKey]) {
         for (pair, _) in core.staged.withLock({ $0.pairs }) {
             let relationship = pair.relationship
-            notePair(
+            core.notePair(
                 pair.source, relationship, pair.destination, isPaired: nil,
                 formerly: (temporaryKeys[pair.source], temporaryKeys[pair.destination]))
         }
@@ -47,15 +47,15 @@ extension DatabaseContext {
 
     /// Unstages a stored pair; both ends show it.
     private func applySaved(_ pair: StagedPair) throws {
-        journal?.record(pair, in: self)
+        core.journal?.record(pair, in: core)
         core.staged.withLock { $0.remove(pair) }
         let relationship = pair.relationship
         guard let helper = relationship.helper else { return }
-        notePair(pair.source, relationship, pair.destination, isPaired: true)
+        core.notePair(pair.source, relationship, pair.destination, isPaired: true)
         // Marks the sets of helper rows at both ends as stale.
         for end in helper.entity.foreignKeys {
-            if end.ownColumns == helper.sourceColumns { noteHelperRows(end, of: pair.source) }
-            if end.ownColumns == helper.destinationColumns { noteHelperRows(end, of: pair.destination) }
+            if end.ownColumns == helper.sourceColumns { core.noteHelperRows(end, of: pair.source) }
+            if end.ownColumns == helper.destinationColumns { core.noteHelperRows(end, of: pair.destination) }
         }
     }
 }

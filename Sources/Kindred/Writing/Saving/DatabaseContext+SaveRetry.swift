@@ -40,7 +40,7 @@ extension DatabaseContext {
             var attempted: TransactionJournal?
             do {
                 return try await transaction(isolation: isolation, fileID: fileID, line: line) {
-                    attempted = journal
+                    attempted = core.journal
                     try await client.called(at: fileID, line) { try await refreshAndLock(concerned) }
                     let result = try await body()
                     try await save(fileID: fileID, line: line)

@@ -27,7 +27,7 @@ extension DatabaseContext {
             }
             // The program's own checks run only if every required value is present.
             let isComplete = problems[known...].allSatisfy { !$0.isMissing }
-            if isComplete, awakes(object.runtime, object) { problems += object.ownProblems() }
+            if isComplete, core.awakes(object.runtime, object) { problems += object.ownProblems() }
         }
         // Last, to include keys misread by the program's own checks. Each is reported once.
         core.misreads.withLock { misreads in

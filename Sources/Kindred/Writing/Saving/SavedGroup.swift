@@ -133,7 +133,7 @@ extension SavedGroup {
             missing.remove(index)
             let row = try rows[position]
             if isRelease {
-                try context.apply(row, to: objects[index].object)
+                try context.core.apply(row, to: objects[index].object)
             } else {
                 try context.applySaved(row, to: objects[index])
             }

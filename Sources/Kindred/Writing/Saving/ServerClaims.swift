@@ -127,7 +127,9 @@ extension DatabaseObject {
             let values = destination.row
             for (column, referenced) in zip(relationship.ownColumns, relationship.otherColumns)
             where columns.contains(column) {
-                if let value = try values[referenced] { try cells.set(value, at: column, of: runtime, context.types) }
+                if let value = try values[referenced] {
+                    try cells.set(value, at: column, of: runtime, context.core.types)
+                }
             }
         }
         return cells.columns.isEmpty ? row : row.replacing(cells)

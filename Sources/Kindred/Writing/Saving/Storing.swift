@@ -101,7 +101,7 @@ final class Storing {
         try context.savePairs(pairs, run)
         try await run.flush()
         try await context.set(plan.insertions.constraints, areDeferred: false, among: objects)
-        context.withMap { map in
+        context.core.withMap { map in
             for (object, key) in zip(new, plan.temporaryKeys) {
                 map.remove(object, object.runtime, .temporary(key))
             }

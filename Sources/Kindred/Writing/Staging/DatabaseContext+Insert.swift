@@ -14,7 +14,7 @@ extension DatabaseContext {
         _ entityName: String,
         _ values: [String: (any PropertyValue)?] = [:]
     ) throws -> DatabaseObject {
-        let entity = try runtime.entity(named: entityName)
+        let entity = try core.runtime.entity(named: entityName)
         var new = NewRow()
         if let version = entity.version, let value = version.initialValue {
             try new.cells.set(value, at: version.position, of: entity, client.types)
@@ -25,7 +25,7 @@ extension DatabaseContext {
         do {
             try stageOnNew(object, new.links)
         } catch {
-            rollback([object])
+            core.rollback([object])
             throw error
         }
         return object
@@ -39,23 +39,24 @@ extension DatabaseContext {
         let number = TemporaryKey.next()
         let empty = entity.emptyRow(client.types)
         // `awakeFromInsert` sees the object without its values.
-        let isCalled = mayAwake(entity)
+        let isCalled = core.mayAwake(entity)
         let staging = Staging(stored: empty, columns: isCalled ? [] : cells.columns, temporaryKey: number)
         // An empty row has values only where it names the table of a new row.
         let row = isCalled ? empty : entity.rowTable == nil ? cells.row(empty.columns) : empty.replacing(cells)
-        let object = make(
+        let object = core.make(
             ObjectSeed(core: core, runtime: entity, row: row, staging: StagingBox(staging)))
-        let isLinked = withMap { map in
+        let isLinked = core.withMap { map in
             map.insert(object, entity, .temporary(number))
             return map.knowsAny(linkedTo: entity)
         }
         core.staged.withLock { $0.insert(object) }
-        journal?.recordCreated(object)
+        core.journal?.recordCreated(object)
         if isCalled {
-            awakeFromInsert(object)
+            core.awakeFromInsert(object)
             object.stage(cells)
         } else if isLinked {
-            noteChange(of: object, .temporary(number), from: RowLinks(empty), to: object.withState { RowLinks($0) })
+            core.noteChange(
+                of: object, .temporary(number), from: RowLinks(empty), to: object.withState { RowLinks($0) })
         }
         return object
     }

@@ -19,9 +19,9 @@ extension DatabaseContext {
         }
         let (entity, isNew) = (source.runtime, source.isInserted)
         let new = destination.flatMap { $0.isInserted ? $0 : nil }
-        changeStaging(of: source) { state in
+        core.changeStaging(of: source) { state in
             var staging = state.stagingToChange
-            let inFlight = columnsInFlight(staging, of: entity)
+            let inFlight = core.columnsInFlight(staging, of: entity)
             staging.unlink(cells.columns, in: entity)
             staging.destinations[relationship.slot] = nil
             if let new {
@@ -140,11 +140,11 @@ extension DatabaseContext {
 
     /// The one-to-one partners that are known without I/O.
     private func knownPartners(of object: DatabaseObject, _ relationship: RelationshipRuntime) -> [DatabaseObject] {
-        guard let loaded = loadedMembers(of: relationship, owner: object) else {
+        guard let loaded = core.loadedMembers(of: relationship, owner: object) else {
             return stagedMembers(of: relationship, object)
         }
         let entity = relationship.destination
-        return loaded.members.compactMap { liveObject(entity, $0.key) }
+        return loaded.members.compactMap { core.liveObject(entity, $0.key) }
     }
 
     /// Adds objects to a to-many relationship, as staged changes: all of them, or none if it throws.
@@ -157,7 +157,7 @@ extension DatabaseContext {
         guard !members.isEmpty else { return }
         try requireJoin(members, to: owner, relationship)
         if relationship.helper != nil {
-            for member in members { stage(StagedPair(owner, relationship, member), payload: payload) }
+            for member in members { core.stage(StagedPair(owner, relationship, member), payload: payload) }
             return
         }
         let places = try endPositions(of: members, owner, relationship)
@@ -172,7 +172,7 @@ extension DatabaseContext {
         _ relationship: RelationshipRuntime
     ) throws {
         if relationship.helper != nil {
-            for member in members { unstage(StagedPair(owner, relationship, member)) }
+            for member in members { core.unstage(StagedPair(owner, relationship, member)) }
             return
         }
         for member in members where stagedMembers(of: relationship, owner).contains(member) {
@@ -182,29 +182,6 @@ extension DatabaseContext {
 
     /// The members that a relationship has by staged changes.
     func stagedMembers(of relationship: RelationshipRuntime, _ owner: DatabaseObject) -> [DatabaseObject] {
-        stagedChange(relationship, of: owner)?.joined ?? []
-    }
-
-    /// Stages a pair of a many-to-many relationship; both sides show it.
-    func stage(_ pair: StagedPair, payload: ColumnValues?) {
-        journal?.record(pair, in: self)
-        let isNew = core.staged.withLock { staged in
-            let isNew = !staged.contains(pair)
-            staged.insert(pair, payload: payload ?? staged.entry(of: pair)?.payload)
-            return isNew
-        }
-        guard isNew else { return }
-        notePair(pair.source, pair.relationship, pair.destination, isPaired: nil)
-    }
-
-    /// Takes a staged pair back; both sides lose it.
-    func unstage(_ pair: StagedPair) {
-        journal?.record(pair, in: self)
-        let wasStaged = core.staged.withLock { staged in
-            defer { staged.remove(pair) }
-            return staged.contains(pair)
-        }
-        guard wasStaged else { return }
-        notePair(pair.source, pair.relationship, pair.destination, isPaired: nil)
+        core.stagedChange(relationship, of: owner)?.joined ?? []
     }
 }

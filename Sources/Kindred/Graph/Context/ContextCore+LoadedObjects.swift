@@ -1,6 +1,6 @@
 import KindredPostgres
 
-extension DatabaseContext {
+extension ContextCore {
     /// The objects of loaded members, made from their rows where needed; nil if notes on newer rows were evicted
     /// meanwhile: the members must be read again.
     ///

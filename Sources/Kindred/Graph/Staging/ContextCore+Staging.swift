@@ -1,27 +1,21 @@
 import KindredPostgres
 import Synchronization
 
-extension DatabaseContext {
+extension ContextCore {
     /// Whether there are unsaved changes.
-    public var hasChanges: Bool {
-        !core.staged.withLock { $0.isEmpty }
+    var hasChanges: Bool {
+        !staged.withLock { $0.isEmpty }
     }
 
-    /// Takes back all unsaved changes; the objects show the database's values, as last seen.
-    ///
-    /// New objects are discarded: from then on they refuse use, as deleted ones do. Sends nothing.
-    public func rollback() {
-        core.misreads.withLock { $0 = [] }
-        for (pair, _) in core.staged.withLock({ $0.pairs }) { unstage(pair) }
-        for object in core.staged.withLock({ $0.objects }) { takeBack(object) }
+    /// Takes back all unsaved changes.
+    func rollback() {
+        misreads.withLock { $0 = [] }
+        for (pair, _) in staged.withLock({ $0.pairs }) { unstage(pair) }
+        for object in staged.withLock({ $0.objects }) { takeBack(object) }
     }
 
-    /// Stages the deletion of an object: `save()` deletes it after everything else, with its delete rules.
-    ///
-    /// Until then the object and its sets stay unchanged; `isDeletionStaged` tells, and `rollback()` takes it back. A
-    /// new object is discarded at once. Sends nothing; `delete(_:)` deletes at once. Throws `KindredError`
-    /// `.objectDeleted`, `.readOnly`, `.foreignContext`.
-    public func stageDeletion(of object: DatabaseObject) throws {
+    /// Stages the deletion of an object; a new one is discarded.
+    func stageDeletion(of object: DatabaseObject) throws {
         try requireOwn(object)
         try object.requireStageable()
         if object.isInserted { return rollback([object]) }
@@ -32,11 +26,34 @@ extension DatabaseContext {
         }
     }
 
+    /// Stages a pair of a many-to-many relationship; both sides show it.
+    func stage(_ pair: StagedPair, payload: ColumnValues?) {
+        journal?.record(pair, in: self)
+        let isNew = staged.withLock { staged in
+            let isNew = !staged.contains(pair)
+            staged.insert(pair, payload: payload ?? staged.entry(of: pair)?.payload)
+            return isNew
+        }
+        guard isNew else { return }
+        notePair(pair.source, pair.relationship, pair.destination, isPaired: nil)
+    }
+
+    /// Takes a staged pair back; both sides lose it.
+    func unstage(_ pair: StagedPair) {
+        journal?.record(pair, in: self)
+        let wasStaged = staged.withLock { staged in
+            defer { staged.remove(pair) }
+            return staged.contains(pair)
+        }
+        guard wasStaged else { return }
+        notePair(pair.source, pair.relationship, pair.destination, isPaired: nil)
+    }
+
     func rollback(_ objects: Set<DatabaseObject>) {
-        for pair in core.staged.withLock({ $0.pairs(of: objects) }) { unstage(pair) }
+        for pair in staged.withLock({ $0.pairs(of: objects) }) { unstage(pair) }
         let new = objects.filter(\.isInserted)
         // Links to objects that are discarded go, too.
-        for other in new.isEmpty ? [] : core.staged.withLock({ $0.objects }) where !objects.contains(other) {
+        for other in new.isEmpty ? [] : staged.withLock({ $0.objects }) where !objects.contains(other) {
             let links = other.withState { $0.staging?.destinations ?? [:] }
             for (slot, destination) in links where new.contains(destination) {
                 unstage(other.runtime.relationships[slot].ownColumns, of: other)
@@ -69,7 +86,7 @@ extension DatabaseContext {
     /// on it.
     func changeStaging(of object: DatabaseObject, _ body: (inout ObjectState) -> Void) {
         let (old, new) = change(object, body) { _ in
-            core.staged.withLock { staged in
+            staged.withLock { staged in
                 let (old, new, wasStaged, isStaged) = object.withState { state in
                     let (old, wasStaged) = (RowLinks(state), state.stagingBox != nil)
                     body(&state)
@@ -94,14 +111,14 @@ extension DatabaseContext {
 
     /// Releases an object without staged changes.
     func releaseIfUnstaged(_ object: DatabaseObject) {
-        core.staged.withLock { staged in
+        staged.withLock { staged in
             if object.withState({ $0.stagingBox == nil }) { staged.remove(object) } else { staged.insert(object) }
         }
     }
 
     /// The staged members that join and leave a relationship; nil for none.
     func stagedChange(_ relationship: RelationshipRuntime, of owner: DatabaseObject) -> StagedLinks.Change? {
-        core.staged.withLock { staged in
+        staged.withLock { staged in
             if staged.isEmpty { return nil }
             guard let key = relationship.ownKey(of: owner) else { return nil }
             return staged.change(relationship, key, comparedAs: owner.keyToCompare(relationship))

@@ -3,7 +3,7 @@ import KindredSchema
 import Synchronization
 
 // Builds the visible members of an owner's relationship: the server's answer, updated by the log entries since.
-extension DatabaseContext {
+extension ContextCore {
     /// The members in memory, from the owner or from its group; nil if they must be read.
     func loadedMembers(of relationship: RelationshipRuntime, owner: DatabaseObject) -> LoadedMembers? {
         loadedMembers(of: relationship, owner: owner, LinkSource(owner, relationship))
@@ -223,7 +223,7 @@ extension DatabaseContext {
             return (map.object(relationship.destination, entry.member), last)
         }
         if object?.isGone == true { return .nonmember }
-        if let object, core.staged.withLock({ $0.contains(StagedPair(owner, relationship, object)) }) {
+        if let object, staged.withLock({ $0.contains(StagedPair(owner, relationship, object)) }) {
             return .member(Member(key: entry.member, row: object.storedRow))
         }
         guard let isPaired = last?.isPaired else { return .unknown }

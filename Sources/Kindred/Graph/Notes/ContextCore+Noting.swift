@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 
 // Notes changes in logs, instead of pushing them into loaded relationships: see ``RelationshipLog``.
-extension DatabaseContext {
+extension ContextCore {
     /// Notes a changed row at every owner that it referred to or refers to, as stored and as shown.
     ///
     /// - Parameter former: the row's previous key, by which older answers know it.
@@ -101,7 +101,7 @@ extension DatabaseContext {
 
     /// Whether an answer about an entity's relationships can be stale: not if no row of it was ever in memory and no
     /// relationship of it was read.
-    private func knows(_ entity: EntityRuntime) -> Bool { core.withMap { $0.knows(entity) } }
+    private func knows(_ entity: EntityRuntime) -> Bool { withMap { $0.knows(entity) } }
 
     /// Notes at both ends that a pair of a many-to-many relationship came (true), went (false), or must be checked
     /// (nil).
@@ -218,7 +218,7 @@ struct RowLinks: Sendable {
 
 // Views, and tables from which others inherit, show the rows of other tables as objects of their own. How a write through one
 // affects the other is unknown, so that relationships are marked as stale.
-extension DatabaseContext {
+extension ContextCore {
     /// Notes a write, which views may show: answers about their relationships are stale.
     func noteViewsOutdated() {
         guard runtime.hasViewRelationships else { return }

@@ -8,7 +8,7 @@ enum CountedWrite {
 
 // Tracks the owners to which a transaction adds members or from which it removes them. Their members are counted at its
 // end: see `countProblems`.
-extension DatabaseContext {
+extension ContextCore {
     /// The limits, and the journal that collects owners to check; nil outside writes, and without limits.
     var counting: (limits: CountLimits, journal: TransactionJournal)? {
         guard let limits = runtime.countLimits, CountedWrite.isRunning, let journal else { return nil }

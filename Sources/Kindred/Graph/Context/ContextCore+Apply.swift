@@ -4,7 +4,7 @@ import Synchronization
 
 // Applies the server's answers to memory. Every change of a row passes through `apply`, which notes it for the sets at
 // the other ends of its foreign keys.
-extension DatabaseContext {
+extension ContextCore {
     /// Gives an object its new row.
     ///
     /// - Parameters:
@@ -57,7 +57,7 @@ extension DatabaseContext {
             // With a key that is checked later, two rows may have it meanwhile: a rollback puts the other object back.
             if let displaced { journal?.record(displaced) }
             former = oldKey
-        } else if core.references.isIndexed, let key = object.key {
+        } else if references.isIndexed, let key = object.key {
             withMap { $0.noteChanged(entity, key) }
         }
         noteChange(of: object, object.key, former: former, from: change.old, to: change.new)
@@ -72,7 +72,7 @@ extension DatabaseContext {
     ///
     /// - Parameter isUndone: whether the rollback of an INSERT removes the row.
     func applyDelete(_ object: DatabaseObject, isUndone: Bool = false) throws {
-        if object.hasChanges || core.staged.withLock({ $0.hasPairs(of: object) }) { rollback([object]) }
+        if object.hasChanges || staged.withLock({ $0.hasPairs(of: object) }) { rollback([object]) }
         let wasStale = object.isStale
         func markDeleted(_ state: inout ObjectState) -> Bool {
             guard state.status == .persistent || state.status == .deleting else { return false }
@@ -129,7 +129,7 @@ extension DatabaseContext {
 }
 
 // Follows a change of a row's key, or of other columns that foreign keys refer to.
-extension DatabaseContext {
+extension ContextCore {
     /// Updates the rows that refer to a changed row: its pairs, and the rows that the database changed by ON UPDATE.
     ///
     /// - Parameter old: the row as it was stored.
@@ -169,7 +169,7 @@ extension DatabaseContext {
 }
 
 // Applies deletions to memory: to objects of deleted rows, and to loaded relationships with rows that have no object.
-extension DatabaseContext {
+extension ContextCore {
     /// Marks the objects of deleted rows, and takes the rows out of every loaded relationship.
     func applyDeleted(_ keys: [ObjectKey], of entity: EntityRuntime) throws {
         var unheld: Set<ObjectKey> = []

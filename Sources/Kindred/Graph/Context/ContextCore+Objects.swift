@@ -1,0 +1,147 @@
+package import KindredPostgres
+import Synchronization
+
+extension ContextCore {
+    /// The objects of a result whose first columns are the entity's attributes: known objects, refreshed, and new ones.
+    package func objects(
+        from result: QueryResult,
+        of entity: EntityRuntime,
+        askedAt: UInt64
+    ) throws -> [DatabaseObject] {
+        if result.count == 1 { return [try object(from: result, row: 0, of: entity, askedAt: askedAt)] }
+        // Columns after the attributes belong to the request.
+        let rows = try EntityRows(result, of: entity)
+        let keys = try entity.keys(of: result)
+        let group = result.count == 0 ? nil : keys.map { FetchGroup($0, askedAt: askedAt) }
+        func make(_ position: Int) throws -> DatabaseObject {
+            self.make(entity, try rows[position], group, Int32(clamping: position))
+        }
+        let counted = counted(askedAt)
+        let (objects, known) = try withMap { map in
+            switch keys {
+            case .integers(let integers):
+                let (objects, known) = try map.objects(entity, integers, orMake: make)
+                if map.hasNotes(entity) {
+                    let old = Set(known)
+                    for position in objects.indices where !old.contains(position) {
+                        tellNotes(to: objects[position], .integer(integers[position]), askedAt: counted, &map)
+                    }
+                }
+                return (objects, known)
+            case .keys(let keys):
+                var (objects, known): ([DatabaseObject], [Int]) = ([], [])
+                for (position, key) in keys.enumerated() {
+                    guard let key else {
+                        objects.append(try make(position))
+                        continue
+                    }
+                    let (object, isNew) = try map.object(entity, key) { try make(position) }
+                    objects.append(object)
+                    if isNew {
+                        tellNotes(to: object, key, askedAt: counted, &map)
+                    } else {
+                        known.append(position)
+                    }
+                }
+                return (objects, known)
+            default:
+                return (try (0..<result.count).map(make), [])
+            }
+        }
+        for position in known {
+            try apply(rows[position], to: objects[position], askedAt: askedAt)
+            if let group { objects[position].join(group, at: Int32(clamping: position)) }
+        }
+        if keys == nil, objects.count > 1 {
+            let group = FetchGroup(
+                .objects(objects.map { FetchGroup.WeakObject(object: $0) }), askedAt: askedAt)
+            for (position, object) in objects.enumerated() { object.join(group, at: Int32(clamping: position)) }
+        }
+        guard let first = objects.first, known.count < objects.count else { return objects }
+        writing?.recordFetched(Self.new(among: objects, known))
+        if awakes(entity, first) { awake(Self.new(among: objects, known), of: entity) }
+        return objects
+    }
+
+    /// The objects that were not known before.
+    private static func new(among objects: [DatabaseObject], _ known: [Int]) -> [DatabaseObject] {
+        if known.isEmpty { return objects }
+        let old = Set(known)
+        return objects.indices.filter { !old.contains($0) }.map { objects[$0] }
+    }
+
+    /// The object of one row, as `objects` gives them; apart because look-ups by key are the most frequent call.
+    func object(
+        from result: QueryResult, row position: Int, of entity: EntityRuntime, askedAt: UInt64
+    ) throws -> DatabaseObject {
+        let row = try EntityRows(result, of: entity)[position]
+        func makeAlone() -> DatabaseObject {
+            let object = make(entity, row, nil, 0)
+            object.withState { $0.seenAt = askedAt }
+            return object
+        }
+        var (object, isNew): (DatabaseObject, Bool)
+        if !entity.key.isEmpty, let key = try ObjectKey(row, entity.key) {
+            let counted = counted(askedAt)
+            (object, isNew) = withMap { map in
+                let found = map.object(entity, key) { makeAlone() }
+                if found.isNew { tellNotes(to: found.object, key, askedAt: counted, &map) }
+                return found
+            }
+            if !isNew { try apply(row, to: object, askedAt: askedAt) }
+        } else {
+            (object, isNew) = (makeAlone(), true)
+        }
+        if isNew { writing?.recordFetched([object]) }
+        if isNew, awakes(entity, object) { awake([object], of: entity) }
+        return object
+    }
+
+    /// Applies notes on a row to an object made from an answer; the journal records them for a rollback.
+    private func tellNotes(to object: DatabaseObject, _ key: ObjectKey, askedAt: UInt64, _ map: inout IdentityMap) {
+        let writing = writing
+        guard let replaced = map.tellNotes(to: object, key, askedAt: askedAt, in: writing?.scope) else { return }
+        writing?.recordNewerRow(replaced, object.runtime, key, in: self)
+    }
+
+    func make(_ seed: ObjectSeed) -> DatabaseObject {
+        if let layout = seed.runtime.layout { return layout.type.init(seed) }
+        return DatabaseObject(seed)
+    }
+
+    func make(_ entity: EntityRuntime, _ row: Row, _ group: FetchGroup?, _ position: Int32) -> DatabaseObject {
+        if entity.layout == nil { return DatabaseObject(plain: self, entity, row, group, position) }
+        return make(ObjectSeed(core: self, runtime: entity, row: row, group: group, position: position))
+    }
+}
+
+extension EntityRuntime {
+    /// The keys of a result's rows; nil if the entity has no key.
+    func keys(of result: QueryResult) throws -> FetchGroup.Elements? {
+        if key.isEmpty { return nil }
+        if hasIntegerKey, let integers = try integerKeys(of: result) { return .integers(integers) }
+        return .keys(try (0..<result.count).map { try ObjectKey(result, $0, key) })
+    }
+
+    /// The keys of a result's rows as integers; nil if one is NULL.
+    private func integerKeys(of result: QueryResult) throws -> [Int64]? {
+        var integers: [Int64] = []
+        integers.reserveCapacity(result.count)
+        for row in 0..<result.count {
+            guard let integer = try result.integer(row: row, column: key[0]) else { return nil }
+            integers.append(integer)
+        }
+        return integers
+    }
+}
+
+extension DatabaseObject {
+    /// Links the object to the group it was read with; the largest group wins.
+    fileprivate func join(_ group: FetchGroup, at position: Int32) {
+        withState { state in
+            guard group.count >= state.group?.count ?? 0 else { return }
+            state.group = group
+            state.position = position
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import KindredPostgres
+
+/// A write outside transactions, as the holder of a turn.
+private final class SingleWrite: Sendable {}
+
+extension ContextCore {
+    /// Runs a write and its changes to memory, in the task's turn, before the next write of the same scope.
+    func write<T>(_ body: () async throws -> T) async throws -> T {
+        guard runtime.countLimits == nil || CountedWrite.isRunning else {
+            return try await CountedWrite.$isRunning.withValue(true) { try await write(body) }
+        }
+        if let journal {
+            try await journal.turns.acquire(self)
+            return try await journal.writeLock.withLock {
+                defer { noteViewsOutdated() }
+                return try await body()
+            }
+        }
+        _ = try await turn.acquire(for: SingleWrite(), within: database.turnTimeout)
+        defer {
+            // Also after an error: the server may have carried out the statement.
+            noteViewsOutdated()
+            turn.end()
+        }
+        return try await body()
+    }
+}
