@@ -19,7 +19,7 @@ import Testing
         #expect(try object.storedName == "inside")
         try journal.undo()
         #expect(try object.storedName == "before" && !object.isStale)
-        #expect(journal.scope.isUndone && !journal.scope.isRunning && offline.context.undoCount == 1)
+        #expect(journal.scope.isUndone && !journal.scope.isRunning && offline.context.core.undoCount == 1)
     }
 
     @Test func aCommittedTransactionKeepsWhatItWrote() async throws {
@@ -87,16 +87,16 @@ import Testing
         journal.recordCreated(object)
         try journal.undo()
         #expect(object.isDeleted)
-        #expect(offline.context.liveObject(offline.entity, .integer(1)) == nil)
+        #expect(offline.context.core.liveObject(offline.entity, .integer(1)) == nil)
     }
 
     @Test func anObjectGetsItsKeyBack() async throws {
         let journal = offline.journal()
         let row = try offline.row(2, "moved")
-        try await TransactionJournal.with(journal) { try offline.context.apply(row, to: object) }
-        #expect(offline.context.liveObject(offline.entity, .integer(2)) === object)
+        try await TransactionJournal.with(journal) { try offline.context.core.apply(row, to: object) }
+        #expect(offline.context.core.liveObject(offline.entity, .integer(2)) === object)
         try journal.undo()
-        #expect(offline.context.liveObject(offline.entity, .integer(1)) === object)
-        #expect(offline.context.liveObject(offline.entity, .integer(2)) == nil)
+        #expect(offline.context.core.liveObject(offline.entity, .integer(1)) === object)
+        #expect(offline.context.core.liveObject(offline.entity, .integer(2)) == nil)
     }
 }

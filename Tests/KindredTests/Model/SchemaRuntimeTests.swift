@@ -63,8 +63,8 @@ import Testing
     @Test func anObjectHoldsItsSchemaWhenContextAndDatabaseAreGone() throws {
         func object() throws -> DatabaseObject {
             let context = try OfflineContext().context
-            let entity = try context.runtime.entity(named: "email")
-            return context.make(entity, entity.emptyRow(context.types), nil, 0)
+            let entity = try context.core.runtime.entity(named: "email")
+            return context.core.make(entity, entity.emptyRow(context.core.types), nil, 0)
         }
         let email = try object()
         let person = try #require(email.runtime.relationship(named: "person"))
