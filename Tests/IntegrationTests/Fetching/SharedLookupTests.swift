@@ -28,7 +28,7 @@ private let notes = """
             lookups = KeyLookups(patience: patience)
             client = database.client
             limit = client.configuration.pool.maximumConnections
-            entity = try database.makeContext().runtime.entity(named: name)
+            entity = try database.makeContext().core.runtime.entity(named: name)
             for _ in 0..<limit { #expect(enter() == nil) }
         }
 
