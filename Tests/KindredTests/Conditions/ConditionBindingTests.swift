@@ -23,7 +23,7 @@ private let numericArray = PostgresDataType(rawValue: 1231)
 
     private func parameters(_ format: String, _ arguments: ConditionArgument...) throws -> [Parameter] {
         var query = SelectQuery(entity: try ConditionFixture.entity("person"))
-        query.condition = try Condition(format: format, arguments: arguments)
+        try query.narrow(by: Condition(format: format, arguments: arguments), in: ConditionFixture.schema)
         let bindings = try query.statement(in: ConditionFixture.schema).bindings
         return try bindings.slots.map { slot in
             guard slot.length >= 0 else { return Parameter(slot.type, nil) }
@@ -91,7 +91,7 @@ private let numericArray = PostgresDataType(rawValue: 1231)
     @Test func equalShapesHaveEqualTexts() throws {
         func text(_ format: String, _ arguments: ConditionArgument...) throws -> String {
             var query = SelectQuery(entity: try ConditionFixture.entity("person"))
-            query.condition = try Condition(format: format, arguments: arguments)
+            try query.narrow(by: Condition(format: format, arguments: arguments), in: ConditionFixture.schema)
             return try query.statement(in: ConditionFixture.schema).text.text
         }
         let lists: [[PostgresValue?]] = [[], [1], [1, 2, 3], [1.5]]

@@ -22,8 +22,7 @@ import Testing
                 continuation.resume(
                     returning: Result {
                         var query = SelectQuery(entity: entity)
-                        query.condition = try Condition(format: format, arguments: [])
-                        try query.validate(in: ConditionFixture.schema)
+                        try query.narrow(by: Condition(format: format, arguments: []), in: ConditionFixture.schema)
                     }
                 )
             }

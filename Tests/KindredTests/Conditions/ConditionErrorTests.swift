@@ -9,8 +9,7 @@ import Testing
     {
         try #require(throws: KindredError.self) {
             var query = SelectQuery(entity: try ConditionFixture.entity(entity))
-            query.condition = try Condition(format: format, arguments: arguments)
-            try query.validate(in: ConditionFixture.schema)
+            try query.narrow(by: Condition(format: format, arguments: arguments), in: ConditionFixture.schema)
         }
     }
 

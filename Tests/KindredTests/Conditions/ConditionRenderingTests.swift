@@ -207,7 +207,8 @@ private struct Example: Sendable, CustomTestStringConvertible {
 
     private func sql(_ example: Example, entity: String = "person") throws -> String {
         var query = SelectQuery(entity: try ConditionFixture.entity(entity))
-        query.condition = try Condition(format: example.format, arguments: example.arguments)
+        try query.narrow(
+            by: Condition(format: example.format, arguments: example.arguments), in: ConditionFixture.schema)
         let text = try query.countStatement(in: ConditionFixture.schema).text.text
         let prefix = "SELECT count(*) FROM \"public\".\"\(entity)\" AS t0 "
         #expect(text.hasPrefix(prefix))

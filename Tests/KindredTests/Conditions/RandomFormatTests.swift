@@ -42,7 +42,7 @@ import Testing
             let arguments = (0..<max(0, wanted)).map { _ in Self.arguments.randomElement(using: &generator) ?? .null }
             do {
                 var query = SelectQuery(entity: try ConditionFixture.entity("person"))
-                query.condition = try Condition(format: format, arguments: arguments)
+                try query.narrow(by: Condition(format: format, arguments: arguments), in: ConditionFixture.schema)
                 _ = try query.statement(in: ConditionFixture.schema)
                 understood += 1
             } catch let error as KindredError {

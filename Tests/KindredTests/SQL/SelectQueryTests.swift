@@ -22,7 +22,7 @@ import Testing
 
     @Test func conditionOrderLimitAndOffsetFollow() throws {
         var query = try query()
-        query.condition = try Condition(format: "size > 5", arguments: [])
+        try query.narrow(by: Condition(format: "size > 5", arguments: []), in: ConditionFixture.schema)
         query.sort = [SortTerm(path: ["person", "surname"], ascending: false), SortTerm(path: ["id"])]
         query.limit = 10
         query.offset = 20
@@ -37,7 +37,7 @@ import Testing
 
     @Test func aJoinServesConditionAndOrder() throws {
         var query = try query()
-        query.condition = try Condition(format: "person.age > 5", arguments: [])
+        try query.narrow(by: Condition(format: "person.age > 5", arguments: []), in: ConditionFixture.schema)
         query.sort = [SortTerm(path: ["person", "surname"], nulls: .first), SortTerm(path: ["person", "id"])]
         let text = try query.statement(in: ConditionFixture.schema).text.text
         #expect(
@@ -82,7 +82,6 @@ import Testing
         for change in [\SelectQuery.limit, \.offset] {
             var query = try query()
             query[keyPath: change] = -1
-            try query.validate(in: ConditionFixture.schema)
             let error = try #require(throws: KindredError.self) { try query.statement(in: ConditionFixture.schema) }
             #expect(error.code == .invalidRequest)
         }
@@ -97,8 +96,9 @@ import Testing
     ])
     func sortKeysAreChecked(path: [String], code: KindredError.Code) throws {
         var query = try query("person")
-        query.sort = [SortTerm(path: path)]
-        let error = try #require(throws: KindredError.self) { try query.validate(in: ConditionFixture.schema) }
+        let error = try #require(throws: KindredError.self) {
+            try query.append(SortTerm(path: path), in: ConditionFixture.schema)
+        }
         #expect(error.code == code)
     }
 
@@ -106,7 +106,6 @@ import Testing
         var condition = try Condition(format: "size > 5", arguments: [])
         for _ in 0..<5_000 { condition = .all([condition, try Condition(format: "size < 9", arguments: [])]) }
         var query = try query()
-        query.condition = condition
-        try query.validate(in: ConditionFixture.schema)
+        try query.narrow(by: condition, in: ConditionFixture.schema)
     }
 }

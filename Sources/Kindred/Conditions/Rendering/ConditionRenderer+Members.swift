@@ -110,12 +110,9 @@ extension ConditionRenderer {
         let entity = try destination(of: relationship)
         let alias = newAlias()
         joins.append("")
-        var place = Place(
-            entity: entity,
-            scope: joins.count - 1,
-            alias: alias,
-            label: label(relationship.name, of: owner)
-        )
+        let label = label(relationship.name, of: owner)
+        reads.note(path: label)
+        var place = Place(entity: entity, scope: joins.count - 1, alias: alias, label: label)
         var table = try table(entity.name)
         var columns = relationship.destinationColumns
         var holder: Entity? = entity
@@ -123,6 +120,7 @@ extension ConditionRenderer {
             table = try schema[helper.entity].map { try ownTable($0) } ?? self.table(helper.entity)
             columns = helper.sourceColumns
             holder = schema[helper.entity]
+            for column in helper.destinationColumns { reads.note(column, of: helper.entity) }
             place.alias = nil
             place.link = Place.Link(parent: owner, relationship: relationship)
             for (column, referenced) in zip(helper.destinationColumns, relationship.destinationColumns) {
@@ -134,6 +132,7 @@ extension ConditionRenderer {
                 )
             }
         }
+        for column in columns { reads.note(column, of: relationship.helper?.entity ?? entity.name) }
         places.append(place)
         // A pair in the helper may have no row in the view.
         if entity.isView, relationship.helper != nil { _ = try joined(places.count - 1) }

@@ -52,10 +52,12 @@ extension ConditionRenderer {
     /// The place at the other end of a to-one relationship.
     private mutating func row(_ relationship: Relationship, of parent: Int) throws -> Int {
         if let place = places[parent].children[relationship.name] { return place }
+        let label = label(relationship.name, of: parent)
+        reads.note(path: label)
         var place = Place(
             entity: try destination(of: relationship),
             scope: places[parent].scope,
-            label: label(relationship.name, of: parent),
+            label: label,
             link: Place.Link(parent: parent, relationship: relationship)
         )
         if relationship.holdsForeignKey && !relationship.mayDangle {
@@ -109,6 +111,7 @@ extension ConditionRenderer {
     private mutating func joinedColumn(_ name: String, of place: Int, _ attribute: Attribute?) throws -> Scalar {
         let alias = try joined(place)
         let attribute = attribute ?? places[place].entity.attribute(named: name)
+        reads.note(name, of: places[place].entity.name)
         return Scalar(
             sql: try compared(name, alias, of: places[place].entity),
             type: attribute.map { ValueType($0) } ?? ValueType(.unspecified),
@@ -129,6 +132,7 @@ extension ConditionRenderer {
             : try link.relationship.columns.map { try column($0, of: link.parent).sql }
         let alias = newAlias()
         let entity = places[place].entity
+        for column in columns { reads.note(column, of: entity.name) }
         let table = try isReferenced(place) ? ownTable(entity) : table(entity.name)
         let isOwn = isReferenced(place) ? "" : try ofOwnTable(link.parent)
         let condition = try pairs(values, columns, alias, of: entity) + isOwn

@@ -1,7 +1,8 @@
 import KindredPostgres
 import KindredSchema
 
-/// Renders the conditions and sort keys of one statement as SQL, and collects its parameters.
+/// Resolves the conditions and sort keys of one statement: follows their key paths, checks their types, notes what they
+/// read, and writes their SQL and parameters.
 ///
 /// A rendered condition is TRUE if the condition is true, and else FALSE or NULL: WHERE, AND and OR treat both alike,
 /// and a negation is rendered so that it does too.
@@ -18,6 +19,15 @@ struct ConditionRenderer {
         static let never = Rendered(sql: "FALSE", isTwoValued: true)
 
         var closed: String { isClosed ? sql : "(\(sql))" }
+
+        /// The conjunction.
+        static func all(_ terms: [Rendered]) -> Rendered {
+            guard let first = terms.first else { return .always }
+            if terms.count == 1 { return first }
+            return Rendered(
+                sql: terms.map(\.closed).joined(separator: " AND "), isTwoValued: terms.allSatisfy(\.isTwoValued),
+                isClosed: false)
+        }
     }
 
     static let maximumDepth = 512
@@ -27,6 +37,10 @@ struct ConditionRenderer {
     var places: [Place]
     /// The place at which paths begin: the object itself, or a member in a condition on members.
     var root = 0
+    /// What has been read so far.
+    var reads = ConditionReads()
+    /// Whether the SQL holds the keys of objects, which may get others.
+    var comparesObjects = false
     /// The joins after the first table of each FROM clause; the statement's own comes first.
     var joins: [String] = [""]
     private var aliases = 1

@@ -31,8 +31,12 @@ extension ConditionRenderer {
         case .value(let value): return .value(value)
         case .values(let values): return .values(values)
         case .list(let expressions): return .list(expressions)
-        case .object(let object): return .object(object)
-        case .objects(let objects): return .objects(objects)
+        case .object(let object):
+            comparesObjects = true
+            return .object(object)
+        case .objects(let objects):
+            comparesObjects = true
+            return .objects(objects)
         case .count(let path): return .scalar(try count(path, from: root))
         case .arithmetic(let operation, let left, let right):
             return try arithmetic(operation, operand(left), operand(right))

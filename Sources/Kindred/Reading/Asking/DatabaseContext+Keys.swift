@@ -52,11 +52,7 @@ extension DatabaseContext {
     /// Sends a look-up of its own; the entity counts it if its look-ups can share statements.
     private func selectAlone(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> QueryResult {
         defer { entity.lookups?.leave(client) }
-        let text = try entity.selectByKey()
-        var bindings = Bindings()
-        try entity.append(key, to: &bindings)
-        return try await client.execute(
-            Statement(text: text, bindings: consume bindings, resultFormat: .binary), for: entity.name)
+        return try await client.execute(try entity.select(byKey: key), for: entity.name)
     }
 
     func find(_ entity: EntityRuntime, keys parts: [[PropertyContent]]) async throws -> [DatabaseObject] {

@@ -39,10 +39,8 @@ public struct FetchRequest<Object: DatabaseObject>: Sendable {
     }
 
     func `where`(_ condition: Condition) throws -> FetchRequest {
-        // Checks only the new condition; earlier ones have been checked.
-        try SelectQuery(entity: entity.entity, condition: condition).validate(in: context.schema)
         var request = self
-        request.query.condition = query.condition.map { .all([$0, condition]) } ?? condition
+        try request.query.narrow(by: condition, in: context.schema)
         return request
     }
 
@@ -56,12 +54,9 @@ public struct FetchRequest<Object: DatabaseObject>: Sendable {
     }
 
     func sorted(path: [String], ascending: Bool, nulls: SortTerm.Nulls = .standard) throws -> FetchRequest {
-        let term = SortTerm(path: path, ascending: ascending, nulls: nulls)
-        var added = SelectQuery(entity: entity.entity)
-        added.sort = [term]
-        try added.validate(in: context.schema)
         var request = self
-        request.query.sort.append(term)
+        try request.query.append(
+            SortTerm(path: path, ascending: ascending, nulls: nulls), in: context.schema)
         return request
     }
 

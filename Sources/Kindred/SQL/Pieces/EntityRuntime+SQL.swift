@@ -38,32 +38,10 @@ extension EntityRuntime {
         }.joined(separator: ", ")
     }
 
-    /// `"a" = $1 AND "b" = $2` over the given attributes.
-    func equality(_ attributes: [Int], alias: String? = nil, firstParameter: Int) throws -> String {
-        try attributes.enumerated().map {
-            "\(try compared($1, alias: alias)) = \(compared($1, with: "$\(firstParameter + $0)"))"
-        }.joined(separator: " AND ")
-    }
-
     /// Whether a row is the one whose key was selected as `k0`, `k1` and so on, by the columns' positions.
     func same(_ alias: String, as selection: String) throws -> String {
         try key.map { "\(try compared($0, alias: alias)) = \(compared($0, with: "\(selection).k\($0)"))" }
             .joined(separator: " AND ")
-    }
-
-    /// Appends the values of a key.
-    func append(_ key: ObjectKey, to bindings: inout Bindings) throws {
-        if case .integer(let integer) = key, let attribute = self.key.first {
-            return try bindings.append(.integer(integer), as: entity.attributes[attribute].baseType)
-        }
-        try append(key.values, for: self.key, to: &bindings)
-    }
-
-    /// Appends the values of the given attributes, each with its column's type.
-    func append(_ values: [PostgresValue?], for attributes: [Int], to bindings: inout Bindings) throws {
-        for (attribute, value) in zip(attributes, values) {
-            try bindings.append(value, for: entity.attributes[attribute])
-        }
     }
 
     /// `, "version" = t."version" + 1` after the assignments of a statement; empty without a version column.
@@ -71,12 +49,6 @@ extension EntityRuntime {
         guard let version, let assignment = version.assignment(try quoted(version.position), alias: alias)
         else { return "" }
         return ", \(assignment)"
-    }
-
-    /// Appends one array parameter with the rows' expected versions; nothing without a version column.
-    func append(versions: [PostgresValue?], to bindings: inout Bindings) throws {
-        guard let version else { return }
-        try KeySet.append(versions, entity.attributes[version.position], to: &bindings)
     }
 
     /// The given attributes, a type without a binary codec as text.
@@ -103,12 +75,6 @@ extension EntityRuntime {
         }
     }
 
-    /// Appends the values that identify the row of a write: its key, and its expected version.
-    func append(_ row: VersionedKey, to bindings: inout Bindings) throws {
-        try append(row.key, to: &bindings)
-        if let version { try append([row.version], for: [version.position], to: &bindings) }
-    }
-
     /// `UPDATE … SET … FROM … WHERE … RETURNING …`: all UPDATEs are made here, so that none forgets to increment the
     /// rows' versions.
     ///
@@ -129,11 +95,6 @@ extension EntityRuntime {
         if let condition { text += " WHERE \(condition)" }
         if let returned { text += " RETURNING \(returned)" }
         return text
-    }
-
-    /// Assignments `"a" = $1`, `"b" = $2` for the given attributes.
-    func assignments(_ attributes: [Int], firstParameter: Int) throws -> [String] {
-        try attributes.enumerated().map { "\(try quoted($1)) = $\(firstParameter + $0)" }
     }
 
     /// Assignments `"a" = NULL` for the given attributes.

@@ -2,61 +2,76 @@ import KindredPostgres
 import KindredSchema
 
 /// A set of keys as parameters: one array per key column, for any number of keys.
-enum KeySet {
-    /// The condition for rows whose `columns` are one of the keys.
+struct KeySet {
+    let entity: EntityRuntime
+    let columns: [Int]
+    /// The number of the first array.
+    var first = 1
+
+    /// The condition for rows whose columns are one of the keys.
     ///
     /// One column: `t."id" = ANY($1)`. Several: `(t."a", t."b") IN (SELECT * FROM unnest($1, $2))`.
-    static func condition(_ columns: [String], _ attributes: [Attribute], firstParameter: Int) -> String {
-        let parameters = attributes.enumerated().map { array($1, firstParameter + $0) }
-        let columns = zip(columns, attributes).map { $1.compared($0) }
-        if columns.count == 1 { return "\(columns[0]) = ANY(\(parameters[0]))" }
-        return "(\(columns.joined(separator: ", "))) IN (SELECT * FROM unnest(\(parameters.joined(separator: ", "))))"
+    func condition(_ alias: String? = nil) throws -> String {
+        let names = try columns.map { try entity.compared($0, alias: alias) }
+        if names.count == 1 { return "\(names[0]) = ANY(\(arrays[0]))" }
+        return "(\(names.joined(separator: ", "))) IN (SELECT * FROM \(rows))"
     }
 
-    /// The condition for rows whose `columns` are one of the keys, each compared by its own type's `=`.
+    /// The condition for rows whose columns are one of the keys, each compared by its own type's `=`.
     ///
     /// `IN` compares whole rows, and so needs an order on every type, which types such as `xid` do not have.
-    static func exists(_ columns: [String], _ attributes: [Attribute], firstParameter: Int) -> String {
-        let names = columns.indices.map { "k\($0)" }
-        let pairs = zip(names, zip(columns, attributes)).map { "given.\($0) = \($1.1.compared($1.0))" }
-        return """
-            EXISTS (SELECT FROM \(rows(attributes, firstParameter: firstParameter)) \
-            AS given(\(names.joined(separator: ", "))) WHERE \(pairs.joined(separator: " AND ")))
-            """
+    func exists(_ alias: String) throws -> String {
+        let pairs = try zip(names, columns).map { name, column in
+            "given.\(name) = \(try entity.compared(column, alias: alias))"
+        }
+        return "EXISTS (SELECT FROM \(table("given")) WHERE \(pairs.joined(separator: " AND ")))"
     }
 
-    /// The keys as a FROM item.
-    static func rows(_ attributes: [Attribute], firstParameter: Int) -> String {
-        let parameters = attributes.enumerated().map { array($1, firstParameter + $0) }
-        return "unnest(\(parameters.joined(separator: ", ")))"
+    /// The keys as a FROM item: `unnest($1, $2)`.
+    var rows: String { "unnest(\(arrays.joined(separator: ", ")))" }
+
+    /// The keys as a FROM item with the columns `k0`, `k1` and so on.
+    func table(_ alias: String, names prefix: String = "k") -> String {
+        "\(rows) AS \(alias)(\(columns.indices.map { "\(prefix)\($0)" }.joined(separator: ", ")))"
     }
+
+    /// The names of the columns in `table`.
+    var names: [String] { columns.indices.map { "k\($0)" } }
+
+    /// The arrays, one for each column; types whose array type the library does not know are sent as text and cast by the
+    /// server.
+    var arrays: [String] {
+        columns.enumerated().map { position, column in
+            let attribute = entity.entity.attributes[column]
+            let parameter = Parameter(number: first + position)
+            guard attribute.baseType.arrayType == nil else { return parameter.description }
+            return "\(parameter)::text[]::\(attribute.comparedType ?? attribute.typeName)[]"
+        }
+    }
+
+    /// The number of keys.
+    var cardinality: String { "cardinality(\(Parameter(number: first)))" }
 
     /// Appends one array parameter per key column.
-    static func append(_ keys: [ObjectKey], _ attributes: [Attribute], to bindings: inout Bindings) throws {
-        if attributes.count == 1 {
+    func append(_ keys: [ObjectKey], to bindings: inout Bindings) throws {
+        if columns.count == 1 {
+            let attribute = entity.entity.attributes[columns[0]]
             let integers = keys.compactMap(\.integer)
-            if integers.count == keys.count, try bindings.appendIntegers(integers, of: attributes[0].baseType) {
+            if integers.count == keys.count, try bindings.appendIntegers(integers, of: attribute.baseType) {
                 return
             }
-            try bindings.appendArray(keys.lazy.map { $0.values[0] }, of: elementType(attributes[0]))
-            return
+            return try bindings.appendArray(keys.lazy.map { $0.values[0] }, of: Self.elementType(attribute))
         }
         let values = keys.map(\.values)
-        for (position, attribute) in attributes.enumerated() {
-            try bindings.appendArray(values.lazy.map { $0[position] }, of: elementType(attribute))
+        for (position, column) in columns.enumerated() {
+            let type = Self.elementType(entity.entity.attributes[column])
+            try bindings.appendArray(values.lazy.map { $0[position] }, of: type)
         }
     }
 
     /// Appends one array parameter with a value for each row.
     static func append(_ values: [PostgresValue?], _ attribute: Attribute, to bindings: inout Bindings) throws {
         try bindings.appendArray(values, of: elementType(attribute))
-    }
-
-    /// A parameter of an attribute's values; types whose array type the library does not know are sent as text and cast
-    /// by the server.
-    static func array(_ attribute: Attribute, _ parameter: Int) -> String {
-        guard attribute.baseType.arrayType == nil else { return "$\(parameter)" }
-        return "$\(parameter)::text[]::\(attribute.comparedType ?? attribute.typeName)[]"
     }
 
     private static func elementType(_ attribute: Attribute) -> PostgresDataType {

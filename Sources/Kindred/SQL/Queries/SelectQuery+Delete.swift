@@ -9,8 +9,7 @@ extension SelectQuery {
     func deleteStatement(
         of runtime: EntityRuntime, in schema: DatabaseSchema, returning columns: [Int]
     ) throws -> Statement {
-        var renderer = ConditionRenderer(entity: entity, schema: schema)
-        let condition = try condition.map { try renderer.condition($0.node) }
+        let (renderer, condition) = try begin(in: schema)
         if renderer.joins[0].isEmpty, limit == nil, offset == nil, lock == nil {
             var text = "DELETE FROM \(try runtime.quotedName) AS t0"
             if let condition { text += " WHERE \(condition.sql)" }

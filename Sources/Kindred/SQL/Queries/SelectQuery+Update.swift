@@ -11,8 +11,8 @@ extension SelectQuery {
         in schema: DatabaseSchema,
         returnsRows: Bool
     ) throws -> Statement {
-        var renderer = ConditionRenderer(entity: entity, schema: schema)
-        let condition = try condition.map { try renderer.condition($0.node) }
+        let (start, condition) = try begin(in: schema)
+        var renderer = start
         let values = try update.expressions(&renderer)
         let sorting = try renderer.order(sort)
         let text: String

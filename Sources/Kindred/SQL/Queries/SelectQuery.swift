@@ -9,7 +9,7 @@ package struct SelectQuery: Sendable {
     /// The entity whose rows are selected.
     package let entity: Entity
     /// The condition on the rows; nil for all rows.
-    package var condition: Condition?
+    package private(set) var condition: ResolvedCondition?
     /// The order; empty leaves it to the server.
     package var sort: [SortTerm] = []
     /// The order if `sort` is empty: that of an ordered relationship's members.
@@ -20,32 +20,40 @@ package struct SelectQuery: Sendable {
     package var offset: Int?
     /// The lock on the rows; nil for none.
     var lock: (RowLock, RowLock.Waiting)?
-    private let columns: String?
-
     /// Selects the rows of an entity.
-    ///
-    /// Frequent callers can render the columns once, with `columns(of:)`.
-    package init(entity: Entity, condition: Condition? = nil, columns: String? = nil) {
+    package init(entity: Entity) {
         self.entity = entity
-        self.condition = condition
-        self.columns = columns
     }
 
-    /// Checks keys and types.
+    /// Adds a condition to the earlier ones, and checks its keys and types.
     ///
     /// Throws `KindredError` `.unknownKey`, `.wrongType` or `.invalidCondition`.
-    package func validate(in schema: DatabaseSchema) throws {
+    package mutating func narrow(by added: Condition, in schema: DatabaseSchema) throws {
+        condition = try ResolvedCondition(added, after: condition, ConditionRenderer(entity: entity, schema: schema))
+    }
+
+    /// Adds a sort key after the earlier ones, and checks it.
+    ///
+    /// Throws `KindredError` `.unknownKey`, or `.invalidRequest` for a key that rows cannot be sorted by.
+    package mutating func append(_ term: SortTerm, in schema: DatabaseSchema) throws {
         var renderer = ConditionRenderer(entity: entity, schema: schema)
-        if let condition { _ = try renderer.condition(condition.node) }
-        _ = try renderer.order(sort)
+        _ = try renderer.key(term)
+        sort.append(term)
+    }
+
+    /// A renderer that goes on behind the condition, and the condition.
+    func begin(in schema: DatabaseSchema) throws -> (ConditionRenderer, ConditionRenderer.Rendered?) {
+        guard let condition = try condition?.current() else {
+            return (ConditionRenderer(entity: entity, schema: schema), nil)
+        }
+        return (condition.renderer, condition.sql)
     }
 
     /// `SELECT` of every attribute in the entity's order; a type without a codec is read as text.
     ///
-    /// Throws as `validate` does, and `KindredError` `.invalidRequest` for a negative limit or offset.
+    /// Throws `KindredError` `.invalidRequest` for a negative limit or offset.
     package func statement(in schema: DatabaseSchema) throws -> Statement {
-        let columns = try columns ?? Self.columns(of: entity)
-        return try statement(in: schema, selecting: columns, isSorted: true, locked)
+        try statement(in: schema, selecting: try Self.columns(of: entity), isSorted: true, locked)
     }
 
     /// The text with the query's lock, if it has one.
@@ -92,8 +100,8 @@ package struct SelectQuery: Sendable {
         _ wrapped: (String) -> String = { $0 },
         parts: (inout ConditionRenderer) throws -> Parts
     ) throws -> Statement {
-        var renderer = ConditionRenderer(entity: entity, schema: schema)
-        let condition = try condition.map { try renderer.condition($0.node) }
+        let (start, condition) = try begin(in: schema)
+        var renderer = start
         let parts = try parts(&renderer)
         let order = isSorted ? try order(&renderer) : ""
         var text = "SELECT \(parts.columns) FROM \(try renderer.table(entity.name)) AS t0\(renderer.joins[0])"

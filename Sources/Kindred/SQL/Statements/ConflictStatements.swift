@@ -17,22 +17,17 @@ struct ConflictStatements {
     ///   - held: the rows as stored in the database, for their keys.
     ///   - taken: the rows with the new values.
     func conflicts(_ held: [Row], _ taken: [Row]) throws -> Statement {
-        let keys = ColumnArrays(entity: entity, columns: entity.key)
-        let values = ColumnArrays(entity: entity, columns: check.columns)
+        var parameters = Parameters()
+        let keys = try parameters.rows(held, of: entity.key, in: entity, prefix: "k")
+        let values = try parameters.rows(taken, of: check.columns, in: entity, prefix: "c")
         let names = try check.columns.map { try entity.quoted($0) }
-        let found = try zip(entity.key, keys.expressions("k")).map {
-            "\(try entity.compared($0, alias: "t")) = \(entity.compared($0, with: $1))"
-        }
         let stored = """
             SELECT \(names.map { "t.\($0)" }.joined(separator: ", ")), new.place AS \(Self.place) \
-            FROM \(try entity.quotedName) AS t JOIN unnest(\(keys.parameters(first: 1))) \
-            WITH ORDINALITY AS new(\((keys.names("k") + ["place"]).joined(separator: ", "))) \
-            ON \(found.joined(separator: " AND "))
+            FROM \(try entity.quotedName) AS t JOIN \(keys.placedTable) ON \(try keys.equality("t"))
             """
         let given = """
-            SELECT \(zip(values.expressions("c"), names).map { "\($0) AS \($1)" }.joined(separator: ", ")), \
-            new.place AS \(Self.place) FROM unnest(\(values.parameters(first: 1 + entity.key.count))) \
-            WITH ORDINALITY AS new(\((values.names("c") + ["place"]).joined(separator: ", ")))
+            SELECT \(zip(values.expressions, names).map { "\($0) AS \($1)" }.joined(separator: ", ")), \
+            new.place AS \(Self.place) FROM \(values.placedTable)
             """
         let conflict = check.model.elements.enumerated().map { number, element in
             let conflict = "held.e\(number) \(element.conflict) taken.e\(number)"
@@ -43,10 +38,7 @@ struct ConflictStatements {
             SELECT held.\(Self.place), taken.\(Self.place) FROM (\(compared(stored))) AS held \
             JOIN (\(compared(given))) AS taken ON \(conflict.joined(separator: " AND "))
             """
-        var bindings = Bindings()
-        try keys.append(held, to: &bindings)
-        try values.append(taken, to: &bindings)
-        return Statement(text: StatementText(text), bindings: bindings, resultFormat: .binary)
+        return parameters.statement(StatementText(text))
     }
 
     /// The rows of the index among some rows, each with its values.

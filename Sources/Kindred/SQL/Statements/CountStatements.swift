@@ -41,12 +41,11 @@ struct CountStatements {
 
     /// One query for many owners; it returns their indices among the keys, since only the server can compare the keys.
     func tally(_ tally: MemberTally, of keys: [ObjectKey]) throws -> Statement {
-        let attributes = rows.attributes(columns)
-        let text = try owners.text("\(tally) \(relationship.slot)") {
-            let names = columns.indices.map { "k\($0)" }
-            let keys = KeySet.rows(attributes, firstParameter: 1)
-            let given = "\(keys) WITH ORDINALITY AS o(\(names.joined(separator: ", ")), n)"
-            let pairs = try zip(names, columns).map { "\(try rows.compared($1, alias: "t")) = o.\($0)" }
+        var parameters = Parameters()
+        let keys = try parameters.keys(keys, of: columns, in: rows)
+        return try parameters.statement("\(tally) \(relationship.slot)", in: owners) {
+            let given = "\(keys.rows) WITH ORDINALITY AS o(\(keys.names.joined(separator: ", ")), n)"
+            let pairs = try zip(keys.names, columns).map { "\(try rows.compared($1, alias: "t")) = o.\($0)" }
                 .joined(separator: " AND ")
             let table = "\(try tableName) AS t"
             return switch tally {
@@ -54,88 +53,77 @@ struct CountStatements {
             case .existence: "SELECT o.n FROM \(given) WHERE EXISTS (SELECT FROM \(table) WHERE \(pairs))"
             }
         }
-        var bindings = Bindings()
-        try KeySet.append(keys, attributes, to: &bindings)
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// `SELECT count(*)`, or `SELECT EXISTS`, of one owner's members; nil if the owner's row has a NULL, so that
     /// nothing can reference it.
     func tally(_ tally: MemberTally, of owner: Row) throws -> Statement? {
-        guard let bindings = try bindings(of: owner) else { return nil }
-        let text = try rows.text("\(tally) \(columns)") {
-            let members = "FROM \(try tableName) WHERE \(try rows.equality(columns, firstParameter: 1))"
+        guard let values = try values(of: owner) else { return nil }
+        var parameters = Parameters()
+        let given = try parameters.values(values, of: columns, in: rows)
+        return try parameters.statement("\(tally) \(columns)", in: rows) {
+            let members = "FROM \(try tableName) WHERE \(try given.equality())"
             return tally == .count ? "SELECT count(*) \(members)" : "SELECT EXISTS (SELECT \(members))"
         }
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// `SELECT EXISTS` of one member; nil if nothing can reference the owner.
     func exists(_ member: Row, of owner: Row) throws -> Statement? {
-        guard var bindings = try bindings(of: owner) else { return nil }
+        guard let values = try values(of: owner) else { return nil }
         var (memberColumns, referenced) = (rows.key, rows.key)
         if let helper = relationship.helper {
             guard members.isReferenced(member) else { return nil }
             (memberColumns, referenced) = (helper.destinationColumns, relationship.otherColumns)
         }
-        try rows.append(try referenced.map { try member[$0] }, for: memberColumns, to: &bindings)
+        var parameters = Parameters()
         let columns = columns + memberColumns
-        let text = try rows.text("exists \(columns)") {
-            "SELECT EXISTS (SELECT FROM \(try tableName) WHERE \(try rows.equality(columns, firstParameter: 1)))"
+        let pair = try parameters.values(values + referenced.map { try member[$0] }, of: columns, in: rows)
+        return try parameters.statement("exists \(columns)", in: rows) {
+            "SELECT EXISTS (SELECT FROM \(try tableName) WHERE \(try pair.equality()))"
         }
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// `SELECT … ORDER BY key FOR NO KEY UPDATE`: other transactions can still add members that reference the owners.
     func lockOwners(_ keys: [ObjectKey]) throws -> Statement {
         let entity = owners
         let own = relationship.ownColumns
-        let text = try entity.text("count lock \(own)") {
+        var parameters = Parameters()
+        let keys = try parameters.keys(keys, of: own, in: entity)
+        return try parameters.statement("count lock \(own)", in: entity) {
             let columns = try own.map { "o.\(try entity.quoted($0))" }
             return """
-                SELECT 1 FROM \(try entity.ownTableName) AS o \
-                WHERE \(KeySet.condition(columns, entity.attributes(own), firstParameter: 1)) \
+                SELECT 1 FROM \(try entity.ownTableName) AS o WHERE \(try keys.condition("o")) \
                 ORDER BY \(columns.joined(separator: ", ")) FOR NO KEY UPDATE OF o
                 """
         }
-        var bindings = Bindings()
-        try KeySet.append(keys, entity.attributes(own), to: &bindings)
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// The owners with too few or too many members, and their counts; counting stops at one too many.
     func outsideLimits(_ keys: [ObjectKey]) throws -> Statement {
         let entity = owners
         let own = relationship.ownColumns
-        let attributes = entity.attributes(own)
-        let text = try entity.text("count limits \(relationship.slot)") {
-            let columnNames = try own.map { "o.\(try entity.quoted($0))" }
+        let (minimum, maximum) = (relationship.minimum ?? 0, relationship.maximum ?? .max)
+        var parameters = Parameters()
+        let keys = try parameters.keys(keys, of: own, in: entity)
+        let end = try parameters.count(maximum == .max ? minimum : max(minimum, maximum + 1))
+        let (least, most) = (try parameters.count(minimum), try parameters.count(maximum))
+        return try parameters.statement("count limits \(relationship.slot)", in: entity) {
             let pairs = try zip(columns, own).map {
                 "\(try rows.compared($0, alias: "t")) = \(try entity.compared($1, alias: "o"))"
             }
-            let next = own.count + 1
             return """
                 SELECT \(try entity.selectList(of: own, alias: "o")), c.n FROM \(try entity.ownTableName) AS o \
                 CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM \(try tableName) AS t \
-                WHERE \(pairs.joined(separator: " AND ")) LIMIT $\(next)) AS m) AS c \
-                WHERE \(KeySet.condition(columnNames, attributes, firstParameter: 1)) \
-                AND (c.n < $\(next + 1) OR c.n > $\(next + 2))
+                WHERE \(pairs.joined(separator: " AND ")) LIMIT \(end)) AS m) AS c \
+                WHERE \(try keys.condition("o")) AND (c.n < \(least) OR c.n > \(most))
                 """
         }
-        let (minimum, maximum) = (relationship.minimum ?? 0, relationship.maximum ?? .max)
-        var bindings = Bindings()
-        try KeySet.append(keys, attributes, to: &bindings)
-        for number in [maximum == .max ? minimum : max(minimum, maximum + 1), minimum, maximum] {
-            try bindings.append(.integer(Int64(number)), as: .int8)
-        }
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
-    private func bindings(of owner: Row) throws -> Bindings? {
+    /// The owner's values of the columns that reference it; nil if nothing can.
+    private func values(of owner: Row) throws -> [PostgresValue?]? {
         let values = try relationship.ownColumns.map { try owner[$0] }
         guard !values.contains(nil), relationship.holdsForeignKey || owners.isReferenced(owner) else { return nil }
-        var bindings = Bindings()
-        try rows.append(values, for: columns, to: &bindings)
-        return bindings
+        return values
     }
 }

@@ -6,15 +6,14 @@ struct DeletionStatements {
     /// `SELECT … WHERE key IN (…) FOR UPDATE`: the rows to be deleted; the lock keeps other transactions from
     /// referencing them.
     func rows(_ entity: EntityRuntime, _ keys: [ObjectKey], columns: [Int], isLocked: Bool) throws -> Statement {
-        let text = try entity.text("deletion rows \(isLocked) \(columns)") {
+        var parameters = Parameters()
+        let keys = try parameters.keys(keys, of: entity.key, in: entity)
+        return try parameters.statement("deletion rows \(isLocked) \(columns)", in: entity) {
             """
             SELECT \(try entity.selectList(of: columns, alias: "t")) FROM \(try entity.quotedName) AS t \
-            WHERE \(try condition(entity, entity.key, alias: "t", first: 1))\(isLocked ? " FOR UPDATE OF t" : "")
+            WHERE \(try keys.condition("t"))\(isLocked ? " FOR UPDATE OF t" : "")
             """
         }
-        var bindings = Bindings()
-        try KeySet.append(keys, entity.attributes(entity.key), to: &bindings)
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// `SELECT … WHERE column IN (…) FOR UPDATE`: the rows at the other end of a relationship.
@@ -22,64 +21,61 @@ struct DeletionStatements {
         let entity = step.destination
         let shape =
             "deletion others \(step.source.index).\(step.relationship.slot) \(isLocked) \(step.helper != nil) \(columns)"
-        let text = try entity.text(shape) {
+        var parameters = Parameters()
+        let sources = try parameters.keys(sources, of: step.destinationColumns, in: linkedEntity(step))
+        return try parameters.statement(shape, in: entity) {
             """
             SELECT \(try entity.selectList(of: columns, alias: "t")) FROM \(try destinationName(step)) AS t \
-            WHERE \(try condition(step, first: 1))\(isLocked ? " FOR UPDATE OF t" : "")
+            WHERE \(try condition(step, sources))\(isLocked ? " FOR UPDATE OF t" : "")
             """
         }
-        var bindings = Bindings()
-        try KeySet.append(sources, sourceAttributes(step), to: &bindings)
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// `SELECT … WHERE key IN (…) AND tableoid IN (…)`: the rows that reference the given ones by foreign keys of
     /// single partitions.
     func others(_ key: PartitionKeyRuntime, to referenced: EntityRuntime, _ keys: [ObjectKey]) throws -> Statement {
         let entity = key.source
-        let text = try entity.text("deletion partition rows \(referenced.index) \(key.columns) \(key.referenced)") {
+        var parameters = Parameters()
+        let keys = try parameters.keys(keys, of: referenced.key, in: referenced)
+        let holders = try parameters.numbers(key.model.constraints.lazy.map { Int64($0.tableOID) })
+        let targets = try parameters.numbers(key.model.constraints.lazy.map { Int64($0.targetOID) })
+        let shape = "deletion partition rows \(referenced.index) \(key.columns) \(key.referenced)"
+        return try parameters.statement(shape, in: entity) {
             let pairs = try zip(key.columns, key.referenced).map {
                 "\(try entity.compared($0, alias: "t")) = \(try referenced.compared($1, alias: "r"))"
             }
             func within(_ table: String) -> String {
                 "(SELECT \(table) UNION SELECT relid::oid FROM pg_catalog.pg_partition_tree(\(table)))"
             }
-            let first = referenced.key.count + 1
             return """
                 SELECT \(try entity.selectList(of: entity.key, alias: "t")) FROM \(try entity.quotedName) AS t \
                 JOIN \(try referenced.quotedName) AS r ON \(pairs.joined(separator: " AND ")) \
-                WHERE \(try condition(referenced, referenced.key, alias: "r", first: 1)) \
+                WHERE \(try keys.condition("r")) \
                 AND (t.tableoid, r.tableoid) IN (SELECT h.relid, d.relid \
-                FROM unnest($\(first)::int8[]::oid[], $\(first + 1)::int8[]::oid[]) AS k (holder, target) \
+                FROM unnest(\(holders)::int8[]::oid[], \(targets)::int8[]::oid[]) AS k (holder, target) \
                 CROSS JOIN LATERAL \(within("k.holder")) AS h (relid) CROSS JOIN LATERAL \(within("k.target")) AS d (relid))
                 """
         }
-        var bindings = Bindings()
-        try KeySet.append(keys, referenced.attributes(referenced.key), to: &bindings)
-        for oids in [key.model.constraints.map(\.tableOID), key.model.constraints.map(\.targetOID)] {
-            _ = try bindings.appendIntegers(oids.map(Int64.init), of: .int8)
-        }
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// `SELECT column, count(*) …`: the source with the most rows that forbid its deletion, and their number.
     func blockers(_ step: DeletionStep, _ sources: [ObjectKey], without deleted: [ObjectKey]) throws -> Statement {
         let entity = step.destination
         let isPartial = !deleted.isEmpty
-        let text = try entity.text("deletion blockers \(step.source.index).\(step.relationship.slot) \(isPartial)") {
+        var parameters = Parameters()
+        let sources = try parameters.keys(sources, of: step.destinationColumns, in: linkedEntity(step))
+        let kept = isPartial ? try parameters.keys(deleted, of: entity.key, in: entity) : nil
+        let shape = "deletion blockers \(step.source.index).\(step.relationship.slot) \(isPartial)"
+        return try parameters.statement(shape, in: entity) {
             let (linked, alias) = (linkedEntity(step), step.helper == nil ? "t" : "h")
             let columns = try linked.selectList(of: step.destinationColumns, alias: alias)
             let names = try step.destinationColumns.map { "\(alias).\(try linked.quoted($0))" }.joined(separator: ", ")
-            let filter = KeySet.condition(
-                try step.destinationColumns.map { "\(alias).\(try linked.quoted($0))" }, sourceAttributes(step),
-                firstParameter: 1)
             return """
                 SELECT \(columns), count(*) FROM \(try destinationName(step)) AS t\(try join(step)) \
-                WHERE \(filter)\(isPartial ? try exclusion(entity, first: step.destinationColumns.count + 1) : "") \
+                WHERE \(try sources.condition(alias))\(try kept.map(exclusion) ?? "") \
                 GROUP BY \(names) ORDER BY count(*) DESC LIMIT 1
                 """
         }
-        return Statement(text: text, bindings: try bindings(step, sources, entity, deleted), resultFormat: .binary)
     }
 
     /// `UPDATE … SET column = NULL WHERE column IN (…) RETURNING …`: clears the references to the deleted rows.
@@ -91,22 +87,23 @@ struct DeletionStatements {
     ) throws -> Statement {
         let entity = step.destination
         let isPartial = !deleted.isEmpty && !entity.key.isEmpty
-        let text = try entity.text("deletion nullify \(step.source.index).\(step.relationship.slot) \(isPartial)") {
-            let first = step.destinationColumns.count + 1
-            let found = try condition(step, first: 1) + (isPartial ? try exclusion(entity, first: first) : "")
+        var parameters = Parameters()
+        let sources = try parameters.keys(sources, of: step.destinationColumns, in: linkedEntity(step))
+        let kept = isPartial ? try parameters.keys(deleted, of: entity.key, in: entity) : nil
+        let shape = "deletion nullify \(step.source.index).\(step.relationship.slot) \(isPartial)"
+        return try parameters.statement(shape, in: entity) {
+            let found = try condition(step, sources) + (try kept.map(exclusion) ?? "")
             guard entity.isChecked(.updateTriggers) else {
                 return try entity.update(
                     alias: "t", set: try entity.nulls(cleared), where: found,
                     returning: try entity.selectList(alias: "t"))
             }
             // A trigger may give the rows another owner.
-            let hasLeft = "(\(try condition(step, first: 1))) IS NOT TRUE"
+            let hasLeft = "(\(try condition(step, sources))) IS NOT TRUE"
             return try entity.checkedRows(
                 try entity.checkedUpdate(
                     set: try entity.nulls(cleared), where: found, isRight: hasLeft, keepsKeys: !entity.key.isEmpty))
         }
-        let keys = isPartial ? deleted : []
-        return Statement(text: text, bindings: try bindings(step, sources, entity, keys), resultFormat: .binary)
     }
 
     /// One statement that deletes rows of one or several entities, so that foreign keys in a cycle do not matter.
@@ -116,32 +113,29 @@ struct DeletionStatements {
         _ keyed: [(entity: EntityRuntime, keys: [ObjectKey])],
         keyless: [(step: DeletionStep, sources: [ObjectKey])] = []
     ) throws -> Statement {
-        var bindings = Bindings()
+        var parameters = Parameters()
         var parts: [String] = []
         for (entity, keys) in keyed {
-            let filter = try condition(entity, entity.key, alias: "t", first: bindings.count + 1)
-            parts.append("DELETE FROM \(try entity.quotedName) AS t WHERE \(filter)")
-            try KeySet.append(keys, entity.attributes(entity.key), to: &bindings)
+            let keys = try parameters.keys(keys, of: entity.key, in: entity)
+            parts.append("DELETE FROM \(try entity.quotedName) AS t WHERE \(try keys.condition("t"))")
         }
-        if parts.count == 1, keyless.isEmpty {
-            return Statement(text: StatementText(parts[0]), bindings: bindings, resultFormat: .binary)
-        }
+        if parts.count == 1, keyless.isEmpty { return parameters.statement(StatementText(parts[0])) }
         for (step, sources) in keyless {
-            let filter = try condition(step, first: bindings.count + 1)
-            parts.append("DELETE FROM \(try destinationName(step)) AS t WHERE \(filter)")
-            try KeySet.append(sources, sourceAttributes(step), to: &bindings)
+            let sources = try parameters.keys(sources, of: step.destinationColumns, in: linkedEntity(step))
+            parts.append("DELETE FROM \(try destinationName(step)) AS t WHERE \(try condition(step, sources))")
         }
         let deletions = parts.enumerated().map { "d\($0) AS (\($1) RETURNING 1)" }.joined(separator: ", ")
         let counts = keyed.indices.map { "(SELECT count(*) FROM d\($0))" }.joined(separator: ", ")
-        let text = StatementText("WITH \(deletions) SELECT \(counts)")
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+        return parameters.statement(StatementText("WITH \(deletions) SELECT \(counts)"))
     }
 
     /// `DELETE … WHERE key`, or one DELETE of several rows that deletes none if one of them is missing.
     func delete(_ entity: EntityRuntime, _ rows: [VersionedKey]) throws -> Statement {
         guard rows.count == 1 else { return try deleteAll(entity, rows) }
-        let text = try entity.text("delete") {
-            let found = try entity.equality(entity.versionedKey, firstParameter: 1)
+        var parameters = Parameters()
+        let row = try parameters.key(rows[0], of: entity)
+        return try parameters.statement("delete", in: entity) {
+            let found = try row.equality()
             guard entity.isChecked(.deleteTriggers) else {
                 return "DELETE FROM \(try entity.quotedName) WHERE \(found)"
             }
@@ -149,20 +143,16 @@ struct DeletionStatements {
                 "\(try entity.found(where: found, isDeletion: true))",
                 "DELETE FROM \(try entity.quotedName) WHERE \(found)\(EntityRuntime.afterFound)")
         }
-        var bindings = Bindings()
-        try entity.append(rows[0], to: &bindings)
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// A DELETE of several rows of one entity that deletes none if one of them is missing.
     private func deleteAll(_ entity: EntityRuntime, _ rows: [VersionedKey]) throws -> Statement {
-        let text = try entity.text("delete all") {
-            let filter = try condition(entity, entity.key, alias: "t", first: 1)
-            let names = try entity.versionedKey.map { "t.\(try entity.quoted($0))" }
-            let version =
-                entity.version == nil
-                ? "" : " AND \(KeySet.exists(names, entity.attributes(entity.versionedKey), firstParameter: 1))"
-            let count = "$\(entity.versionedKey.count + 1)"
+        var parameters = Parameters()
+        let (keys, versioned) = try parameters.keys(rows.map(\.key), versions: rows.map(\.version), of: entity)
+        let count = try parameters.count(rows.count)
+        return try parameters.statement("delete all", in: entity) {
+            let filter = try keys.condition("t")
+            let version = try versioned.map { " AND \(try $0.exists("t"))" } ?? ""
             guard entity.isChecked(.deleteTriggers) else {
                 return """
                     WITH locked AS MATERIALIZED (\
@@ -179,11 +169,6 @@ struct DeletionStatements {
                 """,
                 expecting: "CASE \(CheckedWrite.found) WHEN \(count) THEN \(count) ELSE 0 END")
         }
-        var bindings = Bindings()
-        try KeySet.append(rows.map(\.key), entity.attributes(entity.key), to: &bindings)
-        try entity.append(versions: rows.map(\.version), to: &bindings)
-        try bindings.append(Int64(rows.count))
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// A DELETE that checks itself; its result has as many rows as it deleted.
@@ -210,27 +195,17 @@ struct DeletionStatements {
         return try isReferenced ? entity.ownTableName : entity.quotedName
     }
 
-    private func sourceAttributes(_ step: DeletionStep) -> [Attribute] {
-        linkedEntity(step).attributes(step.destinationColumns)
-    }
-
-    private func condition(_ entity: EntityRuntime, _ columns: [Int], alias: String, first: Int) throws -> String {
-        KeySet.condition(
-            try columns.map { "\(alias).\(try entity.quoted($0))" }, entity.attributes(columns), firstParameter: first)
-    }
-
     /// The condition for the rows `t` at the other end of the sources.
-    private func condition(_ step: DeletionStep, first: Int) throws -> String {
+    private func condition(_ step: DeletionStep, _ sources: KeySet) throws -> String {
+        guard let helper = step.helper else { return try sources.condition("t") }
         let entity = step.destination
-        guard let helper = step.helper else {
-            return try condition(entity, step.destinationColumns, alias: "t", first: first)
-        }
         let rows = helper.entity
         let names = try step.relationship.otherColumns.map { try entity.compared($0, alias: "t") }.joined(
             separator: ", ")
         let columns = try helper.destinationColumns.map { try rows.compared($0, alias: "h") }.joined(separator: ", ")
-        let filter = try condition(rows, helper.sourceColumns, alias: "h", first: first)
-        return "(\(names)) IN (SELECT \(columns) FROM \(try rows.ownTableName) AS h WHERE \(filter))"
+        return """
+            (\(names)) IN (SELECT \(columns) FROM \(try rows.ownTableName) AS h WHERE \(try sources.condition("h")))
+            """
     }
 
     private func join(_ step: DeletionStep) throws -> String {
@@ -243,25 +218,8 @@ struct DeletionStatements {
     }
 
     /// An anti-join, since a long list is slow to search in older servers.
-    private func exclusion(_ entity: EntityRuntime, first: Int) throws -> String {
-        let columns = entity.key.indices.map { "k\($0)" }
-        let pairs = try zip(columns, entity.key).map { "d.\($0) = \(try entity.compared($1, alias: "t"))" }
-        let keys = KeySet.rows(entity.attributes(entity.key), firstParameter: first)
-        return """
-             AND NOT EXISTS (SELECT FROM \(keys) AS d(\(columns.joined(separator: ", "))) \
-            WHERE \(pairs.joined(separator: " AND ")))
-            """
-    }
-
-    private func bindings(
-        _ step: DeletionStep,
-        _ sources: [ObjectKey],
-        _ entity: EntityRuntime,
-        _ deleted: [ObjectKey]
-    ) throws -> Bindings {
-        var bindings = Bindings()
-        try KeySet.append(sources, sourceAttributes(step), to: &bindings)
-        if !deleted.isEmpty { try KeySet.append(deleted, entity.attributes(entity.key), to: &bindings) }
-        return bindings
+    private func exclusion(_ keys: KeySet) throws -> String {
+        let pairs = try zip(keys.names, keys.columns).map { "d.\($0) = \(try keys.entity.compared($1, alias: "t"))" }
+        return " AND NOT EXISTS (SELECT FROM \(keys.table("d")) WHERE \(pairs.joined(separator: " AND ")))"
     }
 }

@@ -27,29 +27,31 @@ struct HelperStatements {
     ///
     /// - Parameter checks: the checks that the statement makes of itself.
     func insert(_ keys: [ObjectKey], payload: ColumnValues?, checks: Checks = .nothing) throws -> Statement {
-        let columns = payload?.columns ?? []
-        let text = try helper.text("insert \(relationship.source.index).\(relationship.slot) \(columns) \(checks)") {
+        var parameters = Parameters()
+        let owner = try parameters.values(ownerValues, of: link.sourceColumns, in: helper)
+        let members = try parameters.keys(keys, of: memberColumns, in: helper)
+        let given = try payload.map { try parameters.values($0) }
+        let columns = given?.columns ?? []
+        return try parameters.statement(
+            "insert \(relationship.source.index).\(relationship.slot) \(columns) \(checks)", in: helper
+        ) {
             // The other end's order, if it has one, gets the pair at its end.
             let ends = link.positions.filter { !columns.contains($0.column) }
             let names = try (link.sourceColumns + memberColumns + columns + ends.map(\.column)).map {
                 try helper.quoted($0)
             }
-            let owner = link.sourceColumns.indices.map { "$\($0 + 1)" }
-            let firstKey = owner.count + 1
-            let firstPayload = firstKey + memberColumns.count
             func value(_ column: Int) -> String {
                 if let place = memberColumns.firstIndex(of: column) { return "member.m\(place)" }
-                return "$\((link.sourceColumns.firstIndex(of: column) ?? 0) + 1)"
+                return owner[column]?.description ?? "NULL"
             }
             let places = try ends.map { try helper.endPosition($0.column, $0.ownerColumns, value) }
-            let values = owner + ["member.*"] + columns.indices.map { "$\(firstPayload + $0)" } + places
-            let aliases = memberColumns.indices.map { "m\($0)" }.joined(separator: ", ")
+            let values = owner.list + ["member.*"] + (given?.list ?? []) + places
             let pair = try link.pairColumns.map { try helper.quoted($0) }.joined(separator: ", ")
             let update = try columns.map { "\(try helper.quoted($0)) = excluded.\(try helper.quoted($0))" }
             let conflict =
                 update.isEmpty
                 ? "NOTHING" : "UPDATE SET \(update.joined(separator: ", "))\(try helper.versionAssignment(alias: "h"))"
-            let source = "\(KeySet.rows(memberAttributes, firstParameter: firstKey)) AS member(\(aliases))"
+            let source = members.table("member", names: "m")
             let placing = try helper.placing(ends, link, from: source, value)
             let insert = """
                 INSERT INTO \(try helper.quotedName) AS h (\(names.joined(separator: ", "))) \
@@ -61,25 +63,20 @@ struct HelperStatements {
                 return placing + insert + (update.isEmpty ? "" : " RETURNING \(try helper.selectList(alias: "h"))")
             }
             let before = placing.isEmpty ? "" : "\(placing.dropFirst("WITH ".count).dropLast()), "
-            let written = try helper.written(insert, alias: "h", isRight: try isPair())
+            let isPair = try isPair(owner, members)
+            let written = try helper.written(insert, alias: "h", isRight: isPair)
             if checks == .storedPairs {
                 return try helper.checkedRows("\(before)\(written)", expecting: CheckedWrite.allWritten)
             }
             // With payload all rows are returned, without it only the missing rows.
-            let existing =
-                "existing AS MATERIALIZED (SELECT FROM \(try helper.ownTableName) AS h WHERE \(try isPair()))"
-            let given = "cardinality($\(firstKey))"
+            let existing = "existing AS MATERIALIZED (SELECT FROM \(try helper.ownTableName) AS h WHERE \(isPair))"
+            let count = members.cardinality
             // A trigger may have made another pair of one that exists.
             let others = "(SELECT count(*) FROM written WHERE NOT \(CheckedWrite.isRight))"
             return try helper.checkedRows(
                 "\(before)\(existing), \(written)",
-                expecting: update.isEmpty ? "(\(given) - (SELECT count(*) FROM existing) + \(others))" : given)
+                expecting: update.isEmpty ? "(\(count) - (SELECT count(*) FROM existing) + \(others))" : count)
         }
-        var bindings = Bindings()
-        try helper.append(ownerValues, for: link.sourceColumns, to: &bindings)
-        try KeySet.append(keys, memberAttributes, to: &bindings)
-        try payload?.append(to: &bindings)
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// The checks that an INSERT of pairs makes of itself.
@@ -103,29 +100,25 @@ struct HelperStatements {
     }
 
     /// The condition for the pairs `h` of the owner and the given members.
-    private func isPair() throws -> String {
-        let members = KeySet.condition(
-            try memberColumns.map { "h.\(try helper.quoted($0))" }, memberAttributes,
-            firstParameter: link.sourceColumns.count + 1)
-        return "\(try helper.equality(link.sourceColumns, alias: "h", firstParameter: 1)) AND \(members)"
+    private func isPair(_ owner: ColumnParameters, _ members: KeySet) throws -> String {
+        "\(try owner.equality("h")) AND \(try members.condition("h"))"
     }
 
     /// A query that fails unless all pairs are stored.
     ///
     /// Unlike the INSERT, it sees pairs that another transaction has stored at the same time.
     func check(_ keys: [ObjectKey]) throws -> Statement {
-        let first = link.sourceColumns.count + 1
-        let text = try helper.text("check \(relationship.source.index).\(relationship.slot)") {
+        var parameters = Parameters()
+        let owner = try parameters.values(ownerValues, of: link.sourceColumns, in: helper)
+        let members = try parameters.keys(keys, of: memberColumns, in: helper)
+        return try parameters.statement("check \(relationship.source.index).\(relationship.slot)", in: helper) {
             """
             WITH written AS MATERIALIZED (\
-            SELECT true AS \(CheckedWrite.isRight) FROM \(try helper.ownTableName) AS h WHERE \(try isPair())) \
-            SELECT WHERE \(CheckedWrite.condition(expecting: "cardinality($\(first))"))
+            SELECT true AS \(CheckedWrite.isRight) FROM \(try helper.ownTableName) AS h \
+            WHERE \(try isPair(owner, members))) \
+            SELECT WHERE \(CheckedWrite.condition(expecting: members.cardinality))
             """
         }
-        var bindings = Bindings()
-        try helper.append(ownerValues, for: link.sourceColumns, to: &bindings)
-        try KeySet.append(keys, memberAttributes, to: &bindings)
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// `DELETE FROM helper` of the given members, of all others, or of all; with rules, a query that fails unless they are
@@ -135,29 +128,25 @@ struct HelperStatements {
     }
 
     private func delete(_ which: Which, isCheck: Bool = false) throws -> Statement {
-        var bindings = Bindings()
-        try helper.append(ownerValues, for: link.sourceColumns, to: &bindings)
-        let condition: String
+        var parameters = Parameters()
+        let owner = try parameters.values(ownerValues, of: link.sourceColumns, in: helper)
+        var member: ColumnParameters?
+        var members: KeySet?
         switch which {
-        case .all: condition = ""
+        case .all: break
         case .members(let keys) where keys.count == 1:
             // For a list of one the planner may choose to filter all pairs of an owner that its statistics do not know
             // yet.
-            try helper.append(keys[0].values, for: memberColumns, to: &bindings)
-            let first = link.sourceColumns.count + 1
-            condition = " AND \(try helper.equality(memberColumns, firstParameter: first))"
+            member = try parameters.values(keys[0].values, of: memberColumns, in: helper)
         case .members(let keys), .others(let keys):
-            try KeySet.append(keys, memberAttributes, to: &bindings)
-            let isMember = KeySet.condition(
-                try memberColumns.map { try helper.quoted($0) },
-                memberAttributes,
-                firstParameter: link.sourceColumns.count + 1
-            )
-            if case .members = which { condition = " AND \(isMember)" } else { condition = " AND NOT \(isMember)" }
+            members = try parameters.keys(keys, of: memberColumns, in: helper)
         }
-        let text = try helper.text("delete \(relationship.source.index).\(relationship.slot) \(which.shape) \(isCheck)")
-        {
-            let found = "\(try helper.equality(link.sourceColumns, firstParameter: 1))\(condition)"
+        return try parameters.statement(
+            "delete \(relationship.source.index).\(relationship.slot) \(which.shape) \(isCheck)", in: helper
+        ) {
+            var found = try owner.equality()
+            if let member { found += " AND \(try member.equality())" }
+            if let members { found += " AND \(which.isNegated ? "NOT " : "")\(try members.condition())" }
             if isCheck { return try helper.absence(of: found) }
             guard helper.isChecked(.deleteTriggers) else {
                 return "DELETE FROM \(try helper.ownTableName) WHERE \(found) RETURNING \(try helper.selectList())"
@@ -169,7 +158,6 @@ struct HelperStatements {
                 \(try helper.written(delete, alias: "t", isRight: "true"))
                 """)
         }
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     enum Which {
@@ -184,9 +172,11 @@ struct HelperStatements {
             case .all: "all"
             }
         }
-    }
 
-    private var memberAttributes: [Attribute] { memberColumns.map { helper.entity.attributes[$0] } }
+        fileprivate var isNegated: Bool {
+            if case .others = self { true } else { false }
+        }
+    }
 }
 
 extension HelperStatements {
@@ -194,22 +184,16 @@ extension HelperStatements {
     static func check(
         _ rows: [Row], of helper: EntityRuntime, _ link: RelationshipRuntime.HelperLink
     ) throws -> Statement {
-        let values = ColumnArrays(entity: helper, columns: link.pairColumns)
-        let text = try helper.text("check pairs \(link.pairColumns)") {
-            let same = try zip(link.pairColumns, values.expressions("c")).map {
-                "\(try helper.compared($0, alias: "h")) = \(helper.compared($0, with: $1))"
-            }
-            return """
-                WITH written AS MATERIALIZED (SELECT true AS \(CheckedWrite.isRight) \
-                FROM unnest(\(values.parameters(first: 1))) AS new(\(values.names("c").joined(separator: ", "))) \
-                JOIN \(try helper.ownTableName) AS h ON \(same.joined(separator: " AND "))) \
-                SELECT WHERE \(CheckedWrite.condition(expecting: "$\(link.pairColumns.count + 1)"))
-                """
+        var parameters = Parameters()
+        let pairs = try parameters.rows(rows, of: link.pairColumns, in: helper, prefix: "c")
+        let count = try parameters.count(rows.count)
+        return try parameters.statement("check pairs \(link.pairColumns)", in: helper) {
+            """
+            WITH written AS MATERIALIZED (SELECT true AS \(CheckedWrite.isRight) \
+            FROM \(pairs.table) JOIN \(try helper.ownTableName) AS h ON \(try pairs.equality("h"))) \
+            SELECT WHERE \(CheckedWrite.condition(expecting: count.description))
+            """
         }
-        var bindings = Bindings()
-        try values.append(rows, to: &bindings)
-        try bindings.append(Int64(rows.count))
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// Any number of a relationship's pairs: `INSERT INTO helper … ON CONFLICT DO NOTHING`, or, with payload, DO UPDATE
@@ -218,12 +202,13 @@ extension HelperStatements {
         _ rows: [Row], into helper: EntityRuntime, _ link: RelationshipRuntime.HelperLink, payload payloadColumns: [Int]
     ) throws -> Statement {
         let columns = link.pairColumns + payloadColumns
-        let values = ColumnArrays(entity: helper, columns: columns)
-        let text = try helper.text("save pairs \(link.pairColumns) \(payloadColumns)") {
+        var parameters = Parameters()
+        let values = try parameters.rows(rows, of: columns, in: helper, prefix: "c")
+        return try parameters.statement("save pairs \(link.pairColumns) \(payloadColumns)", in: helper) {
             // Pairs join the end of an order, one after the other.
             let ends = link.positions.filter { !payloadColumns.contains($0.column) }
             let names = try (columns + ends.map(\.column)).map { try helper.quoted($0) }
-            let given = values.expressions("c")
+            let given = values.expressions
             func value(_ column: Int) -> String { columns.firstIndex(of: column).map { given[$0] } ?? "NULL" }
             let places = try ends.map { end in
                 """
@@ -236,10 +221,7 @@ extension HelperStatements {
             let conflict =
                 update.isEmpty
                 ? "NOTHING" : "UPDATE SET \(update.joined(separator: ", "))\(try helper.versionAssignment(alias: "h"))"
-            let source = """
-                unnest(\(values.parameters(first: 1))) WITH ORDINALITY \
-                AS new(\((values.names("c") + ["place"]).joined(separator: ", ")))
-                """
+            let source = values.placedTable
             let placing = try helper.placing(ends, link, from: source, value)
             let insert = """
                 INSERT INTO \(try helper.quotedName) AS h (\(names.joined(separator: ", "))) \
@@ -258,8 +240,5 @@ extension HelperStatements {
                 SELECT 1 FROM written WHERE \(CheckedWrite.condition(expecting: CheckedWrite.allWritten))
                 """
         }
-        var bindings = Bindings()
-        try values.append(rows, to: &bindings)
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 }

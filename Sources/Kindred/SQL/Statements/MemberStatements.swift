@@ -23,37 +23,31 @@ struct MemberStatements {
     /// `UPDATE member SET fk = owner WHERE key`: one member joins, and leaves its old owner.
     func attach(_ member: VersionedKey) throws -> Statement {
         let joining = joining
-        let text = try members.text("attach 1 \(columns)") {
-            let set = try members.assignments(joining, firstParameter: 1)
-            let found = try members.equality(members.versionedKey, alias: "t", firstParameter: joining.count + 1)
+        var parameters = Parameters()
+        let owner = try parameters.values(values(for: joining), of: joining, in: members)
+        let row = try parameters.key(member, of: members)
+        return try parameters.statement("attach 1 \(columns)", in: members) {
+            let (set, found) = (try owner.assignments(), try row.equality("t"))
             guard members.isChecked(.updateTriggers) else {
                 return try members.update(
                     alias: "t", set: set, where: found, returning: try members.selectList(alias: "t"))
             }
             return try members.checkedRows(
                 try members.checkedUpdate(
-                    set: set, where: found, isRight: try members.equality(joining, alias: "t", firstParameter: 1),
-                    keepsKeys: false))
+                    set: set, where: found, isRight: try owner.equality("t"), keepsKeys: false))
         }
-        var bindings = Bindings()
-        try members.append(values(for: joining), for: joining, to: &bindings)
-        try members.append(member, to: &bindings)
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// Several members join; the result's last column counts the existing ones.
     func attach(_ rows: [VersionedKey]) throws -> Statement {
         let joining = joining
-        return try guarded("attach \(columns)", rows.map(\.key), versions: rows.map(\.version)) { first in
-            let differs = try joining.enumerated().map {
-                "\(try members.compared($1, alias: "t")) IS DISTINCT FROM \(members.compared($1, with: "$\(first + $0)"))"
-            }
-            return Change(
-                set: try members.assignments(joining, firstParameter: first),
-                condition: "\(try keyCondition()) AND (\(differs.joined(separator: " OR ")))",
-                isRight: try members.equality(joining, alias: "t", firstParameter: first))
-        } bind: {
-            try members.append(values(for: joining), for: joining, to: &$0)
+        let owner = (columns: joining, values: values(for: joining))
+        return try guarded("attach \(columns)", rows.map(\.key), versions: rows.map(\.version), owner: owner) {
+            keys, owner in
+            Change(
+                set: try owner.assignments(),
+                condition: "\(try keys.condition("t")) AND (\(try owner.difference("t")))",
+                isRight: try owner.equality("t"))
         }
     }
 
@@ -64,35 +58,35 @@ struct MemberStatements {
 
     /// The same by keys; without versions, for any version of the rows.
     func detach(keys: [ObjectKey], versions: [PostgresValue?]? = nil, leaving: [Int]) throws -> Statement {
-        try guarded("detach \(columns)", keys, versions: versions) { first in
+        try guarded("detach \(columns)", keys, versions: versions, owner: (columns, ownerValues)) { keys, owner in
             // `IS TRUE` keeps the planner from searching all members of the owner, which its statistics may not know
             // yet.
-            let isOwned = try members.equality(columns, alias: "t", firstParameter: first)
+            let isOwned = try owner.equality("t")
             return Change(
-                set: try members.nulls(leaving), condition: "\(try keyCondition()) AND (\(isOwned)) IS TRUE",
+                set: try members.nulls(leaving), condition: "\(try keys.condition("t")) AND (\(isOwned)) IS TRUE",
                 isRight: "(\(isOwned)) IS NOT TRUE")
-        } bind: {
-            try members.append(ownerValues, for: columns, to: &$0)
         }
     }
 
     /// All members but the given ones leave the owner, if all given ones exist.
     func detachOthers(_ rows: [VersionedKey], leaving: [Int]) throws -> Statement {
-        try guarded("detach others \(columns)", rows.map(\.key), versions: rows.map(\.version)) { first in
-            let isOwned = try members.equality(columns, alias: "t", firstParameter: first)
+        try guarded(
+            "detach others \(columns)", rows.map(\.key), versions: rows.map(\.version), owner: (columns, ownerValues)
+        ) { keys, owner in
+            let isOwned = try owner.equality("t")
             return Change(
-                set: try members.nulls(leaving), condition: "\(isOwned) AND NOT \(try keyCondition())",
+                set: try members.nulls(leaving), condition: "\(isOwned) AND NOT \(try keys.condition("t"))",
                 isRight: "(\(isOwned)) IS NOT TRUE")
-        } bind: {
-            try members.append(ownerValues, for: columns, to: &$0)
         }
     }
 
     /// `UPDATE member SET fk = NULL WHERE fk = owner`: all members leave; with rules, a query that fails unless they have
     /// left follows.
     func detachAll(leaving: [Int]) throws -> [Statement] {
+        var parameters = Parameters()
+        let owner = try parameters.values(ownerValues, of: columns, in: members)
         let text = try members.text("detach all \(columns)") {
-            let isOwned = try members.equality(columns, alias: "t", firstParameter: 1)
+            let isOwned = try owner.equality("t")
             guard members.isChecked(.updateTriggers) else {
                 return try members.update(
                     alias: "t", set: try members.nulls(leaving), where: isOwned,
@@ -103,40 +97,35 @@ struct MemberStatements {
                     set: try members.nulls(leaving), where: isOwned, isRight: "(\(isOwned)) IS NOT TRUE",
                     keepsKeys: true))
         }
-        var bindings = Bindings()
-        try members.append(ownerValues, for: columns, to: &bindings)
-        let statement = Statement(text: text, bindings: bindings, resultFormat: .binary)
-        guard members.hasRules else { return [statement] }
-        let check = try members.text("check all \(columns)") {
-            try members.absence(of: try members.equality(columns, alias: "t", firstParameter: 1))
-        }
-        return [statement, Statement(text: check, bindings: bindings, resultFormat: .binary)]
+        guard members.hasRules else { return [parameters.statement(text)] }
+        let check = try members.text("check all \(columns)") { try members.absence(of: try owner.equality("t")) }
+        return [parameters.statement(text), parameters.statement(check)]
     }
 
     /// With rules, a query that fails unless the given members have joined the owner, or have left it.
     func check(_ keys: [ObjectKey], haveJoined: Bool) throws -> [Statement] {
-        try check("check \(haveJoined ? "joined" : "left")", keys) { isOwned in
-            "\(try keyCondition()) AND (\(isOwned)) IS \(haveJoined ? "NOT " : "")TRUE"
+        try check("check \(haveJoined ? "joined" : "left")", keys) { keys, owner in
+            "\(try keys.condition("t")) AND (\(try owner.equality("t"))) IS \(haveJoined ? "NOT " : "")TRUE"
         }
     }
 
     /// With rules, a query that fails unless all other members have left the owner.
     func checkOthers(_ keys: [ObjectKey]) throws -> [Statement] {
-        try check("check others", keys) { "\($0) AND NOT \(try keyCondition())" }
+        try check("check others", keys) { "\(try $1.equality("t")) AND NOT \(try $0.condition("t"))" }
     }
 
     private func check(
-        _ shape: String, _ keys: [ObjectKey], absent: (String) throws -> String
+        _ shape: String, _ keys: [ObjectKey], absent: (KeySet, ColumnParameters) throws -> String
     ) throws -> [Statement] {
         guard members.hasRules else { return [] }
-        let text = try members.text("\(shape) \(columns)") {
-            let isOwned = try members.equality(columns, alias: "t", firstParameter: members.key.count + 1)
-            return try members.absence(of: try absent(isOwned))
-        }
-        var bindings = Bindings()
-        try KeySet.append(keys, members.attributes(members.key), to: &bindings)
-        try members.append(ownerValues, for: columns, to: &bindings)
-        return [Statement(text: text, bindings: bindings, resultFormat: .binary)]
+        var parameters = Parameters()
+        let keys = try parameters.keys(keys, of: members.key, in: members)
+        let owner = try parameters.values(ownerValues, of: columns, in: members)
+        return [
+            try parameters.statement("\(shape) \(columns)", in: members) {
+                try members.absence(of: try absent(keys, owner))
+            }
+        ]
     }
 
     /// The assignments and the condition of an UPDATE of members.
@@ -151,20 +140,23 @@ struct MemberStatements {
     ///
     /// Locks the rows first, which waits for concurrent deletions; the count is exact after that.
     ///
-    /// - Parameter change: takes the number of the first parameter that `bind` appends.
+    /// - Parameter owner: the owner's values of the foreign key's columns that the statement names.
     private func guarded(
-        _ shape: String, _ keys: [ObjectKey], versions: [PostgresValue?]?, change: (Int) throws -> Change,
-        bind: (inout Bindings) throws -> Void
+        _ shape: String, _ keys: [ObjectKey], versions: [PostgresValue?]?,
+        owner: (columns: [Int], values: [PostgresValue?]), change: (KeySet, ColumnParameters) throws -> Change
     ) throws -> Statement {
-        let isVersioned = members.version != nil && versions != nil
-        let keyCount = isVersioned ? members.versionedKey.count : members.key.count
-        let text = try members.text("\(shape) \(isVersioned)") {
-            let change = try change(keyCount + 2)
-            let condition = "\(change.condition) AND (SELECT count(*) FROM locked) = $\(keyCount + 1)"
+        var parameters = Parameters()
+        let count = keys.count
+        let (keys, versioned) = try parameters.keys(keys, versions: versions, of: members)
+        let wanted = try parameters.count(count)
+        let owner = try parameters.values(owner.values, of: owner.columns, in: members)
+        return try parameters.statement("\(shape) \(versioned != nil)", in: members) {
+            let change = try change(keys, owner)
+            let condition = "\(change.condition) AND (SELECT count(*) FROM locked) = \(wanted)"
             let locked = """
                 WITH locked AS MATERIALIZED (\
-                SELECT 1 FROM \(try members.quotedName) AS t WHERE \(try keyCondition())\
-                \(isVersioned ? try versionCondition() : "") \
+                SELECT 1 FROM \(try members.quotedName) AS t WHERE \(try keys.condition("t"))\
+                \(try versioned.map { " AND \(try $0.exists("t"))" } ?? "") \
                 FOR NO KEY UPDATE)
                 """
             guard members.isChecked(.updateTriggers) else {
@@ -185,23 +177,6 @@ struct MemberStatements {
                 WHERE \(CheckedWrite.condition())
                 """
         }
-        var bindings = Bindings()
-        try KeySet.append(keys, members.attributes(members.key), to: &bindings)
-        if isVersioned, let versions { try members.append(versions: versions, to: &bindings) }
-        try bindings.append(.integer(Int64(keys.count)), as: .int8)
-        try bind(&bindings)
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
-    }
-
-    private func keyCondition() throws -> String {
-        KeySet.condition(
-            try members.key.map { "t.\(try members.quoted($0))" }, members.attributes(members.key), firstParameter: 1)
-    }
-
-    /// ` AND EXISTS (…)`: the rows have their expected versions.
-    private func versionCondition() throws -> String {
-        let columns = try members.versionedKey.map { "t.\(try members.quoted($0))" }
-        return " AND " + KeySet.exists(columns, members.attributes(members.versionedKey), firstParameter: 1)
     }
 
     private func values(for joining: [Int]) -> [PostgresValue?] {

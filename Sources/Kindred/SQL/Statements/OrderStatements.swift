@@ -23,43 +23,35 @@ struct OrderStatements {
 
     /// `SELECT … FOR NO KEY UPDATE` of the owner: serializes changes of one order.
     static func lock(_ owner: ObjectKey, of entity: EntityRuntime) throws -> Statement {
-        let text = try entity.text("lock for order") {
-            """
-            SELECT FROM \(try entity.quotedName) WHERE \(try entity.equality(entity.key, firstParameter: 1)) \
-            FOR NO KEY UPDATE
-            """
+        var parameters = Parameters()
+        let row = try parameters.key(owner, of: entity)
+        return try parameters.statement("lock for order", in: entity) {
+            "SELECT FROM \(try entity.quotedName) WHERE \(try row.equality()) FOR NO KEY UPDATE"
         }
-        var bindings = Bindings()
-        try entity.append(owner, to: &bindings)
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// All members in order, with their positions.
     func read() throws -> Statement {
-        var bindings = Bindings()
-        try rows.append(ownerValues, for: ownerColumns, to: &bindings)
-        let text = try text("read order") {
-            "\(try select()) WHERE \(try rows.equality(ownerColumns, firstParameter: 1)) \(try order())"
+        var parameters = Parameters()
+        let owner = try parameters.values(ownerValues, of: ownerColumns, in: rows)
+        return try parameters.statement(shape("read order"), in: rows) {
+            "\(try select()) WHERE \(try owner.equality()) \(try order())"
         }
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// The last member with a position and all members without one, in order, and which of some keys are members.
     func readEnd(_ keys: [ObjectKey]) throws -> Statement {
-        var bindings = Bindings()
-        try rows.append(ownerValues, for: ownerColumns, to: &bindings)
-        try KeySet.append(keys, memberAttributes, to: &bindings)
-        let text = try text("read end of order") {
-            let isOwned = try rows.equality(ownerColumns, firstParameter: 1)
+        var parameters = Parameters()
+        let owner = try parameters.values(ownerValues, of: ownerColumns, in: rows)
+        let members = try parameters.keys(keys, of: memberColumns, in: rows)
+        return try parameters.statement(shape("read end of order"), in: rows) {
+            let isOwned = try owner.equality()
             let column = try rows.quoted(position)
-            let isGiven = KeySet.condition(
-                try memberColumns.map { try rows.quoted($0) }, memberAttributes, firstParameter: ownerColumns.count + 1)
             return """
-                \(try select()) WHERE \(isOwned) AND (\(column) IS NULL OR \(isGiven) OR \
+                \(try select()) WHERE \(isOwned) AND (\(column) IS NULL OR \(try members.condition()) OR \
                 \(column) = (SELECT max(\(column)) FROM \(try tableName) WHERE \(isOwned))) \(try order())
                 """
         }
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     private func select() throws -> String {
@@ -82,35 +74,27 @@ struct OrderStatements {
     /// rows, staying rows first; where it is checked, whether the row is the owner's follows.
     func place(_ staying: [Place], joining: [Place] = [], columns joiningColumns: [Int] = []) throws -> Statement {
         let joined = joining.isEmpty ? [] : joiningColumns
-        let keyCount = memberColumns.count
-        let firstOwner = keyCount + 2
-        var bindings = Bindings()
         let all = staying + joining
-        try KeySet.append(all.map(\.key), memberAttributes, to: &bindings)
-        try bindings.appendArray(all.lazy.map { .integer($0.position) }, of: .int8)
-        try rows.append(ownerValues, for: ownerColumns, to: &bindings)
-        if !joined.isEmpty { try bindings.append(.integer(Int64(staying.count)), as: .int8) }
-        let text = try text("place \(joined)") {
-            let parameters = memberAttributes.enumerated().map { KeySet.array($1, 1 + $0) } + ["$\(keyCount + 1)"]
-            let names = memberColumns.indices.map { "k\($0)" } + ["position", "place"]
+        var parameters = Parameters()
+        let members = try parameters.keys(all.map(\.key), of: memberColumns, in: rows)
+        let positions = try parameters.numbers(all.lazy.map(\.position))
+        let owner = try parameters.values(ownerValues, of: ownerColumns, in: rows)
+        let stayingCount = joined.isEmpty ? nil : try parameters.count(staying.count)
+        return try parameters.statement(shape("place \(joined)"), in: rows) {
             let keys = try memberColumns.enumerated().map { "\(try rows.compared($1, alias: "t")) = new.k\($0)" }
             var set = ["\(try rows.quoted(position)) = new.position"]
             for column in joined {
-                guard let place = ownerColumns.firstIndex(of: column) else { continue }
-                set.append("\(try rows.quoted(column)) = $\(firstOwner + place)")
+                if let value = owner[column] { set.append("\(try rows.quoted(column)) = \(value)") }
             }
-            let isOwners = try rows.equality(ownerColumns, alias: "t", firstParameter: firstOwner)
-            var isOwned = isOwners
-            if !joined.isEmpty { isOwned = "(\(isOwned) OR new.place > $\(firstOwner + ownerColumns.count))" }
-            let given = """
-                unnest(\(parameters.joined(separator: ", "))) WITH ORDINALITY AS new(\(names.joined(separator: ", ")))
-                """
+            let isOwners = try owner.equality("t")
+            let isOwned = stayingCount.map { "(\(isOwners) OR new.place > \($0))" } ?? isOwners
+            let given = ColumnArrays.placedTable(
+                members.arrays + [positions.description], names: members.names + ["position"])
             let owned = mayKeepRows ? ", (\(isOwners)) IS TRUE" : ""
             return try rows.update(
                 alias: "t", set: set, from: given, where: "\(keys.joined(separator: " AND ")) AND \(isOwned)",
                 returning: "\(try rows.selectList(alias: "t")), new.place\(owned)", isOwn: isHelper)
         }
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// `INSERT INTO helper …`: pairs with their positions; an existing pair gets position and payload.
@@ -118,30 +102,26 @@ struct OrderStatements {
         let columns = payload?.columns ?? []
         // In the other end's order the pairs join the end.
         let others = link.positions.filter { $0.column != position && !columns.contains($0.column) }
-        let keyCount = memberColumns.count
-        let firstOwner = keyCount + 2
-        let firstPayload = firstOwner + ownerColumns.count
-        var bindings = Bindings()
-        try KeySet.append(pairs.map(\.key), memberAttributes, to: &bindings)
-        try bindings.appendArray(pairs.lazy.map { .integer($0.position) }, of: .int8)
-        try rows.append(ownerValues, for: ownerColumns, to: &bindings)
-        try payload?.append(to: &bindings)
-        let text = try text("insert placed \(columns)") {
-            let parameters = memberAttributes.enumerated().map { KeySet.array($1, 1 + $0) } + ["$\(keyCount + 1)"]
-            let names = memberColumns.indices.map { "k\($0)" } + ["position"]
+        var parameters = Parameters()
+        let members = try parameters.keys(pairs.map(\.key), of: memberColumns, in: rows)
+        let positions = try parameters.numbers(pairs.lazy.map(\.position))
+        let owner = try parameters.values(ownerValues, of: ownerColumns, in: rows)
+        let given = try payload.map { try parameters.values($0) }
+        return try parameters.statement(shape("insert placed \(columns)"), in: rows) {
             func value(_ column: Int) -> String {
                 if let place = memberColumns.firstIndex(of: column) { return "new.k\(place)" }
-                return "$\(firstOwner + (ownerColumns.firstIndex(of: column) ?? 0))"
+                return owner[column]?.description ?? "NULL"
             }
             let written = ownerColumns + memberColumns + [position] + columns
-            let values =
-                ownerColumns.indices.map { "$\(firstOwner + $0)" } + memberColumns.map(value) + ["new.position"]
-                + columns.indices.map { "$\(firstPayload + $0)" }
+            let values = owner.list + memberColumns.map(value) + ["new.position"] + (given?.list ?? [])
             let ends = try others.map { try rows.endPosition($0.column, $0.ownerColumns, value) }
             let pair = try link.pairColumns.map { try rows.quoted($0) }.joined(separator: ", ")
             let update = try ([position] + columns).map { "\(try rows.quoted($0)) = excluded.\(try rows.quoted($0))" }
             let quoted = try (written + others.map(\.column)).map { try rows.quoted($0) }
-            let source = "unnest(\(parameters.joined(separator: ", "))) AS new(\(names.joined(separator: ", ")))"
+            let source = """
+                unnest(\((members.arrays + [positions.description]).joined(separator: ", "))) \
+                AS new(\((members.names + ["position"]).joined(separator: ", ")))
+                """
             return """
                 \(try rows.placing(others, link, from: source, value))\
                 INSERT INTO \(try rows.quotedName) AS h (\(quoted.joined(separator: ", "))) \
@@ -151,7 +131,6 @@ struct OrderStatements {
                 RETURNING \(try rows.selectList(alias: "h"))
                 """
         }
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// Whether triggers, rules or policies may keep rows from getting their places.
@@ -163,11 +142,7 @@ struct OrderStatements {
         get throws { try isHelper ? rows.ownTableName : rows.quotedName }
     }
 
-    private var memberAttributes: [Attribute] { memberColumns.map { rows.entity.attributes[$0] } }
-
-    private func text(_ shape: String, _ make: () throws -> String) rethrows -> StatementText {
-        try rows.text("\(shape) \(relationship.source.index).\(relationship.slot)", make)
-    }
+    private func shape(_ name: String) -> String { "\(name) \(relationship.source.index).\(relationship.slot)" }
 }
 
 extension EntityRuntime {

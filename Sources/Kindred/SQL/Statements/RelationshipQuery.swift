@@ -8,85 +8,67 @@ struct RelationshipQuery {
     let destination: EntityRuntime
     /// Result columns that hold the owner's key.
     let ownerColumns: [Int]
-    /// Whether these are extra columns after the destination's attributes.
-    let hasOwnerColumns: Bool
     /// Whether a member can belong to several owners.
     let mayRepeatMembers: Bool
-    private let keyAttributes: [Attribute]
-    /// The owner's attributes that these refer to.
-    private let ownAttributes: [Attribute]
-    private let shape: String
-    private let source: EntityRuntime
-    private let makeText: @Sendable () throws -> String
+    private let relationship: RelationshipRuntime
+    /// The rows that store the relationship, and their columns that refer to the owner.
+    private let linkRows: EntityRuntime
+    private let linkColumns: [Int]
 
     init(_ relationship: RelationshipRuntime) {
-        let (source, destination) = (relationship.source, relationship.destination)
-        self.source = source
-        self.destination = destination
-        shape = "load \(relationship.slot)"
-        let (matched, matchedColumns) = (relationship.linkRows, relationship.linkColumns)
-        var join: (@Sendable () throws -> String)?
+        self.relationship = relationship
+        destination = relationship.destination
+        (linkRows, linkColumns) = (relationship.linkRows, relationship.linkColumns)
+        mayRepeatMembers = relationship.helper != nil
+        let first = destination.entity.attributes.count
+        ownerColumns = mayRepeatMembers ? Array(first..<first + linkColumns.count) : linkColumns
+    }
+
+    func statement(for owners: [ObjectKey]) throws -> Statement {
+        var parameters = Parameters()
+        let owners = try parameters.keys(owners, of: linkColumns, in: linkRows)
+        return try parameters.statement("load \(relationship.slot)", in: relationship.source) { try text(of: owners) }
+    }
+
+    private func text(of owners: KeySet) throws -> String {
+        let alias = relationship.helper == nil ? "t" : "h"
+        var columns = try destination.selectList(alias: "t")
+        var (join, order) = ("", "")
         if let helper = relationship.helper {
-            let (columns, memberColumns) = (helper.destinationColumns, relationship.otherColumns)
-            let first = destination.entity.attributes.count
-            ownerColumns = Array(first..<first + matchedColumns.count)
-            join = {
-                let pairs = try zip(columns, memberColumns).map {
-                    "\(try matched.compared($0, alias: "h")) = \(try destination.compared($1, alias: "t"))"
-                }
-                return " JOIN \(try matched.ownTableName) AS h ON \(pairs.joined(separator: " AND "))"
+            // The owner's key, in columns after the member's.
+            for column in linkColumns { columns += ", h.\(try linkRows.quoted(column))" }
+            let pairs = try zip(helper.destinationColumns, relationship.otherColumns).map {
+                "\(try linkRows.compared($0, alias: "h")) = \(try destination.compared($1, alias: "t"))"
             }
-        } else {
-            ownerColumns = matchedColumns
+            join = " JOIN \(try linkRows.ownTableName) AS h ON \(pairs.joined(separator: " AND "))"
         }
-        hasOwnerColumns = join != nil
-        mayRepeatMembers = join != nil
-        ownAttributes = relationship.ownColumns.map { source.entity.attributes[$0] }
-        keyAttributes = matchedColumns.map { matched.entity.attributes[$0] }
-        let alias = join == nil ? "t" : "h"
-        let (attributes, hasOwnerColumns, joinText) = (keyAttributes, hasOwnerColumns, join)
-        let position = relationship.position
-        let isReferenced = relationship.holdsForeignKey || join != nil
-        makeText = {
-            var columns = try destination.selectList(alias: "t")
-            let matchedNames = try matchedColumns.map { "\(alias).\(try matched.quoted($0))" }
-            if hasOwnerColumns { columns += ", " + matchedNames.joined(separator: ", ") }
-            var order = ""
-            if let position {
-                let ties = try destination.key.map { ", t.\(try destination.quoted($0))" }.joined()
-                order = " ORDER BY \(alias).\(try matched.quoted(position)) NULLS LAST\(ties)"
-            }
-            return """
-                SELECT \(columns) FROM \(try isReferenced ? destination.ownTableName : destination.quotedName) AS t\(try joinText?() ?? "") \
-                WHERE \(KeySet.condition(matchedNames, attributes, firstParameter: 1))\(order)
-                """
+        if let position = relationship.position {
+            let ties = try destination.key.map { ", t.\(try destination.quoted($0))" }.joined()
+            order = " ORDER BY \(alias).\(try linkRows.quoted(position)) NULLS LAST\(ties)"
         }
+        let isReferenced = relationship.holdsForeignKey || relationship.helper != nil
+        return """
+            SELECT \(columns) FROM \(try isReferenced ? destination.ownTableName : destination.quotedName) AS t\(join) \
+            WHERE \(try owners.condition(alias))\(order)
+            """
     }
 
     /// `SELECT place`: the places, from one, of the foreign keys that the server holds equal to an owner's key.
     ///
     /// The key is compared as a column of the owner's table, with its type and collation.
     func comparison(of keys: [ObjectKey], with owner: ObjectKey) throws -> Statement {
-        let own = ownAttributes
-        let names = own.indices.map { "k\($0)" }
-        let columns = try own.map { try SQLIdentifier.quote($0.name) }
+        let (source, own) = (relationship.source, relationship.ownColumns)
+        var parameters = Parameters()
+        let keys = try parameters.keys(keys, of: linkColumns, in: linkRows)
+        let owner = try parameters.keys([owner], of: own, in: source)
+        let columns = try own.map { try source.quoted($0) }
         let text = """
-            SELECT given.place FROM \(KeySet.rows(keyAttributes, firstParameter: 1)) \
-            WITH ORDINALITY AS given(\((names + ["place"]).joined(separator: ", "))) \
+            SELECT given.place FROM \(keys.rows) \
+            WITH ORDINALITY AS given(\((owner.names + ["place"]).joined(separator: ", "))) \
             JOIN (SELECT \(columns.joined(separator: ", ")) FROM \(try source.quotedName) WHERE false \
-            UNION ALL SELECT * FROM \(KeySet.rows(own, firstParameter: 1 + own.count))) \
-            AS owner(\(names.joined(separator: ", "))) \
-            ON \(names.map { "owner.\($0) = given.\($0)" }.joined(separator: " AND "))
+            UNION ALL SELECT * FROM \(owner.rows)) AS owner(\(owner.names.joined(separator: ", "))) \
+            ON \(owner.names.map { "owner.\($0) = given.\($0)" }.joined(separator: " AND "))
             """
-        var bindings = Bindings()
-        try KeySet.append(keys, keyAttributes, to: &bindings)
-        try KeySet.append([owner], own, to: &bindings)
-        return Statement(text: StatementText(text), bindings: bindings, resultFormat: .binary)
-    }
-
-    func statement(for owners: [ObjectKey]) throws -> Statement {
-        var bindings = Bindings()
-        try KeySet.append(owners, keyAttributes, to: &bindings)
-        return Statement(text: try source.text(shape, makeText), bindings: bindings, resultFormat: .binary)
+        return parameters.statement(StatementText(text))
     }
 }

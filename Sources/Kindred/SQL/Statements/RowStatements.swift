@@ -8,10 +8,13 @@ struct RowStatements {
 
     /// `INSERT … VALUES … RETURNING`: one row.
     func insert(_ values: ColumnValues) throws -> Statement {
-        let text = try entity.text("create \(columns)") {
+        var parameters = Parameters()
+        let given = try parameters.values(values)
+        return try parameters.statement("create \(columns)", in: entity) {
             let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
-            let parameters = columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
-            let row = columns.isEmpty ? "DEFAULT VALUES" : "(\(names)) VALUES (\(parameters))"
+            let row =
+                columns.isEmpty
+                ? "DEFAULT VALUES" : "(\(names)) VALUES (\(given.list.joined(separator: ", ")))"
             guard entity.isChecked(.insertTriggers) else {
                 return "INSERT INTO \(try entity.quotedName) \(row) RETURNING \(try entity.selectList())"
             }
@@ -19,9 +22,6 @@ struct RowStatements {
             return try entity.checkedRows(
                 try entity.written(insert, alias: "t", isRight: try entity.hasKey(alias: "t")), expecting: "1")
         }
-        var bindings = Bindings()
-        try values.append(to: &bindings)
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// `INSERT … SELECT … FROM unnest(…) ORDER BY place`: stores and returns the rows in their order.
@@ -29,38 +29,28 @@ struct RowStatements {
     /// The server stores an INSERT's rows one by one in the SELECT's order, and returns each as it is stored; so the
     /// result's rows match the given ones if their number does.
     func insert(_ rows: [Row]) throws -> Statement {
-        let values = ColumnArrays(entity: entity, columns: columns)
-        let text = try entity.text("save insert \(columns)") {
+        var parameters = Parameters()
+        let values = try parameters.rows(rows, of: columns, in: entity, prefix: "c")
+        let count = columns.isEmpty ? try parameters.count(rows.count) : nil
+        return try parameters.statement("save insert \(columns)", in: entity) {
             let names = try columns.map { try entity.quoted($0) }
             let rows =
-                columns.isEmpty
-                ? "SELECT FROM generate_series(1, $1)"
-                : """
-                (\(names.joined(separator: ", "))) SELECT \(values.expressions("c").joined(separator: ", ")) \
-                FROM unnest(\(values.parameters(first: 1))) \
-                WITH ORDINALITY AS new(\((values.names("c") + ["place"]).joined(separator: ", "))) ORDER BY new.place
-                """
+                count.map { "SELECT FROM generate_series(1, \($0))" }
+                    ?? """
+                    (\(names.joined(separator: ", "))) SELECT \(values.expressions.joined(separator: ", ")) \
+                    FROM \(values.placedTable) ORDER BY new.place
+                    """
             return "INSERT INTO \(try entity.quotedName) \(rows) RETURNING \(try entity.selectList())"
         }
-        var bindings = Bindings()
-        if columns.isEmpty {
-            try bindings.append(Int64(rows.count))
-        } else {
-            try values.append(rows, to: &bindings)
-        }
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// `INSERT … VALUES (…), (…) RETURNING`: rows of which some leave columns out that have a default.
     func insert(_ rows: [Row], given: [ColumnSet]) throws -> Statement {
-        var bindings = Bindings()
-        var parameter = 0
+        var parameters = Parameters()
         let values = try zip(rows, given).map { row, given in
             let cells = try columns.map { column in
                 guard given.contains(column) || !entity.columnsWithDefault.contains(column) else { return "DEFAULT" }
-                parameter += 1
-                try entity.bind(try row[column], as: column, to: &bindings)
-                return "$\(parameter)"
+                return try parameters.value(try row[column], as: column, of: entity).description
             }
             return "(\(cells.joined(separator: ", ")))"
         }
@@ -69,28 +59,24 @@ struct RowStatements {
             INSERT INTO \(try entity.quotedName) (\(names)) VALUES \(values.joined(separator: ", ")) \
             RETURNING \(try entity.selectList())
             """
-        return Statement(text: StatementText(text), bindings: bindings, resultFormat: .binary)
+        return parameters.statement(StatementText(text))
     }
 
     /// `UPDATE … WHERE key RETURNING …`: one row.
     func update(_ values: ColumnValues, _ row: VersionedKey) throws -> Statement {
-        let text = try entity.text("update \(columns)") {
-            let set = try entity.assignments(columns, firstParameter: 1)
+        var parameters = Parameters()
+        let values = try parameters.values(values)
+        let row = try parameters.key(row, of: entity)
+        return try parameters.statement("update \(columns)", in: entity) {
             guard entity.isChecked(.updateTriggers) else {
                 return try entity.update(
-                    set: set, where: try entity.equality(entity.versionedKey, firstParameter: columns.count + 1),
-                    returning: try entity.selectList())
+                    set: try values.assignments(), where: try row.equality(), returning: try entity.selectList())
             }
             return try entity.checkedRows(
                 try entity.checkedUpdate(
-                    set: set,
-                    where: try entity.equality(entity.versionedKey, alias: "t", firstParameter: columns.count + 1),
+                    set: try values.assignments(), where: try row.equality("t"),
                     isRight: try entity.hasKey(alias: "t"), keepsKeys: false))
         }
-        var bindings = Bindings()
-        try values.append(to: &bindings)
-        try entity.append(row, to: &bindings)
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// `UPDATE … FROM unnest(…)`: each row gets its own values; the result's last column is the row's index.
@@ -100,39 +86,28 @@ struct RowStatements {
     ///   - base: the rows with the expected versions.
     ///   - given: the columns that each row writes, if they are not the same.
     func update(_ rows: [Row], stored: [Row], base: [Row], given: [ColumnSet]? = nil) throws -> Statement {
-        let keys = ColumnArrays(entity: entity, columns: entity.key)
-        let versions = ColumnArrays(entity: entity, columns: entity.version.map { [$0.position] } ?? [])
-        let values = ColumnArrays(entity: entity, columns: columns)
-        let flags = given == nil ? [] : columns.indices.map { "w\($0)" }
-        let text = try entity.text("save update \(columns)\(flags.isEmpty ? "" : " of some")") {
-            let set = try zip(columns, values.expressions("c")).enumerated().map { place, assigned in
+        var parameters = Parameters()
+        let keys = try parameters.rows(stored, of: entity.key, in: entity, prefix: "k")
+        let version = try entity.version.map {
+            try parameters.rows(base, of: [$0.position], in: entity, prefix: "v")
+        }
+        let values = try parameters.rows(rows, of: columns, in: entity, prefix: "c")
+        let flags = try given.map { given in
+            try columns.map { column in try parameters.flags(given.map { $0.contains(column) }) }
+        }
+        return try parameters.statement("save update \(columns)\(flags == nil ? "" : " of some")", in: entity) {
+            let set = try zip(columns, values.expressions).enumerated().map { place, assigned in
                 let name = try entity.quoted(assigned.0)
-                if flags.isEmpty { return "\(name) = \(assigned.1)" }
-                return "\(name) = CASE WHEN new.\(flags[place]) THEN \(assigned.1) ELSE t.\(name) END"
+                if flags == nil { return "\(name) = \(assigned.1)" }
+                return "\(name) = CASE WHEN new.w\(place) THEN \(assigned.1) ELSE t.\(name) END"
             }
-            let found = try zip(entity.versionedKey, keys.expressions("k") + versions.expressions("v"))
-                .map { "\(try entity.compared($0, alias: "t")) = \(entity.compared($0, with: $1))" }
-            let names = keys.names("k") + versions.names("v") + values.names("c") + flags + ["place"]
-            let firstFlag = 1 + entity.versionedKey.count + columns.count
-            let source = [
-                keys.parameters(first: 1), versions.parameters(first: 1 + entity.key.count),
-                values.parameters(first: 1 + entity.versionedKey.count),
-                flags.indices.map { "$\(firstFlag + $0)" }.joined(separator: ", "),
-            ].filter { !$0.isEmpty }
-            let given = """
-                unnest(\(source.joined(separator: ", "))) WITH ORDINALITY AS new(\(names.joined(separator: ", ")))
-                """
+            let identified = [keys] + (version.map { [$0] } ?? [])
+            let arrays = (identified + [values]).flatMap(\.arrays) + (flags ?? []).map(\.description)
+            let names = (identified + [values]).flatMap(\.names) + (flags ?? []).indices.map { "w\($0)" }
             return try entity.update(
-                alias: "t", set: set, from: given, where: found.joined(separator: " AND "),
+                alias: "t", set: set, from: ColumnArrays.placedTable(arrays, names: names),
+                where: try identified.map { try $0.equality("t") }.joined(separator: " AND "),
                 returning: "\(try entity.selectList(alias: "t")), new.place")
         }
-        var bindings = Bindings()
-        try keys.append(stored, to: &bindings)
-        try versions.append(base, to: &bindings)
-        try values.append(rows, to: &bindings)
-        for column in flags.isEmpty ? [] : columns {
-            try bindings.appendArray((given ?? []).map { PostgresValue.bool($0.contains(column)) }, of: .bool)
-        }
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 }

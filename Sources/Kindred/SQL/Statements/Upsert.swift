@@ -68,35 +68,27 @@ struct Upsert {
     ///
     /// - Parameter isChecked: whether the statement checks itself.
     func statement(isChecked: Bool) throws -> Statement {
-        let values = ColumnArrays(entity: entity, columns: columns)
-        let text = try entity.text("upsert \(columns) \(key) \(updated) \(isChecked)") {
+        var parameters = Parameters()
+        let values = try parameters.rows(rows, of: columns, in: entity, prefix: "c")
+        let count = isChecked ? try parameters.count(rows.count) : nil
+        return try parameters.statement("upsert \(columns) \(key) \(updated) \(isChecked)", in: entity) {
             let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
             let target = try key.map { try entity.quoted($0) }.joined(separator: ", ")
             let set = try updated.map { "\(try entity.quoted($0)) = EXCLUDED.\(try entity.quoted($0))" }
             let action =
                 set.isEmpty
                 ? "NOTHING" : "UPDATE SET \(set.joined(separator: ", "))\(try entity.versionAssignment(alias: "t"))"
-            let given = """
-                unnest(\(values.parameters(first: 1))) \
-                WITH ORDINALITY AS new(\((values.names("c") + ["place"]).joined(separator: ", ")))
-                """
             let insert = """
                 INSERT INTO \(try entity.quotedName) AS t (\(names)) \
-                SELECT \(values.expressions("c").joined(separator: ", ")) FROM \(given) ORDER BY new.place \
+                SELECT \(values.expressions.joined(separator: ", ")) FROM \(values.placedTable) ORDER BY new.place \
                 ON CONFLICT (\(target)) DO \(action)
                 """
-            guard isChecked else { return "\(insert) RETURNING \(try entity.selectList(alias: "t"))" }
-            return try checked(insert, given, values, count: "$\(columns.count + 1)")
+            guard let count else { return "\(insert) RETURNING \(try entity.selectList(alias: "t"))" }
+            return try checked(insert, of: values, count: count)
         }
-        var bindings = Bindings()
-        try values.append(rows, to: &bindings)
-        if isChecked { try bindings.append(Int64(rows.count)) }
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
-    private func checked(
-        _ insert: String, _ rows: String, _ values: ColumnArrays, count: String
-    ) throws -> String {
+    private func checked(_ insert: String, of values: ColumnArrays, count: Parameter) throws -> String {
         func names(_ columns: [Int], _ prefix: String) throws -> [String] {
             try columns.enumerated().map { "t.\(try entity.quoted($1)) AS \"kindred: \(prefix)\($0)\"" }
         }
@@ -105,8 +97,9 @@ struct Upsert {
             written AS (\(insert) RETURNING \(try entity.selectList(alias: "t")), \(keys.joined(separator: ", ")), \
             (\(try entity.hasKey(alias: "t"))) AS \(CheckedWrite.isRight))
             """
-        var (expected, exception) = (count, "")
-        let new = Dictionary(uniqueKeysWithValues: zip(columns, values.expressions("c")))
+        let rows = values.placedTable
+        var (expected, exception) = (count.description, "")
+        let new = Dictionary(uniqueKeysWithValues: zip(columns, values.expressions))
         func given(_ column: Int) -> String { entity.compared(column, with: new[column] ?? "NULL") }
         let known = try key.map { "\(try entity.compared($0, alias: "t")) = \(given($0))" }
         if !keepsRows {
@@ -138,41 +131,32 @@ struct Upsert {
     /// `INSERT … ON CONFLICT … DO UPDATE` of nothing, which returns the existing row with which one of the rows conflicts,
     /// also where a trigger has changed the row's key; to be rolled back.
     func conflict(ofRow place: Int) throws -> Statement {
-        let values = ColumnArrays(entity: entity, columns: columns)
-        let text = try entity.text("upsert conflict \(columns) \(key)") {
+        var parameters = Parameters()
+        let values = try parameters.rows([rows[place]], of: columns, in: entity, prefix: "c")
+        return try parameters.statement("upsert conflict \(columns) \(key)", in: entity) {
             let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
             let target = try key.map { try entity.quoted($0) }
             return """
                 INSERT INTO \(try entity.quotedName) AS t (\(names)) \
-                SELECT \(values.expressions("c").joined(separator: ", ")) \
-                FROM unnest(\(values.parameters(first: 1))) AS new(\(values.names("c").joined(separator: ", "))) \
+                SELECT \(values.expressions.joined(separator: ", ")) FROM \(values.table) \
                 ON CONFLICT (\(target.joined(separator: ", "))) DO UPDATE SET \(target[0]) = t.\(target[0]) \
                 RETURNING \(try entity.selectList(alias: "t"))
                 """
         }
-        var bindings = Bindings()
-        try values.append([rows[place]], to: &bindings)
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// The rows with the keys, in the order of the values; unique keys hold in each table by itself.
     ///
     /// The result's last column is the value's place, from 1.
     func selection() throws -> Statement {
-        let values = ColumnArrays(entity: entity, columns: key)
-        let text = try entity.text("upserted \(key)") {
-            let same = try zip(key, values.expressions("k")).map {
-                "\(try entity.compared($0, alias: "t")) = \(entity.compared($0, with: $1))"
-            }
-            return """
-                SELECT \(try entity.selectList(alias: "t")), new.place FROM unnest(\(values.parameters(first: 1))) \
-                WITH ORDINALITY AS new(\((values.names("k") + ["place"]).joined(separator: ", "))) \
-                JOIN \(try entity.ownTableName) AS t ON \(same.joined(separator: " AND ")) ORDER BY new.place
-                """
+        var parameters = Parameters()
+        let keys = try parameters.rows(rows, of: key, in: entity, prefix: "k")
+        return try parameters.statement("upserted \(key)", in: entity) {
+            """
+            SELECT \(try entity.selectList(alias: "t")), new.place FROM \(keys.placedTable) \
+            JOIN \(try entity.ownTableName) AS t ON \(try keys.equality("t")) ORDER BY new.place
+            """
         }
-        var bindings = Bindings()
-        try values.append(rows, to: &bindings)
-        return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
     /// The attributes of a key; throws if the database does not keep them unique.

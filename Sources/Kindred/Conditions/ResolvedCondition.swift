@@ -1,0 +1,43 @@
+import KindredPostgres
+import KindredSchema
+
+/// A condition on an entity's rows whose keys and types have been checked: what it reads, and its SQL.
+///
+/// A request resolves its condition once, where it is narrowed. Each of its statements begins with this SQL, and goes on
+/// with the joins and parameters that it has.
+package final class ResolvedCondition: Sendable {
+    /// The conjunction in SQL.
+    let sql: ConditionRenderer.Rendered
+    /// The renderer behind the condition, with its tables, joins and parameters.
+    let renderer: ConditionRenderer
+    private let conjuncts: [Condition]
+    private let terms: [ConditionRenderer.Rendered]
+
+    /// Throws `KindredError` `.unknownKey`, `.wrongType` or `.invalidCondition`.
+    ///
+    /// - Parameter earlier: the condition that this one is added to.
+    init(_ condition: Condition, after earlier: ResolvedCondition?, _ start: ConditionRenderer) throws {
+        var renderer = earlier?.renderer ?? start
+        var terms = earlier?.terms ?? []
+        // Flattened, so that a condition has the same text in one piece and in several.
+        if case .all(let parts) = condition.node {
+            for part in parts { terms.append(try renderer.condition(part)) }
+        } else {
+            terms.append(try renderer.condition(condition.node))
+        }
+        sql = .all(terms)
+        conjuncts = (earlier?.conjuncts ?? []) + [condition]
+        self.renderer = renderer
+        self.terms = terms
+    }
+
+    /// What the condition reads of the database.
+    package var reads: ConditionReads { renderer.reads }
+
+    /// The condition for a statement that is sent now: the keys of objects are those that they have now.
+    func current() throws -> ResolvedCondition {
+        guard renderer.comparesObjects else { return self }
+        let start = ConditionRenderer(entity: renderer.places[0].entity, schema: renderer.schema)
+        return try conjuncts.reduce(nil) { try ResolvedCondition($1, after: $0, start) } ?? self
+    }
+}

@@ -1,0 +1,167 @@
+import KindredPostgres
+import KindredSchema
+
+/// The parameters of one of the library's own statements.
+///
+/// Declaring parameters binds their values and returns the piece that stands for them in the text, so that no number is
+/// counted by hand. Only the first statement of a shape makes its text from the pieces; later ones bind alone.
+struct Parameters {
+    private(set) var bindings = Bindings()
+
+    /// The number of the next parameter.
+    private var next: Int { bindings.count + 1 }
+
+    /// One number of rows.
+    mutating func count(_ count: Int) throws -> Parameter {
+        let parameter = Parameter(number: next)
+        try bindings.append(Int64(count))
+        return parameter
+    }
+
+    /// One array of numbers, such as positions or OIDs.
+    mutating func numbers(_ numbers: some Collection<Int64>) throws -> Parameter {
+        let parameter = Parameter(number: next)
+        try bindings.appendArray(numbers.lazy.map { .integer($0) }, of: .int8)
+        return parameter
+    }
+
+    /// One array of truth values.
+    mutating func flags(_ flags: some Collection<Bool>) throws -> Parameter {
+        let parameter = Parameter(number: next)
+        try bindings.appendArray(flags.lazy.map { .bool($0) }, of: .bool)
+        return parameter
+    }
+
+    /// The values of some columns of one row.
+    mutating func values(
+        _ values: [PostgresValue?], of columns: [Int], in entity: EntityRuntime
+    ) throws -> ColumnParameters {
+        let parameters = ColumnParameters(entity: entity, columns: columns, first: next)
+        for (column, value) in zip(columns, values) {
+            try bindings.append(value, for: entity.entity.attributes[column])
+        }
+        return parameters
+    }
+
+    /// New values, in the order of their columns.
+    mutating func values(_ values: ColumnValues) throws -> ColumnParameters {
+        let columns = values.columns
+        let parameters = ColumnParameters(entity: values.entity, columns: columns, first: next)
+        for column in columns { try values.entity.bind(values[column] ?? nil, as: column, to: &bindings) }
+        return parameters
+    }
+
+    /// A value as a column's type; throws before anything is sent if it does not fit.
+    mutating func value(_ value: PostgresValue?, as column: Int, of entity: EntityRuntime) throws -> Parameter {
+        let parameter = Parameter(number: next)
+        try entity.bind(value, as: column, to: &bindings)
+        return parameter
+    }
+
+    /// The key of one row.
+    mutating func key(_ key: ObjectKey, of entity: EntityRuntime) throws -> ColumnParameters {
+        let parameters = ColumnParameters(entity: entity, columns: entity.key, first: next)
+        try append(key, of: entity)
+        return parameters
+    }
+
+    /// The key of the row that a write changes, and its expected version if the entity has versions.
+    mutating func key(_ row: VersionedKey, of entity: EntityRuntime) throws -> ColumnParameters {
+        let parameters = ColumnParameters(entity: entity, columns: entity.versionedKey, first: next)
+        try append(row.key, of: entity)
+        if let version = entity.version {
+            try bindings.append(row.version, for: entity.entity.attributes[version.position])
+        }
+        return parameters
+    }
+
+    private mutating func append(_ key: ObjectKey, of entity: EntityRuntime) throws {
+        if case .integer(let integer) = key, let attribute = entity.key.first {
+            return try bindings.append(.integer(integer), as: entity.entity.attributes[attribute].baseType)
+        }
+        for (column, value) in zip(entity.key, key.values) {
+            try bindings.append(value, for: entity.entity.attributes[column])
+        }
+    }
+
+    /// The values of some columns of many rows.
+    mutating func keys(_ keys: [ObjectKey], of columns: [Int], in entity: EntityRuntime) throws -> KeySet {
+        let set = KeySet(entity: entity, columns: columns, first: next)
+        try set.append(keys, to: &bindings)
+        return set
+    }
+
+    /// The keys of many rows; with versions, which the entity must have, their expected versions too.
+    mutating func keys(
+        _ keys: [ObjectKey], versions: [PostgresValue?]?, of entity: EntityRuntime
+    ) throws -> (keys: KeySet, versioned: KeySet?) {
+        let set = try self.keys(keys, of: entity.key, in: entity)
+        guard let versions, let version = entity.version else { return (set, nil) }
+        let versioned = KeySet(entity: entity, columns: entity.versionedKey, first: set.first)
+        try KeySet.append(versions, entity.entity.attributes[version.position], to: &bindings)
+        return (set, versioned)
+    }
+
+    /// Some columns of many rows; `prefix` begins the columns' names in the text.
+    mutating func rows(
+        _ rows: [Row], of columns: [Int], in entity: EntityRuntime, prefix: String
+    ) throws -> ColumnArrays {
+        let arrays = ColumnArrays(entity: entity, columns: columns, first: next, prefix: prefix)
+        try arrays.append(rows, to: &bindings)
+        return arrays
+    }
+
+    /// The statement with the text of a shape, made on first use.
+    consuming func statement(
+        _ shape: String, in entity: EntityRuntime, _ make: () throws -> String
+    ) rethrows -> Statement {
+        statement(try entity.text(shape, make))
+    }
+
+    consuming func statement(_ text: StatementText) -> Statement {
+        Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+}
+
+/// One parameter; printed as `$2`.
+struct Parameter: CustomStringConvertible {
+    let number: Int
+
+    var description: String { "$\(number)" }
+}
+
+/// A parameter for each of some columns.
+struct ColumnParameters {
+    let entity: EntityRuntime
+    let columns: [Int]
+    let first: Int
+
+    /// The parameters in the order of the columns.
+    var list: [String] { columns.indices.map { "$\(first + $0)" } }
+
+    /// The parameter of a column; nil for another column.
+    subscript(column: Int) -> Parameter? {
+        columns.firstIndex(of: column).map { Parameter(number: first + $0) }
+    }
+
+    /// `"a" = $1 AND "b" = $2`.
+    func equality(_ alias: String? = nil) throws -> String {
+        try comparisons("=", alias).joined(separator: " AND ")
+    }
+
+    /// `"a" IS DISTINCT FROM $1 OR "b" IS DISTINCT FROM $2`.
+    func difference(_ alias: String) throws -> String {
+        try comparisons("IS DISTINCT FROM", alias).joined(separator: " OR ")
+    }
+
+    /// The assignments `"a" = $1`, `"b" = $2`.
+    func assignments() throws -> [String] {
+        try zip(columns, list).map { "\(try entity.quoted($0)) = \($1)" }
+    }
+
+    private func comparisons(_ symbol: String, _ alias: String?) throws -> [String] {
+        try zip(columns, list).map {
+            "\(try entity.compared($0, alias: alias)) \(symbol) \(entity.compared($0, with: $1))"
+        }
+    }
+}
