@@ -86,6 +86,32 @@ import Testing
         #expect(uses.isEmpty, "\(uses.map(\.description).joined(separator: "\n"))")
     }
 
+    /// Where the types that programs hold are extended, outside of the room for what programs call.
+    static let extensionExceptions: [Exception] = [
+        Exception(
+            name: "DatabaseObject", place: "Graph/",
+            reason: "the graph keeps the state of an object, and gives and changes it")
+    ]
+
+    private static let outerExtensions: [Use] = files.filter { !$0.path.hasPrefix("API/") }.flatMap { file in
+        file.extensions.filter { ["DatabaseContext", "DatabaseObject"].contains($0.text) }
+            .map { Use(name: $0.text, path: file.path, line: $0.line, room: "API") }
+    }
+
+    private static func extensionException(for use: Use) -> Exception? {
+        extensionExceptions.first { $0.name == use.name && use.path.hasPrefix($0.place) }
+    }
+
+    /// What a room does stands in types of its own, so that its helpers are private to them.
+    @Test func contextsAndObjectsAreExtendedWhereProgramsCallThem() {
+        let found = Self.outerExtensions.filter { Self.extensionException(for: $0) == nil }
+            .map { "\($0.path):\($0.line) extends \($0.name)" }
+        #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+        let needed = Set(Self.outerExtensions.compactMap(Self.extensionException))
+        #expect(Self.extensionExceptions.filter { !needed.contains($0) }.map(\.place) == [])
+        #expect(Self.extensionExceptions.count <= 2)
+    }
+
     @Test func exceptionsAreFewAndNeeded() {
         let needed = Set((Self.upwardUses + Self.connectionUses).compactMap(Self.exception))
         #expect(Self.exceptions.filter { !needed.contains($0) }.map(\.name) == [])

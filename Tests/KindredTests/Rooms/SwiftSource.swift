@@ -73,6 +73,14 @@ struct SwiftSource {
         return found
     }
 
+    /// The names of the types that the file extends.
+    var extensions: [Token] {
+        tokens.indices.dropFirst().filter { place in
+            tokens[place].kind == .word && tokens[place - 1].kind == .word && tokens[place - 1].text == "extension"
+                && !isMember(place - 1)
+        }.map { tokens[$0] }
+    }
+
     /// The labels and parameters of the file, and what closures and loops name.
     var labels: Set<String> {
         var found: Set<String> = []

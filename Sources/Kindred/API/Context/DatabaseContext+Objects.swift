@@ -52,7 +52,7 @@ extension DatabaseContext {
     /// for a temporary ID.
     public func object(with id: ObjectID, fileID: String = #fileID, line: Int = #line) async throws -> DatabaseObject {
         return try await client.called(at: fileID, line) {
-            try await identified(id)
+            try await Fetcher(core).identified(id)
         }
     }
 

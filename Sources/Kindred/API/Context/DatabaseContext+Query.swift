@@ -1,8 +1,28 @@
 public import KindredPostgres
 import KindredSchema
 
-// Raw SQL whose rows become values or objects.
+// Requests for objects of an entity, and raw SQL, whose rows become values or objects.
 extension DatabaseContext {
+    /// The connections of the context's database.
+    var client: PostgresClient { core.client }
+
+    /// A request for the objects of an entity: `person` follows the search path, `public.person` is exact.
+    ///
+    /// Throws `KindredError` `.unknownEntity` with the nearest names. Sends nothing.
+    public func fetch(_ entityName: String) throws -> FetchRequest<DatabaseObject> {
+        FetchRequest(context: self, entity: try core.runtime.entity(named: entityName))
+    }
+
+    /// Runs raw SQL with bound interpolations.
+    ///
+    /// One statement, in the task's transaction if there is one. Objects in memory do not follow its changes.
+    @discardableResult
+    public func query(_ sql: SQL, fileID: String = #fileID, line: Int = #line) async throws -> QueryResult {
+        return try await client.called(at: fileID, line) {
+            try await client.query(sql)
+        }
+    }
+
     /// Runs raw SQL with bound interpolations, and reads each row as a value of a type of the program's own.
     ///
     /// ```swift

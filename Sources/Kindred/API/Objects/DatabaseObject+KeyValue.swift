@@ -69,13 +69,17 @@ extension DatabaseObject {
         line: Int = #line
     ) async throws -> KeyValue? {
         if let position = runtime.attributeIndex(of: key) {
-            if isStale { try await called(at: fileID, line) { try await $0.readStale(CollectionOfOne(self)) } }
+            if isStale {
+                try await called(at: fileID, line) { context in
+                    try await Refresher(context.core).readStale(CollectionOfOne(self))
+                }
+            }
             return try row[position].map(KeyValue.attribute)
         }
         guard let relationship = runtime.relationship(named: key) else { throw runtime.unknownKey(key) }
         let place = SourcePlace(fileID: fileID, line: line)
         if relationship.isToMany { return .set(ToMany(self, relationship, at: place)) }
-        return try await context.destination(of: relationship, from: self, at: place).map(KeyValue.object)
+        return try await destination(of: relationship, at: place).map(KeyValue.object)
     }
 
     /// The values at a path of keys such as `person.titles.name`, or `"a.b".name` if a key contains a dot.
@@ -152,8 +156,15 @@ extension DatabaseObject {
                 key: key
             )
         }
-        return try await context.destination(
-            of: relationship, from: self, at: SourcePlace(fileID: fileID, line: line))
+        return try await destination(of: relationship, at: SourcePlace(fileID: fileID, line: line))
+    }
+
+    private func destination(
+        of relationship: RelationshipRuntime, at place: SourcePlace
+    ) async throws -> DatabaseObject? {
+        let context = context
+        defer { withExtendedLifetime(context) {} }
+        return try await Loader(context.core).destination(of: relationship, from: self, at: place)
     }
 
     /// The mutable set of a to-many relationship; each change is written at once.

@@ -20,7 +20,7 @@ extension DatabaseObject {
         async throws
     {
         try await called(at: fileID, line) { context in
-            try await context.readStale(CollectionOfOne(self))
+            try await Refresher(context.core).readStale(CollectionOfOne(self))
             try requireLive()
             guard let relationship = runtime.relationship(named: key), runtime.attributeIndex(of: key) == nil else {
                 return try await setValues([key: value], in: context)
@@ -46,7 +46,7 @@ extension DatabaseObject {
         async throws
     {
         try await called(at: fileID, line) { context in
-            try await context.readStale(CollectionOfOne(self))
+            try await Refresher(context.core).readStale(CollectionOfOne(self))
             try requireLive()
             try await setValues(values, in: context)
         }
@@ -78,7 +78,7 @@ extension DatabaseObject {
     /// and `.readOnly` for an entity without a key, before anything is sent. Staged changes stay staged.
     public func refresh(fileID: String = #fileID, line: Int = #line) async throws {
         try await called(at: fileID, line) { context in
-            try await context.refresh(self)
+            try await Refresher(context.core).refresh(self)
         }
     }
 }

@@ -18,7 +18,7 @@ extension ToOne where Target: DatabaseObject {
     ///
     /// Sends nothing. Within `#Predicate` it means the object in the database.
     public var loaded: Target? {
-        known.flatMap { owner.context.loadedDestination(of: $0, from: owner) } as? Target
+        objectInMemory as? Target
     }
 }
 
@@ -27,7 +27,16 @@ extension ToOne where Target: ExpressibleByNilLiteral {
     ///
     /// Sends nothing. Within `#Predicate` it means the object in the database.
     public var loaded: Target {
-        known.flatMap { owner.context.loadedDestination(of: $0, from: owner) }.flatMap { Target.target($0) } ?? nil
+        objectInMemory.flatMap { Target.target($0) } ?? nil
+    }
+}
+
+extension ToOne {
+    private var objectInMemory: DatabaseObject? {
+        guard let known else { return nil }
+        return withExtendedLifetime(owner.context) { context in
+            Loader(context.core).loadedDestination(of: known, from: owner)
+        }
     }
 }
 

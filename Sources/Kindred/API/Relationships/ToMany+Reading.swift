@@ -19,7 +19,11 @@ extension ToMany {
     ///
     /// Sends one query the first time, nothing after that. Throws `KindredError` `.objectDeleted` for a deleted owner.
     public var objects: [Member] {
-        get async throws { try typed(try await context.members(of: relationship, owner: owner, at: place)) }
+        get async throws {
+            let context = context
+            defer { withExtendedLifetime(context) {} }
+            return try typed(try await Loader(context.core).members(of: relationship, owner: owner, at: place))
+        }
     }
 
     /// The number of members: from memory if they are loaded, else by one `SELECT count(*)`.
@@ -28,24 +32,18 @@ extension ToMany {
     /// until a change or a refresh of the owner makes it stale. An owner fetched alone asks each time.
     public var count: Int {
         get async throws {
-            let (context, relationship) = (context, try relationship)
-            try owner.requireLive(try await context.source(of: relationship, from: owner).status)
-            if relationship.isComparedByServer { try await context.compareStagedKeys(relationship, of: owner) }
-            if let loaded = context.core.loadedMembers(of: relationship, owner: owner) { return loaded.count }
-            if context.core.stagedChange(relationship, of: owner) != nil { return try await objects.count }
-            return try await context.countMembers(of: relationship, owner: owner, at: place)
+            let context = context
+            defer { withExtendedLifetime(context) {} }
+            return try await MemberCounter(context.core).count(of: relationship, owner: owner, at: place)
         }
     }
 
     /// Whether there are no members: from memory if they are loaded, else by one small query, as for ``count``.
     public var isEmpty: Bool {
         get async throws {
-            let (context, relationship) = (context, try relationship)
-            try owner.requireLive(try await context.source(of: relationship, from: owner).status)
-            if relationship.isComparedByServer { try await context.compareStagedKeys(relationship, of: owner) }
-            if let loaded = context.core.loadedMembers(of: relationship, owner: owner) { return loaded.count == 0 }
-            if context.core.stagedChange(relationship, of: owner) != nil { return try await objects.isEmpty }
-            return try await !context.hasMembers(of: relationship, owner: owner, at: place)
+            let context = context
+            defer { withExtendedLifetime(context) {} }
+            return try await !MemberCounter(context.core).hasMembers(of: relationship, owner: owner, at: place)
         }
     }
 
@@ -54,20 +52,8 @@ extension ToMany {
     /// False for an object of another entity or context, and for a deleted one.
     public func contains(_ object: DatabaseObject, fileID: String = #fileID, line: Int = #line) async throws -> Bool {
         return try await owner.called(at: fileID, line) { context in
-            let relationship = try relationship
-            try owner.requireLive(try await context.source(of: relationship, from: owner).status)
-            guard object.core === context.core, try object.runtime === destination, !object.isDeleted,
-                let key = object.key
-            else { return false }
-            if relationship.isComparedByServer { try await context.compareStagedKeys(relationship, of: owner) }
-            if let isLoaded = context.core.isLoadedMember(key, of: relationship, owner: owner) { return isLoaded }
-            if let change = context.core.stagedChange(relationship, of: owner) {
-                if change.joined.contains(where: { $0 === object }) { return true }
-                if change.left.contains(key) { return false }
-            }
-            if object.isInserted { return false }
-            try context.requireFaulting(relationship, at: SourcePlace(fileID: fileID, line: line))
-            return try await context.hasMember(object, of: relationship, owner: owner)
+            try await MemberCounter(context.core).contains(
+                object, in: relationship, owner: owner, at: SourcePlace(fileID: fileID, line: line))
         }
     }
 }
@@ -111,6 +97,7 @@ extension ToMany: PropertyValue {
 }
 
 extension ToMany {
+    /// The owner's context; to be held while it is used, because the program may hold none.
     var context: DatabaseContext { owner.context }
 
     /// The relationship's name, for errors.

@@ -41,7 +41,10 @@ public struct ToOne<Target: ToOneTarget>: Sendable {
 
     private func object(at place: SourcePlace?) async throws -> Target {
         let relationship = try relationship
-        let object = try await owner.context.destination(of: relationship, from: owner, at: place)
+        // Held to the end, because the program may hold none.
+        let context = owner.context
+        defer { withExtendedLifetime(context) {} }
+        let object = try await Loader(context.core).destination(of: relationship, from: owner, at: place)
         if let target = Target.target(object) { return target }
         let name = "\(owner.runtime.name).\(relationship.model.name)"
         throw object == nil

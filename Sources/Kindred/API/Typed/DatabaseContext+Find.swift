@@ -17,7 +17,7 @@ extension DatabaseContext {
     ) async throws -> Object? {
         try await client.called(at: fileID, line) {
             let entity = try entity(of: type)
-            guard let object = try await find(entity, key) else { return nil }
+            guard let object = try await Fetcher(core).find(entity, key) else { return nil }
             return try entity.typed([object])[0]
         }
     }
@@ -30,7 +30,7 @@ extension DatabaseContext {
         _ entityName: String, _ key: any PropertyValue..., fileID: String = #fileID, line: Int = #line
     ) async throws -> DatabaseObject? {
         try await client.called(at: fileID, line) {
-            try await find(try core.runtime.entity(named: entityName), key)
+            try await Fetcher(core).find(try core.runtime.entity(named: entityName), key)
         }
     }
 
@@ -45,7 +45,7 @@ extension DatabaseContext {
     ) async throws -> [Object] {
         try await client.called(at: fileID, line) {
             let entity = try entity(of: type)
-            return try entity.typed(try await find(entity, keys: keys.map { try entity.keyParts($0) }))
+            return try entity.typed(try await Fetcher(core).find(entity, keys: keys.map { try entity.keyParts($0) }))
         }
     }
 
@@ -57,7 +57,8 @@ extension DatabaseContext {
     ) async throws -> [Object] {
         try await client.called(at: fileID, line) {
             let entity = try entity(of: type)
-            return try entity.typed(try await find(entity, keys: keys.map { try $0.map { try $0.propertyContent } }))
+            return try entity.typed(
+                try await Fetcher(core).find(entity, keys: keys.map { try $0.map { try $0.propertyContent } }))
         }
     }
 
@@ -69,7 +70,7 @@ extension DatabaseContext {
     ) async throws -> [DatabaseObject] {
         try await client.called(at: fileID, line) {
             let entity = try core.runtime.entity(named: entityName)
-            return try await find(entity, keys: keys.map { try entity.keyParts($0) })
+            return try await Fetcher(core).find(entity, keys: keys.map { try entity.keyParts($0) })
         }
     }
 
@@ -81,7 +82,7 @@ extension DatabaseContext {
     ) async throws -> [DatabaseObject] {
         try await client.called(at: fileID, line) {
             let entity = try core.runtime.entity(named: entityName)
-            return try await find(entity, keys: keys.map { try $0.map { try $0.propertyContent } })
+            return try await Fetcher(core).find(entity, keys: keys.map { try $0.map { try $0.propertyContent } })
         }
     }
 }

@@ -136,7 +136,7 @@ open class DatabaseObject: @unchecked Sendable {
         at fileID: String, _ line: Int, _ body: (DatabaseContext) async throws -> T
     ) async rethrows -> T {
         let context = context
-        return try await context.client.called(at: fileID, line) { try await body(context) }
+        return try await context.database.client.called(at: fileID, line) { try await body(context) }
     }
 
     package func withState<T>(_ body: (inout ObjectState) throws -> T) rethrows -> T {

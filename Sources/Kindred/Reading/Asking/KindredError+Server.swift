@@ -128,10 +128,10 @@ extension EntityRuntime {
     }
 }
 
-extension DatabaseContext {
+extension SchemaRuntime {
     /// Translates an error of COMMIT from a deferred constraint.
     func refusedAtEnd(_ error: PostgresError, among objects: [DatabaseObject]) -> any Error {
-        let entity = core.runtime.entities.first { entity in
+        let entity = entities.first { entity in
             entity.name.name == error.server?.table && entity.name.schema == error.server?.schema
         }
         guard let entity else { return error }

@@ -50,7 +50,7 @@ public struct AttributeRequest: Sendable {
     ///
     /// One query.
     public func all(fileID: String = #fileID, line: Int = #line) async throws -> [[String: PostgresValue?]] {
-        return try await context.client.called(at: fileID, line) {
+        return try await context.core.client.called(at: fileID, line) {
             let result = try await result()
             return try (0..<result.count).map { row in
                 var values: [String: PostgresValue?] = [:]
@@ -71,7 +71,7 @@ public struct AttributeRequest: Sendable {
     ) async throws -> [(
         repeat (each Value)?
     )] {
-        return try await context.client.called(at: fileID, line) {
+        return try await context.core.client.called(at: fileID, line) {
             var count = 0
             for _ in repeat each types { count += 1 }
             guard count == keyPaths.count else {
@@ -93,8 +93,8 @@ public struct AttributeRequest: Sendable {
     }
 
     func result() async throws -> QueryResult {
-        if query.lock != nil { try context.requireTransaction() }
-        return try await context.client.execute(try statement(), for: query.entity.name)
+        if query.lock != nil { try context.core.client.requireTransaction() }
+        return try await context.core.client.execute(try statement(), for: query.entity.name)
     }
 
     /// The SQL of the request, with `$1`, `$2`, … for its values.

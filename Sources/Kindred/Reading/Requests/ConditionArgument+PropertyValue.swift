@@ -1,19 +1,4 @@
 import KindredPostgres
-package import KindredSchema
-
-extension DatabaseObject: PropertyValue {
-    /// The object itself.
-    public var propertyContent: PropertyContent { .object(self) }
-}
-
-extension DatabaseObject: ObjectReference {
-    package var entityName: QualifiedName { runtime.name }
-
-    package func attributeValue(named name: String) throws -> PostgresValue? {
-        guard let position = runtime.attributeIndex(of: name) else { throw runtime.unknownKey(name) }
-        return try storedRow[position]
-    }
-}
 
 extension ConditionArgument {
     init(_ value: (any PropertyValue)?) throws {

@@ -10,9 +10,11 @@ extension FetchRequest {
     public func aggregate(_ aggregate: Aggregate, fileID: String = #fileID, line: Int = #line) async throws
         -> PostgresValue?
     {
-        return try await context.client.called(at: fileID, line) {
-            try await context.client.execute(try query.statement(for: aggregate, in: context.schema), for: entity.name)
-                .first?[0]
+        return try await context.core.client.called(at: fileID, line) {
+            try await context.core.client.execute(
+                try query.statement(for: aggregate, in: context.schema), for: entity.name
+            )
+            .first?[0]
         }
     }
 

@@ -19,9 +19,9 @@ extension FetchRequest {
     public func page(size: Int, after cursor: PageCursor? = nil, fileID: String = #fileID, line: Int = #line)
         async throws -> Page<Object>
     {
-        return try await context.client.called(at: fileID, line) {
+        return try await context.core.client.called(at: fileID, line) {
             let query = try paged(size)
-            if query.lock != nil { try context.requireTransaction() }
+            if query.lock != nil { try context.core.client.requireTransaction() }
             if let cursor { try require(cursor, toFit: query) }
             let statement = try query.statement(in: context.schema, query.locked) { renderer in
                 let keys = try query.sort.map { try renderer.key($0) }
@@ -40,9 +40,9 @@ extension FetchRequest {
                 return SelectQuery.Parts(columns: columns.joined(separator: ", "), condition: condition)
             }
             let askedAt = context.core.beginReading()
-            let result = try await context.client.execute(statement, for: entity.name)
+            let result = try await context.core.client.execute(statement, for: entity.name)
             let objects = try context.core.objects(from: result, of: entity, askedAt: askedAt)
-            try await context.prefetch(prefetched, of: objects)
+            try await Loader(context.core).prefetch(prefetched, of: objects)
             var next: PageCursor?
             if result.count == size {
                 let first = entity.entity.attributes.count

@@ -82,13 +82,13 @@ extension FetchRequest {
     /// limit or offset and for a lock outside a transaction, before anything is sent; `.schemaChanged` if the database
     /// no longer fits the model.
     public func all(fileID: String = #fileID, line: Int = #line) async throws -> [Object] {
-        return try await context.client.called(at: fileID, line) {
-            if query.lock != nil { try context.requireTransaction() }
+        return try await context.core.client.called(at: fileID, line) {
+            if query.lock != nil { try context.core.client.requireTransaction() }
             let statement = try query.statement(in: context.schema)
             let askedAt = context.core.beginReading()
-            let result = try await context.client.execute(statement, for: entity.name)
+            let result = try await context.core.client.execute(statement, for: entity.name)
             let objects = try context.core.objects(from: result, of: entity, askedAt: askedAt)
-            try await context.prefetch(prefetched, of: objects)
+            try await Loader(context.core).prefetch(prefetched, of: objects)
             return try entity.typed(objects)
         }
     }
@@ -123,8 +123,8 @@ extension FetchRequest {
     ///
     /// One `SELECT count(*)`.
     public func count(fileID: String = #fileID, line: Int = #line) async throws -> Int {
-        return try await context.client.called(at: fileID, line) {
-            let result = try await context.client.execute(
+        return try await context.core.client.called(at: fileID, line) {
+            let result = try await context.core.client.execute(
                 try query.countStatement(in: context.schema), for: entity.name)
             guard case .integer(let count) = try result.first?[0] else { return 0 }
             return Int(count)
@@ -135,8 +135,8 @@ extension FetchRequest {
     ///
     /// One `SELECT EXISTS`.
     public func exists(fileID: String = #fileID, line: Int = #line) async throws -> Bool {
-        return try await context.client.called(at: fileID, line) {
-            let result = try await context.client.execute(
+        return try await context.core.client.called(at: fileID, line) {
+            let result = try await context.core.client.execute(
                 try query.existsStatement(in: context.schema), for: entity.name)
             return try result.first?[0] == .bool(true)
         }
@@ -144,32 +144,6 @@ extension FetchRequest {
 
     private func limited(to count: Int) -> FetchRequest {
         limit(query.limit.map { min($0, count) } ?? count)
-    }
-}
-
-extension DatabaseContext {
-    /// A request for the objects of an entity: `person` follows the search path, `public.person` is exact.
-    ///
-    /// Throws `KindredError` `.unknownEntity` with the nearest names. Sends nothing.
-    public func fetch(_ entityName: String) throws -> FetchRequest<DatabaseObject> {
-        FetchRequest(context: self, entity: try core.runtime.entity(named: entityName))
-    }
-
-    /// Runs raw SQL with bound interpolations.
-    ///
-    /// One statement, in the task's transaction if there is one. Objects in memory do not follow its changes.
-    @discardableResult
-    public func query(_ sql: SQL, fileID: String = #fileID, line: Int = #line) async throws -> QueryResult {
-        return try await client.called(at: fileID, line) {
-            try await client.query(sql)
-        }
-    }
-
-    /// Throws for a lock that would end with its own statement.
-    func requireTransaction() throws {
-        guard !client.isInTransaction else { return }
-        throw KindredError(
-            .invalidRequest, "A lock lasts until the end of its transaction: take it inside context.transaction { }")
     }
 }
 
@@ -217,12 +191,12 @@ extension FetchRequest {
     ///
     /// One statement. With `analyze` the server runs the query to its end, and measures it.
     public func explain(analyze: Bool = false, fileID: String = #fileID, line: Int = #line) async throws -> String {
-        return try await context.client.called(at: fileID, line) {
+        return try await context.core.client.called(at: fileID, line) {
             var statement = try query.statement(in: context.schema)
             let options = analyze ? "EXPLAIN (ANALYZE, BUFFERS)" : "EXPLAIN"
             statement.text = StatementText(oneTime: "\(options) \(statement.text.text)", effect: .plain)
             statement.resultFormat = .text
-            return try await context.client.execute(statement, for: entity.name)
+            return try await context.core.client.execute(statement, for: entity.name)
                 .compactMap { try $0.decode(0, as: String.self) }
                 .joined(separator: "\n")
         }

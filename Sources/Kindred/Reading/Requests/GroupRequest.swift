@@ -51,9 +51,9 @@ public struct GroupRequest: Sendable {
     ///
     /// One query.
     public func all(fileID: String = #fileID, line: Int = #line) async throws -> [[String: PostgresValue?]] {
-        return try await context.client.called(at: fileID, line) {
+        return try await context.core.client.called(at: fileID, line) {
             let names = keyPaths + aggregates.map(\.description)
-            let result = try await context.client.execute(try statement(), for: query.entity.name)
+            let result = try await context.core.client.execute(try statement(), for: query.entity.name)
             return try (0..<result.count).map { row in
                 var values: [String: PostgresValue?] = [:]
                 for (column, name) in names.enumerated() {

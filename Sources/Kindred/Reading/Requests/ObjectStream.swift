@@ -36,10 +36,10 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
         public mutating func next() async throws -> Object? {
             let context = request.context
             if cursor == nil {
-                if request.query.lock != nil { try context.requireTransaction() }
+                if request.query.lock != nil { try context.core.client.requireTransaction() }
                 let statement = try request.query.statement(in: context.schema)
                 askedAt = context.core.beginReading()
-                cursor = ServerCursor(client: context.client, statement: statement, timeout: nil)
+                cursor = ServerCursor(client: context.core.client, statement: statement, timeout: nil)
             }
             while position == portion.count {
                 portion = []
@@ -47,7 +47,7 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
                 // Locked rows are read when they are fetched.
                 let askedAt = request.query.lock == nil ? askedAt : context.core.now
                 let (request, cursor) = (request, cursor)
-                let objects = try await context.client.called(at: place) {
+                let objects = try await context.core.client.called(at: place) {
                     let result: QueryResult?
                     do {
                         result = try await cursor?.next()
@@ -57,8 +57,11 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
                     guard let result else { return [DatabaseObject]?.none }
                     let gone = context.core.withMap { $0.deletedKeys(request.entity, since: askedAt) }
                     var objects = try context.core.objects(from: result, of: request.entity, askedAt: askedAt)
-                    if gone != [] { objects = try await context.withoutDeleted(objects, gone, of: request.entity) }
-                    try await context.prefetch(request.prefetched, of: objects)
+                    if gone != [] {
+                        objects = try await DeletionFilter(core: context.core, entity: request.entity).remaining(
+                            of: objects, deleted: gone)
+                    }
+                    try await Loader(context.core).prefetch(request.prefetched, of: objects)
                     return objects
                 }
                 guard let objects else { return nil }
@@ -86,15 +89,17 @@ extension FetchRequest {
     }
 }
 
-extension DatabaseContext {
-    /// Leaves out objects whose rows the context has deleted since the query.
+/// Leaves out objects whose rows the context has deleted since their query.
+private struct DeletionFilter {
+    let core: ContextCore
+    let entity: EntityRuntime
+
+    /// The objects whose rows exist.
     ///
     /// - Parameter deleted: nil if the notes have been evicted: then one SELECT asks which rows exist.
-    fileprivate func withoutDeleted(
-        _ objects: [DatabaseObject], _ deleted: Set<ObjectKey>?, of entity: EntityRuntime
-    ) async throws -> [DatabaseObject] {
+    func remaining(of objects: [DatabaseObject], deleted: Set<ObjectKey>?) async throws -> [DatabaseObject] {
         guard let deleted else {
-            let present = try await presentKeys(of: objects, entity)
+            let present = try await presentKeys(of: objects)
             return try objects.filter { object in
                 guard let key = object.key, !present.contains(key) else { return true }
                 try core.applyDelete(object)
@@ -113,13 +118,13 @@ extension DatabaseContext {
     }
 
     /// The keys of objects whose rows exist: one SELECT.
-    private func presentKeys(of objects: [DatabaseObject], _ entity: EntityRuntime) async throws -> Set<ObjectKey> {
+    private func presentKeys(of objects: [DatabaseObject]) async throws -> Set<ObjectKey> {
         let statements = DeletionStatements()
         let batch = try objects.compactMap(\.key).slices().map {
             try statements.rows(entity, $0, columns: entity.key, isLocked: false)
         }
         var keys: Set<ObjectKey> = []
-        for result in try await send(batch, entity) {
+        for result in try await core.client.send(batch, entity) {
             for position in 0..<result.count {
                 if let key = try ObjectKey(result, position, Array(entity.key.indices)) { keys.insert(key) }
             }

@@ -2,14 +2,14 @@ import KindredPostgres
 import KindredSchema
 
 // The queries that load relationships: one for all objects of a group.
-extension DatabaseContext {
+extension Loader {
     /// Loads a relationship for an object, and for the objects of its group that have not loaded it.
     func load(
         _ relationship: RelationshipRuntime,
         _ key: ObjectKey,
         _ source: LinkSource
     ) async throws -> FetchGroup.Found {
-        guard faulting == .batch, let group = source.group else { return try await loadAlone(relationship, key) }
+        guard core.faulting == .batch, let group = source.group else { return try await loadAlone(relationship, key) }
         let lostAt = core.withMap { $0.lostRows(of: relationship) }
         group.forget(relationship.slot, before: lostAt)
         // An element loaded by its own key needs no object to tell that it is loaded.
@@ -21,7 +21,7 @@ extension DatabaseContext {
             && core.withMap { $0.holdsObjects(of: relationship.destination) }
         let batch = try await group.load(
             relationship.slot, key, changedAt: staleAt(relationship, key, source.key), from: source.position,
-            in: client.transactionScope, isFoundByKey: isFoundByKey
+            in: core.client.transactionScope, isFoundByKey: isFoundByKey
         ) { element in
             try candidate(element, of: entity, relationship, mayBeKnown: mayBeKnown, lostAt)
         } change: { element, key in
@@ -53,8 +53,8 @@ extension DatabaseContext {
         let (row, object): (Row?, DatabaseObject?) =
             switch element {
             case .key(let key):
-                core.liveObject(entity, key).map { ($0.rowToLoad, $0) } ?? (nil, nil)
-            case .object(let object): (object.rowToLoad, object)
+                core.liveObject(entity, key).map { (storedRow(of: $0), $0) } ?? (nil, nil)
+            case .object(let object): (storedRow(of: object), object)
             case .member(let member): (member.row, nil)
             }
         guard let row, let key = try relationship.ownKey(row) else { return nil }
@@ -65,6 +65,11 @@ extension DatabaseContext {
         }
         guard mayBeKnown, try liveDestination(of: relationship, key, row) != nil else { return key }
         return nil
+    }
+
+    /// An object's row, if it is stored.
+    private func storedRow(of object: DatabaseObject) -> Row? {
+        object.withState { $0.status == .persistent && !$0.isStale ? $0.row : nil }
     }
 
     /// Answers for an owner's relationship read before this time are stale.
@@ -86,7 +91,7 @@ extension DatabaseContext {
         let query = RelationshipQuery(relationship)
         core.withMap { $0.noteKnown(relationship.source) }
         let time = core.now
-        let result = try await client.execute(try query.statement(for: keys.keys), for: query.destination.name)
+        let result = try await core.client.execute(try query.statement(for: keys.keys), for: query.destination.name)
         let askedAt = core.counted(time)
         var found = LoadedBatch.Builder(owners: keys, count: result.count)
         var places = KeyNumbers()
@@ -121,7 +126,7 @@ extension DatabaseContext {
         -> LoadedBatch
     {
         let owners = keys.keys
-        let results = try await send(try owners.map { try query.statement(for: [$0]) }, query.destination)
+        let results = try await core.client.send(try owners.map { try query.statement(for: [$0]) }, query.destination)
         var found = LoadedBatch.Builder(owners: keys, count: 0)
         var places = KeyNumbers()
         for (owner, result) in zip(owners, results) { try add(result, query, to: &found, &places, owner: owner) }
@@ -176,9 +181,4 @@ private struct ResultKeys {
             return try result.integer(row: row, column: integer).map { .integer($0) }
         }
     }
-}
-
-extension DatabaseObject {
-    /// The row, if it is stored.
-    fileprivate var rowToLoad: Row? { withState { $0.status == .persistent && !$0.isStale ? $0.row : nil } }
 }

@@ -1,10 +1,13 @@
 import KindredPostgres
 import KindredSchema
 
-// Sends statements to the server, and translates its errors.
-extension DatabaseContext {
+extension ContextCore {
+    /// The connections of the context's database.
     var client: PostgresClient { database.client }
+}
 
+// Sends statements to the server, and translates its errors.
+extension PostgresClient {
     /// Sends statements as one: outside a transaction they form an implicit transaction.
     func send(
         _ statements: [Statement],
@@ -13,15 +16,13 @@ extension DatabaseContext {
         for objects: [DatabaseObject] = []
     ) async throws -> [QueryResult] {
         do {
-            if statements.count == 1 { return [try await client.execute(statements[0])] }
-            return try await client.executeBatch(statements)
+            if statements.count == 1 { return [try await execute(statements[0])] }
+            return try await executeBatch(statements)
         } catch let error as PostgresError {
             throw KindredError(refused: error, entity: entity, key: key, among: objects) ?? error
         }
     }
-}
 
-extension PostgresClient {
     /// Runs a statement generated from the model.
     ///
     /// Throws `KindredError` if the statement does not fit the database, or the role may not run it.
@@ -31,5 +32,12 @@ extension PostgresClient {
         } catch let error as PostgresError {
             throw KindredError(rejectedStatement: error, entity: entity) ?? error
         }
+    }
+
+    /// Throws for a lock that would end with its own statement.
+    func requireTransaction() throws {
+        guard !isInTransaction else { return }
+        throw KindredError(
+            .invalidRequest, "A lock lasts until the end of its transaction: take it inside context.transaction { }")
     }
 }

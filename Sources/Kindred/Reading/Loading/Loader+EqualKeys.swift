@@ -2,15 +2,15 @@ import KindredPostgres
 import Synchronization
 
 // Staged foreign keys that only the server can compare with an owner's key: texts that ignore case or trailing spaces.
-extension DatabaseContext {
+extension Loader {
     /// Asks the server which staged foreign keys are equal to an owner's key, where only it can compare them: one SELECT
     /// if some are unknown.
     func compareStagedKeys(_ relationship: RelationshipRuntime, of owner: DatabaseObject) async throws {
-        guard hasChanges, let key = owner.keyToCompare(relationship) else { return }
+        guard core.hasChanges, let key = owner.keyToCompare(relationship) else { return }
         let keys = core.staged.withLock { $0.uncomparedKeys(relationship, key) }
         guard !keys.isEmpty else { return }
         let query = RelationshipQuery(relationship)
-        let result = try await client.execute(try query.comparison(of: keys, with: key))
+        let result = try await core.client.execute(try query.comparison(of: keys, with: key))
         var equal: Set<ObjectKey> = []
         for row in 0..<result.count {
             guard case .integer(let place) = try result.value(row: row, column: 0),

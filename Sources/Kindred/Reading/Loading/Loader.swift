@@ -1,9 +1,13 @@
 import KindredPostgres
 import KindredSchema
 
-// Follows relationships: from memory where the other end is known, else by one query for all objects that were read
-// together.
-extension DatabaseContext {
+/// Follows relationships: from memory where the other end is known, else by one query for all objects that were read
+/// together.
+struct Loader: Sendable {
+    let core: ContextCore
+
+    init(_ core: ContextCore) { self.core = core }
+
     /// The object at the other end of a to-one relationship, or nil.
     func destination(
         of relationship: RelationshipRuntime,
@@ -13,7 +17,7 @@ extension DatabaseContext {
         guard relationship.holdsForeignKey else {
             return try await members(of: relationship, owner: object, at: place).last
         }
-        let source = try await source(of: relationship, from: object)
+        let source = try await Refresher(core).source(of: relationship, from: object)
         try object.requireLive(source.status)
         if let new = source.staging?.destinations[relationship.slot] { return new }
         guard let key = try relationship.ownKey(source.row) else { return nil }
@@ -96,7 +100,7 @@ extension DatabaseContext {
         owner: DatabaseObject,
         at place: SourcePlace? = nil
     ) async throws -> [DatabaseObject] {
-        let source = try await source(of: relationship, from: owner)
+        let source = try await Refresher(core).source(of: relationship, from: owner)
         try owner.requireLive(source.status)
         if relationship.isComparedByServer { try await compareStagedKeys(relationship, of: owner) }
         let entity = relationship.destination
@@ -119,14 +123,14 @@ extension DatabaseContext {
         at place: SourcePlace?
     ) async throws -> FetchGroup.Found {
         try requireFaulting(relationship, at: place)
-        return try await client.called(at: place) {
+        return try await core.client.called(at: place) {
             try await load(relationship, key, source)
         }
     }
 
     /// Throws if the relationship should have been prefetched.
     func requireFaulting(_ relationship: RelationshipRuntime, at place: SourcePlace?) throws {
-        guard faulting != .forbidden else {
+        guard core.faulting != .forbidden else {
             let path = "\(relationship.source.name).\(relationship.model.name)"
             throw KindredError(
                 .faultingForbidden,

@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-extension DatabaseContext {
+extension Loader {
     /// Loads relationships of objects: one query for each relationship and level, none if all are loaded.
     ///
     /// The objects' groups keep the answers, as after a first access.
@@ -35,7 +35,7 @@ extension DatabaseContext {
         var keys = KeyNumbers()
         for object in objects where !object.isGone && !object.isInserted {
             guard let key = try keyToLoad(relationship, for: object) else { continue }
-            let group = object.groupOfItsOwn
+            let group = ownGroup(of: object)
             owners.append(LoadingOwner(object: object, key: key))
             keys.insert(key)
             if group !== latest {
@@ -71,18 +71,10 @@ extension DatabaseContext {
             core.keep(.one(one), relationship, of: object)
         }
     }
-}
 
-/// An object whose relationship is being loaded, with the key that it is loaded by.
-private struct LoadingOwner {
-    let object: DatabaseObject
-    let key: ObjectKey
-}
-
-extension DatabaseObject {
-    /// The group of the rows it was read with, or a new one.
-    fileprivate var groupOfItsOwn: FetchGroup {
-        withState { state in
+    /// The group of the rows that an object was read with, or a new one.
+    private func ownGroup(of object: DatabaseObject) -> FetchGroup {
+        object.withState { state in
             if let group = state.group { return group }
             let made = FetchGroup(.members([]), askedAt: 0)
             state.group = made
@@ -90,4 +82,10 @@ extension DatabaseObject {
             return made
         }
     }
+}
+
+/// An object whose relationship is being loaded, with the key that it is loaded by.
+private struct LoadingOwner {
+    let object: DatabaseObject
+    let key: ObjectKey
 }

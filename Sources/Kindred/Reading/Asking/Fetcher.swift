@@ -1,8 +1,12 @@
 import KindredPostgres
 import KindredSchema
 
-// Finds objects by their keys: in memory, else by one SELECT.
-extension DatabaseContext {
+/// Finds objects by their keys: in memory, else by one SELECT.
+struct Fetcher: Sendable {
+    private let core: ContextCore
+
+    init(_ core: ContextCore) { self.core = core }
+
     /// The object of an ID: from memory, or by one SELECT by key.
     func identified(_ id: ObjectID) async throws -> DatabaseObject {
         guard !id.isTemporary else { throw KindredError(.invalidObjectID, of: id) }
@@ -17,25 +21,14 @@ extension DatabaseContext {
         throw KindredError(.notFound, "There is no row \(id)", entity: id.entity.description)
     }
 
-    func refresh(_ object: DatabaseObject) async throws {
-        try object.requireLive()
-        let key = try object.requireKey()
-        core.noteRefreshed(object)
-        guard try await fetch(object.runtime, key) === object else {
-            try core.applyDelete(object)
-            throw core.gone([object])
-        }
-        object.withState { $0.acceptStoredVersion() }
-    }
-
     /// `SELECT … WHERE key`: the object, refreshed if it is known.
     func fetch(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> DatabaseObject? {
         let askedAt = core.now
         if let lookups = entity.lookups,
-            let place = lookups.enter(for: key, of: entity, client, isBound: client.isBound)
+            let place = lookups.enter(for: key, of: entity, core.client, isBound: core.client.isBound)
         {
-            let found = try await client.observingShared(try entity.selectByKeys()) {
-                try await lookups.wait(at: place, client)
+            let found = try await core.client.observingShared(try entity.selectByKeys()) {
+                try await lookups.wait(at: place, core.client)
             } rowCount: {
                 $0.map { $0.position == nil ? 0 : 1 }
             }
@@ -51,8 +44,8 @@ extension DatabaseContext {
 
     /// Sends a look-up of its own; the entity counts it if its look-ups can share statements.
     private func selectAlone(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> QueryResult {
-        defer { entity.lookups?.leave(client) }
-        return try await client.execute(try entity.select(byKey: key), for: entity.name)
+        defer { entity.lookups?.leave(core.client) }
+        return try await core.client.execute(try entity.select(byKey: key), for: entity.name)
     }
 
     func find(_ entity: EntityRuntime, keys parts: [[PropertyContent]]) async throws -> [DatabaseObject] {
@@ -70,7 +63,7 @@ extension DatabaseContext {
         var others: [DatabaseObject] = []
         if !missing.isEmpty {
             let askedAt = core.now
-            let result = try await client.execute(try entity.select(missing), for: entity.name)
+            let result = try await core.client.execute(try entity.select(missing), for: entity.name)
             for object in try core.objects(from: result, of: entity, askedAt: askedAt) {
                 // The server may find rows by keys that it treats as equal, but that differ here.
                 if let key = object.key, seen.contains(key) { found[key] = object } else { others.append(object) }
@@ -112,7 +105,7 @@ extension DatabaseContext {
             let askedAt = core.now
             let statement = try missing.count == 1 ? entity.selectFirst(missing[0]) : entity.selectFirst(missing)
             let wanted = Set(missing)
-            let result = try await client.execute(statement, for: entity.name)
+            let result = try await core.client.execute(statement, for: entity.name)
             for object in try core.objects(from: result, of: entity, askedAt: askedAt) {
                 let key = try ObjectKey(object.storedRow, entity.referencedKey)
                 if let key, wanted.contains(key) { found[key] = object } else { others.append(object) }
@@ -151,28 +144,9 @@ extension DatabaseContext {
                     entity.entity.attributes[position],
                     "a key has one value, which is not NULL; several keys are given as one array")
             }
-            try cells.set(value, at: position, of: entity, client.types)
+            try cells.set(value, at: position, of: entity, core.types)
         }
-        return try ObjectKey(cells.row(entity.emptyRow(client.types).columns), columns)
-    }
-
-    func lock(_ object: DatabaseObject, _ lock: RowLock, _ waiting: RowLock.Waiting) async throws {
-        try object.requireLive()
-        try requireTransaction()
-        let key = try object.requireKey()
-        let entity = object.runtime
-        let askedAt = core.now
-        let result = try await client.execute(try entity.select(key, lock, waiting), for: entity.name)
-        if result.count == 1 {
-            try core.apply(EntityRows(result, of: entity)[0], to: object, askedAt: askedAt)
-            return object.withState { $0.acceptStoredVersion() }
-        }
-        guard waiting != .skipLocked else {
-            throw KindredError(
-                .notFound, "\(object) is locked by another transaction, or deleted", entity: entity.name.description)
-        }
-        try core.applyDelete(object)
-        throw core.gone([object])
+        return try ObjectKey(cells.row(entity.emptyRow(core.types).columns), columns)
     }
 }
 

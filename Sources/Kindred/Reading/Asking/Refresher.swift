@@ -1,12 +1,44 @@
 import KindredPostgres
 import KindredSchema
 
-/// Objects whose rows a write did not find with the expected version.
-struct UnwrittenRows: Error {
-    let objects: [DatabaseObject]
-}
+/// Reads the rows of known objects again: when asked to, to lock them, and where a failed transaction may have undone them.
+struct Refresher: Sendable {
+    private let core: ContextCore
 
-extension DatabaseContext {
+    init(_ core: ContextCore) { self.core = core }
+
+    /// Reads an object again; its loaded relationships become stale.
+    func refresh(_ object: DatabaseObject) async throws {
+        try object.requireLive()
+        let key = try object.requireKey()
+        core.noteRefreshed(object)
+        guard try await Fetcher(core).fetch(object.runtime, key) === object else {
+            try core.applyDelete(object)
+            throw core.gone([object])
+        }
+        object.withState { $0.acceptStoredVersion() }
+    }
+
+    /// Locks an object's row, and reads it again.
+    func lock(_ object: DatabaseObject, _ lock: RowLock, _ waiting: RowLock.Waiting) async throws {
+        try object.requireLive()
+        try core.client.requireTransaction()
+        let key = try object.requireKey()
+        let entity = object.runtime
+        let askedAt = core.now
+        let result = try await core.client.execute(try entity.select(key, lock, waiting), for: entity.name)
+        if result.count == 1 {
+            try core.apply(EntityRows(result, of: entity)[0], to: object, askedAt: askedAt)
+            return object.withState { $0.acceptStoredVersion() }
+        }
+        guard waiting != .skipLocked else {
+            throw KindredError(
+                .notFound, "\(object) is locked by another transaction, or deleted", entity: entity.name.description)
+        }
+        try core.applyDelete(object)
+        throw core.gone([object])
+    }
+
     /// The error for rows that a write did not find: they are gone, or changed since they were read.
     ///
     /// One SELECT for each entity with optimistic locking, to read the current versions; none for others.
@@ -61,7 +93,7 @@ extension DatabaseContext {
         // Nearly always nothing was ever undone.
         guard core.undoCount > 0, objects.contains(where: \.isStale) else { return }
         for (entity, stale) in grouped(objects.filter(\.isStale)) {
-            let others = faulting == .batch ? core.withMap { $0.objects(of: entity) }.lazy.filter(\.isStale) : nil
+            let others = core.faulting == .batch ? core.withMap { $0.objects(of: entity) }.lazy.filter(\.isStale) : nil
             try await readAgain(stale + (others?.prefix(FetchGroup.wholeGroup).map(\.self) ?? []))
         }
     }
@@ -113,7 +145,7 @@ extension DatabaseContext {
             try statements.rows(entity, $0, columns: Array(entity.attributeColumns), isLocked: isLocked)
         }
         var rows: [ObjectKey: Row] = [:]
-        for result in try await send(batch, entity) {
+        for result in try await core.client.send(batch, entity) {
             let found = try EntityRows(result, of: entity)
             for position in 0..<found.count {
                 let row = try found[position]
@@ -130,46 +162,6 @@ extension DatabaseContext {
             .constraintViolation,
             "A trigger, rule or policy kept \(what) from being written; nothing was written",
             entity: entity.description
-        )
-    }
-}
-
-extension KindredError {
-    /// The error for stale objects, with the conflicts of other objects of the same write: one SELECT for each entity.
-    func withConflicts(of objects: [DatabaseObject]) async throws -> KindredError {
-        let known = Set(conflicts.map(\.object))
-        let others = objects.filter {
-            !known.contains($0) && !$0.isInserted && !$0.isDeleted && $0.runtime.version != nil
-        }
-        guard let context = others.first?.context else { return self }
-        let more = try await context.unwritten(others).conflicts
-        return more.isEmpty ? self : KindredError(stale: conflicts + more)
-    }
-
-    /// The error for stale objects.
-    init(stale conflicts: [VersionConflict]) {
-        let entity = conflicts[0].object.runtime.name.description
-        let what =
-            conflicts.count == 1
-            ? "\(conflicts[0].object) was"
-            : "\(conflicts.count) objects, such as \(conflicts[0].object), were"
-        let message = """
-            \(what) changed by another transaction after being read; nothing was written, refresh and try again, or save \
-            with a retry
-            """
-        self.init(
-            .staleObject,
-            message,
-            entity: entity,
-            problems: conflicts.map { conflict in
-                ValidationProblem(
-                    .staleObject,
-                    "\(conflict.object) was changed by another transaction after being read",
-                    object: conflict.object,
-                    entity: conflict.object.runtime.name.description
-                )
-            },
-            conflicts: conflicts
         )
     }
 }

@@ -1,0 +1,150 @@
+import KindredPostgres
+import KindredSchema
+
+/// Counts and looks for members of sets: in memory where they are loaded, else by one query for all owners that were
+/// read together.
+struct MemberCounter: Sendable {
+    private let core: ContextCore
+    private var loader: Loader { Loader(core) }
+
+    init(_ core: ContextCore) { self.core = core }
+
+    /// The number of an owner's members.
+    func count(
+        of relationship: RelationshipRuntime, owner: DatabaseObject, at place: SourcePlace?
+    ) async throws -> Int {
+        if let loaded = try await loadedCount(of: relationship, owner: owner) { return loaded }
+        if mustLoad(relationship, of: owner) {
+            return try await loader.members(of: relationship, owner: owner, at: place).count
+        }
+        return try await tally(.count, relationship, owner, at: place)
+    }
+
+    /// Whether an owner has any member.
+    func hasMembers(
+        of relationship: RelationshipRuntime, owner: DatabaseObject, at place: SourcePlace?
+    ) async throws -> Bool {
+        if let loaded = try await loadedCount(of: relationship, owner: owner) { return loaded > 0 }
+        if mustLoad(relationship, of: owner) {
+            return try await !loader.members(of: relationship, owner: owner, at: place).isEmpty
+        }
+        return try await tally(.existence, relationship, owner, at: place) > 0
+    }
+
+    /// Whether an object is a member; false for one of another entity or context, and for a deleted one.
+    func contains(
+        _ object: DatabaseObject, in relationship: RelationshipRuntime, owner: DatabaseObject, at place: SourcePlace?
+    ) async throws -> Bool {
+        try await requireLive(owner, relationship)
+        guard object.core === core, object.runtime === relationship.destination, !object.isDeleted,
+            let key = object.key
+        else { return false }
+        if relationship.isComparedByServer { try await loader.compareStagedKeys(relationship, of: owner) }
+        if let isLoaded = core.isLoadedMember(key, of: relationship, owner: owner) { return isLoaded }
+        if let change = core.stagedChange(relationship, of: owner) {
+            if change.joined.contains(where: { $0 === object }) { return true }
+            if change.left.contains(key) { return false }
+        }
+        if object.isInserted { return false }
+        try loader.requireFaulting(relationship, at: place)
+        if leadsToViewByHelper(relationship) {
+            return try await loader.members(of: relationship, owner: owner).contains(object)
+        }
+        return try await isMember(object, of: relationship, owner: owner)
+    }
+
+    private func requireLive(_ owner: DatabaseObject, _ relationship: RelationshipRuntime) async throws {
+        try owner.requireLive(try await Refresher(core).source(of: relationship, from: owner).status)
+    }
+
+    /// The number of members, if they are loaded.
+    private func loadedCount(of relationship: RelationshipRuntime, owner: DatabaseObject) async throws -> Int? {
+        try await requireLive(owner, relationship)
+        if relationship.isComparedByServer { try await loader.compareStagedKeys(relationship, of: owner) }
+        return core.loadedMembers(of: relationship, owner: owner)?.count
+    }
+
+    /// Whether the members have to be loaded to be counted: staged changes are in memory only, and a pair in the helper
+    /// need not have a row in the view.
+    private func mustLoad(_ relationship: RelationshipRuntime, of owner: DatabaseObject) -> Bool {
+        core.stagedChange(relationship, of: owner) != nil || leadsToViewByHelper(relationship)
+    }
+
+    private func leadsToViewByHelper(_ relationship: RelationshipRuntime) -> Bool {
+        guard relationship.helper != nil else { return false }
+        return relationship.destination.entity.isView
+    }
+
+    private func tally(
+        _ tally: MemberTally, _ relationship: RelationshipRuntime, _ owner: DatabaseObject, at place: SourcePlace?
+    ) async throws -> Int {
+        let source = LinkSource(owner, relationship)
+        guard let key = try relationship.ownKey(source.storedRow) else { return 0 }
+        try loader.requireFaulting(relationship, at: place)
+        return try await core.client.called(at: place) {
+            // An owner read alone has its own query, each time.
+            guard core.faulting == .batch, let group = source.group, group.count > 1 else {
+                return try await queryAlone(tally, relationship, owner)
+            }
+            let slot = tally.slot(of: relationship)
+            let entity = relationship.source
+            let lostAt = core.withMap { $0.lostRows(of: relationship) }
+            group.forget(slot, before: lostAt)
+            let batch = try await group.load(
+                slot, key, changedAt: loader.changedAt(relationship, key, source.key), from: source.position,
+                in: core.client.transactionScope, isFoundByKey: relationship.ownColumns == entity.key
+            ) { element in
+                try loader.candidate(element, of: entity, relationship, mayBeKnown: false, lostAt)
+            } change: { element, key in
+                loader.changedAt(relationship, key, element.key)
+            } load: { keys in
+                try await query(tally, relationship, keys)
+            }
+            if let count = batch.count(of: key), loader.changedAt(relationship, key, source.key) <= batch.askedAt {
+                return count
+            }
+            return try await queryAlone(tally, relationship, owner)
+        }
+    }
+
+    /// One query for all owners with the given keys.
+    private func query(
+        _ tally: MemberTally, _ relationship: RelationshipRuntime, _ keys: KeyNumbers
+    ) async throws -> LoadedBatch {
+        let statements = CountStatements(relationship)
+        let statement = try statements.tally(tally, of: keys.keys)
+        core.withMap { $0.noteKnown(relationship.source) }
+        let time = core.now
+        let result = try await core.client.execute(statement, for: statements.rows.name)
+        var counts = Array(repeating: 0, count: keys.count)
+        for row in 0..<result.count {
+            guard let number = try result.integer(row: row, column: 0), 1 <= number, number <= counts.count
+            else { continue }
+            counts[Int(number) - 1] = tally == .count ? Int(try result.integer(row: row, column: 1) ?? 0) : 1
+        }
+        return LoadedBatch(counts: counts, of: keys, askedAt: core.counted(time), in: core.writing?.scope)
+    }
+
+    /// `SELECT count(*)`, or `SELECT EXISTS`, of one owner's members.
+    private func queryAlone(
+        _ tally: MemberTally, _ relationship: RelationshipRuntime, _ owner: DatabaseObject
+    ) async throws -> Int {
+        let statements = CountStatements(relationship)
+        guard let statement = try statements.tally(tally, of: owner.storedRow) else { return 0 }
+        switch try await core.client.execute(statement, for: statements.rows.name).first?[0] {
+        case .integer(let count): return Int(count)
+        case .bool(true): return 1
+        default: return 0
+        }
+    }
+
+    /// `SELECT EXISTS` of one member.
+    private func isMember(
+        _ member: DatabaseObject, of relationship: RelationshipRuntime, owner: DatabaseObject
+    ) async throws -> Bool {
+        let statements = CountStatements(relationship)
+        guard let statement = try statements.exists(member.storedRow, of: owner.storedRow) else { return false }
+        let result = try await core.client.execute(statement, for: statements.rows.name)
+        return try result.first?[0] == .bool(true)
+    }
+}

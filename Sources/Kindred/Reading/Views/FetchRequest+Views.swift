@@ -1,0 +1,33 @@
+import KindredPostgres
+
+extension FetchRequest {
+    /// The objects of the request as views, which `JSONEncoder` writes: the attributes and relationships of the key paths.
+    ///
+    /// A path that ends at a relationship shows all attributes of its objects, as `*` does where it stands; none at all shows
+    /// all attributes. Columns, relationships and properties of the class are found by their names.
+    ///
+    /// One query, and one more for each relationship on the paths, whatever the number of objects. Throws as `all()` does,
+    /// and `.unknownKey` with the nearest keys before anything is sent.
+    public func views(
+        _ keyPaths: String..., keys: JSONKeys = .columns, fileID: String = #fileID, line: Int = #line
+    ) async throws -> [ObjectView] {
+        try await context.core.client.called(at: fileID, line) {
+            let tree = try ViewTree(keyPaths, of: entity, keys)
+            return try await ViewLoader(context.core).views(of: try await all(fileID: fileID, line: line), tree)
+        }
+    }
+}
+
+extension Page {
+    /// The objects of the page as views, as `FetchRequest.views(_:keys:)` gives them.
+    ///
+    /// One query for each relationship on the paths that is not loaded.
+    public func views(
+        _ keyPaths: String..., keys: JSONKeys = .columns, fileID: String = #fileID, line: Int = #line
+    ) async throws -> [ObjectView] {
+        guard let first = objects.first else { return [] }
+        return try await first.called(at: fileID, line) { context in
+            try await ViewLoader(context.core).views(of: objects, keyPaths, keys: keys)
+        }
+    }
+}
