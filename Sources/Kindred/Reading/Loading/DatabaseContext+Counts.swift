@@ -45,11 +45,11 @@ extension DatabaseContext {
             let lostAt = core.withMap { $0.lostRows(of: relationship) }
             group.forget(slot, before: lostAt)
             let batch = try await group.load(
-                slot, key, changedAt: changedAt(relationship, key, source.key), from: source.position,
+                slot, key, staleSince: changedAt(relationship, key, source.key), from: source.position,
                 in: client.transactionScope, isFoundByKey: relationship.ownColumns == entity.key
             ) { element in
                 try candidate(element, of: entity, relationship, mayBeKnown: false, lostAt)
-            } change: { element, key in
+            } stale: { element, key in
                 changedAt(relationship, key, element.key)
             } load: { keys in
                 try await query(tally, relationship, keys)

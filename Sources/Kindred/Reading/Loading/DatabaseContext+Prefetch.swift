@@ -84,7 +84,7 @@ extension DatabaseObject {
     fileprivate var groupOfItsOwn: FetchGroup {
         withState { state in
             if let group = state.group { return group }
-            let made = FetchGroup(.members([]), askedAt: 0)
+            let made = FetchGroup(.members([]), askedAt: .never)
             state.group = made
             state.position = 0
             return made
