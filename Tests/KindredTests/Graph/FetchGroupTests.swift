@@ -12,7 +12,7 @@ import Testing
         var all: [[ObjectKey]] { lists.withLock { $0 } }
         var counts: [Int] { all.map(\.count) }
 
-        func answer(_ keys: KeyNumbers, askedAt: UInt64 = 1, in scope: TransactionScope? = nil) -> LoadedBatch {
+        func answer(_ keys: KeyNumbers, askedAt: ContextTime = 1, in scope: TransactionScope? = nil) -> LoadedBatch {
             lists.withLock { $0.append(keys.keys) }
             return LoadedBatch.Builder(owners: keys, count: 0).build(askedAt: askedAt, in: scope)
         }
@@ -26,13 +26,13 @@ import Testing
 
     @discardableResult
     private func load(
-        _ group: FetchGroup, _ key: Int, changedAt: UInt64 = 0, in scope: TransactionScope? = nil,
+        _ group: FetchGroup, _ key: Int, staleSince: ContextTime = 0, in scope: TransactionScope? = nil,
         changed: Set<Int> = [], _ answer: ((KeyNumbers) async throws -> LoadedBatch)? = nil
     ) async throws -> LoadedBatch {
         try await group.load(
-            0, .integer(Int64(key)), changedAt: changedAt, from: key, in: scope.map { ObjectIdentifier($0) },
+            0, .integer(Int64(key)), staleSince: staleSince, from: key, in: scope.map { ObjectIdentifier($0) },
             isFoundByKey: true, candidate: \.key,
-            change: { if case .integer(let key) = $1, changed.contains(Int(key)) { changedAt } else { 0 } },
+            stale: { if case .integer(let key) = $1, changed.contains(Int(key)) { staleSince } else { 0 } },
             load: { keys in if let answer { try await answer(keys) } else { queries.answer(keys) } })
     }
 
@@ -85,11 +85,11 @@ import Testing
     @Test func ownersThatHaveChangedAreAskedForAgainTogether() async throws {
         let group = group(of: 1_000)
         try await load(group, 0)
-        let batch = try await load(group, 10, changedAt: 5, changed: [10, 12, 40]) { queries.answer($0, askedAt: 6) }
+        let batch = try await load(group, 10, staleSince: 5, changed: [10, 12, 40]) { queries.answer($0, askedAt: 6) }
         #expect(queries.all.last == [.integer(10), .integer(12), .integer(40)] && batch.askedAt == 6)
         #expect(group.found(0, .integer(12))?.askedAt == 6 && group.found(0, .integer(11))?.askedAt == 1)
         // Owners far behind the touched one are not examined.
-        try await load(group, 100, changedAt: 7, changed: [100, 900]) { queries.answer($0, askedAt: 8) }
+        try await load(group, 100, staleSince: 7, changed: [100, 900]) { queries.answer($0, askedAt: 8) }
         #expect(queries.all.last == [.integer(100)])
     }
 

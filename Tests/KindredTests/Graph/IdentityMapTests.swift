@@ -20,7 +20,7 @@ import Testing
     @Test func aMapThatOnlyKnowsAnEntityHasNoNotes() {
         let map = Self.map { $0.noteKnown(person) }
         #expect(map.knows(person) && !map.knows(email) && !map.hasNotes(person))
-        #expect(map.refreshedAt(person, .integer(1)) == 0)
+        #expect(map.staleSince(person, .integer(1)) == 0)
     }
 
     @Test func remembersADeletedRow() {
@@ -81,7 +81,7 @@ import Testing
 
     @Test func remembersWhenAnObjectsRelationshipsWereGivenUp() {
         let map = Self.map { $0.noteRefreshed(person, .integer(1), at: 7) }
-        #expect(map.refreshedAt(person, .integer(1)) == 7 && map.refreshedAt(person, .integer(2)) == 0)
+        #expect(map.staleSince(person, .integer(1)) == 7 && map.staleSince(person, .integer(2)) == 0)
     }
 
     @Test func aDeletionThatWasUndoneDoesNotCount() {

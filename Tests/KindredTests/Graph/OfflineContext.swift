@@ -45,3 +45,8 @@ extension DatabaseObject {
     /// The name that the object shows.
     var shownName: String? { get throws { try row.decode(1, as: String.self) } }
 }
+
+/// Tests write a time as a number.
+extension ContextTime: @retroactive ExpressibleByIntegerLiteral {
+    public init(integerLiteral value: UInt64) { self.init(rawValue: value) }
+}

@@ -8,17 +8,19 @@ import Testing
         RelationshipLog.Entry(member: .integer(key))
     }
 
-    private static func keys(_ log: RelationshipLog, _ owner: ObjectKey, since time: UInt64) -> [ObjectKey] {
+    private static func keys(_ log: RelationshipLog, _ owner: ObjectKey, since time: ContextTime) -> [ObjectKey] {
         log.entries(owner, since: time).map(\.member)
     }
 
     @Test func givesTheEntriesAfterATime() {
         var log = RelationshipLog()
-        for time in 1...5 { log.append(Self.entry(Int64(10 * time)), of: .integer(1), at: UInt64(time)) }
+        for time in 1...5 {
+            log.append(Self.entry(Int64(10 * time)), of: .integer(1), at: ContextTime(rawValue: UInt64(time)))
+        }
         log.append(Self.entry(99), of: .integer(2), at: 6)
         #expect(Self.keys(log, .integer(1), since: 3) == [.integer(40), .integer(50)])
         #expect(Self.keys(log, .integer(1), since: 5) == [] && Self.keys(log, .integer(3), since: 0) == [])
-        #expect(log.changedAt(.integer(1)) == 5 && log.changedAt(.integer(3)) == 0 && log.staleAt(.integer(1)) == 0)
+        #expect(log.changedAt(.integer(1)) == 5 && log.changedAt(.integer(3)) == 0 && log.staleSince(.integer(1)) == 0)
     }
 
     @Test func staleAnswersNeedNoEntries() {
@@ -26,10 +28,10 @@ import Testing
         log.append(Self.entry(10), of: .integer(1), at: 1)
         log.noteStale(.integer(1), at: 2)
         log.append(Self.entry(20), of: .integer(1), at: 3)
-        #expect(log.staleAt(.integer(1)) == 2 && log.staleAt(.integer(2)) == 0)
+        #expect(log.staleSince(.integer(1)) == 2 && log.staleSince(.integer(2)) == 0)
         #expect(Self.keys(log, .integer(1), since: 0) == [.integer(20)])
         log.noteAllStale(at: 4)
-        #expect(log.staleAt(.integer(1)) == 4 && log.staleAt(.integer(2)) == 4)
+        #expect(log.staleSince(.integer(1)) == 4 && log.staleSince(.integer(2)) == 4)
         #expect(Self.keys(log, .integer(1), since: 0) == [])
     }
 
@@ -60,8 +62,8 @@ import Testing
         var times = TransactionTimes()
         for number in 1...100 as ClosedRange<UInt64> {
             let root = TransactionScope(within: nil)
-            times.begin(root, at: 10 * number)
-            times.end(root, at: 10 * number + 5)
+            times.begin(root, at: ContextTime(rawValue: 10 * number))
+            times.end(root, at: ContextTime(rawValue: 10 * number + 5))
         }
         #expect(times.counted(57, in: nil) == 10 && times.counted(1_001, in: nil) == 1_000)
         #expect(times.counted(1_006, in: nil) == 1_006)

@@ -10,7 +10,7 @@ extension ContextCore {
     /// - Parameters:
     ///   - askedAt: when a read sent its query; nil for the result of a write, which always applies.
     ///   - known: the row as stored, if the object no longer has it.
-    func apply(_ row: Row, to object: DatabaseObject, askedAt: UInt64? = nil, stored known: Row? = nil) throws {
+    func apply(_ row: Row, to object: DatabaseObject, askedAt: ContextTime? = nil, stored known: Row? = nil) throws {
         typealias Change = (old: RowLinks, new: RowLinks, wasStaged: Bool, wasStale: Bool)
         func replaceRow(_ state: inout ObjectState, _ stored: Row) -> Change? {
             let wasStale = state.isStale

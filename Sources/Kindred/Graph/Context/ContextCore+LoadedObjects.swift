@@ -12,7 +12,7 @@ extension ContextCore {
         var made = MadeObjects(mayBeUndone: writing != nil)
         let (isAwaking, group) = (mayAwake(entity), members.group)
         let isCurrent = withMap { map in
-            guard isFresh || !map.hasForgotten(entity, since: members.shownAt ?? members.askedAt)
+            guard isFresh || !map.hasForgotten(entity, since: members.seenAt ?? members.askedAt)
             else { return false }
             let hasNotes = map.hasNotes(entity)
             members.forEach { member in
@@ -30,12 +30,12 @@ extension ContextCore {
 
     /// The object of one member, made from its row if needed; nil as for `objects`.
     func object(
-        _ member: Member, of entity: EntityRuntime, _ group: FetchGroup?, knownAt: UInt64
+        _ member: Member, of entity: EntityRuntime, _ group: FetchGroup?, askedAt: ContextTime
     ) -> DatabaseObject? {
         var made = MadeObjects(mayBeUndone: writing != nil)
         let isAwaking = mayAwake(entity)
         let object = withMap { map -> DatabaseObject? in
-            guard !map.hasForgotten(entity, since: knownAt) else { return nil }
+            guard !map.hasForgotten(entity, since: askedAt) else { return nil }
             let (object, isNew) = self.object(member, entity, group, &map)
             if isNew, isAwaking || made.mayBeUndone || map.hasNotes(entity) {
                 made.add(object, member.key, &map, isAwaking)

@@ -6,7 +6,7 @@ extension ContextCore {
     package func objects(
         from result: QueryResult,
         of entity: EntityRuntime,
-        askedAt: UInt64
+        askedAt: ContextTime
     ) throws -> [DatabaseObject] {
         if result.count == 1 { return [try object(from: result, row: 0, of: entity, askedAt: askedAt)] }
         // Columns after the attributes belong to the request.
@@ -72,7 +72,7 @@ extension ContextCore {
 
     /// The object of one row, as `objects` gives them; apart because look-ups by key are the most frequent call.
     func object(
-        from result: QueryResult, row position: Int, of entity: EntityRuntime, askedAt: UInt64
+        from result: QueryResult, row position: Int, of entity: EntityRuntime, askedAt: ContextTime
     ) throws -> DatabaseObject {
         let row = try EntityRows(result, of: entity)[position]
         func makeAlone() -> DatabaseObject {
@@ -98,7 +98,8 @@ extension ContextCore {
     }
 
     /// Applies notes on a row to an object made from an answer; the journal records them for a rollback.
-    private func tellNotes(to object: DatabaseObject, _ key: ObjectKey, askedAt: UInt64, _ map: inout IdentityMap) {
+    private func tellNotes(to object: DatabaseObject, _ key: ObjectKey, askedAt: ContextTime, _ map: inout IdentityMap)
+    {
         let writing = writing
         guard let replaced = map.tellNotes(to: object, key, askedAt: askedAt, in: writing?.scope) else { return }
         writing?.recordNewerRow(replaced, object.runtime, key, in: self)

@@ -12,16 +12,16 @@ extension ContextCore {
     var writing: TransactionJournal? { journal?.writing }
 
     /// The time of a query, given to `apply` with its answer.
-    var now: UInt64 { clock.load(ordering: .acquiring) }
+    var now: ContextTime { clock.now }
 
     /// The time of a query whose answer may take long, earlier than that of every later query.
-    func beginReading() -> UInt64 { clock.add(1, ordering: .acquiringAndReleasing).oldValue }
+    func beginReading() -> ContextTime { clock.beginReading() }
 
     /// The time of a change, later than that of every earlier query.
-    func tick() -> UInt64 { clock.add(1, ordering: .acquiringAndReleasing).newValue }
+    func tick() -> ContextTime { clock.tick() }
 
     /// Whether nothing was noted since a time.
-    func isQuiet(since time: UInt64) -> Bool { notedAt.load(ordering: .acquiring) <= time }
+    func isQuiet(since time: ContextTime) -> Bool { notedAt.load(ordering: .acquiring) <= time }
 
     /// The number of undone transactions that had changed the context.
     var undoCount: UInt64 { undone.load(ordering: .acquiring) }
@@ -30,7 +30,7 @@ extension ContextCore {
     ///
     /// The time is taken under the map's lock, as readers take theirs, so that an earlier reader sees the note next
     /// time.
-    func note<T: Sendable>(_ body: (inout IdentityMap, UInt64) -> T) -> T {
+    func note<T: Sendable>(_ body: (inout IdentityMap, ContextTime) -> T) -> T {
         journal?.touch(self)
         return withMap { map in
             let time = tick()
@@ -63,7 +63,7 @@ extension ContextCore {
     }
 
     /// The effective time of a query by this task: see ``TransactionTimes``.
-    func counted(_ askedAt: UInt64) -> UInt64 {
+    func counted(_ askedAt: ContextTime) -> ContextTime {
         guard hasTransactions.load(ordering: .acquiring) else { return askedAt }
         let root = journal?.scope.root
         return times.withLock { $0.counted(askedAt, in: root) }

@@ -14,9 +14,9 @@ package final class ContextCore: Sendable {
     /// The objects in memory.
     let references: ObjectReferences
     /// Counts changes: an answer read before a change does not overwrite the change.
-    let clock = Atomic<UInt64>(1)
+    let clock = ContextClock()
     /// The time of the last note on any row or relationship: an answer checked later than that is valid.
-    let notedAt = Atomic<UInt64>(0)
+    let notedAt = Atomic(ContextTime.never)
     /// The number of undone transactions that had changed the context.
     let undone = Atomic<UInt64>(0)
     /// The times at which transactions changed the context.
@@ -75,7 +75,7 @@ package final class ContextCore: Sendable {
             }
             // Evicts before `body` runs, so that `body` never sees notes that are about to go.
             if let entity = map.overfullEntity {
-                let time = clock.add(1, ordering: .acquiringAndReleasing).newValue
+                let time = clock.tick()
                 map.forgetNotes(of: entity, at: time)
                 notedAt.store(time, ordering: .releasing)
             }

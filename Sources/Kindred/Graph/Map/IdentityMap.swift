@@ -3,7 +3,7 @@ import KindredPostgres
 /// A row newer than in loaded relationships, and the time of its change.
 struct NewerRow: Sendable {
     let row: Row
-    let changedAt: UInt64
+    let changedAt: ContextTime
 }
 
 /// The newer row that a changed object leaves behind when it leaves memory.
@@ -11,7 +11,7 @@ struct ReleasedRow: Sendable {
     let entity: EntityRuntime
     let row: Row
     /// The time since when the row may be newer than in loaded relationships.
-    let changedAt: UInt64
+    let changedAt: ContextTime
 
     /// Nil if the row is not stored, unchanged since it was read, or stale.
     init?(_ entity: EntityRuntime, _ state: ObjectState) {
@@ -22,11 +22,11 @@ struct ReleasedRow: Sendable {
     }
 }
 
-/// The time of an entity's last untracked deletion; 0 for never.
+/// The time of an entity's last untracked deletion.
 struct LostRows: Sendable {
-    var at: UInt64 = 0
+    var at: ContextTime = .never
     /// The time of the last possible change or deletion of unknown rows.
-    var doubtedAt: UInt64 = 0
+    var doubtedAt: ContextTime = .never
 }
 
 /// The identity map: one object per row, and notes on rows that have no object.
@@ -35,7 +35,7 @@ struct LostRows: Sendable {
 /// program uses them, and ``ObjectReferences`` finds them. Objects are only added under this map's lock.
 struct IdentityMap {
     private struct Deletion {
-        let at: UInt64
+        let deletedAt: ContextTime
         /// The transaction of the deletion: if it is rolled back, the row exists.
         let scope: TransactionScope?
         /// The deletion that counts again if this one is rolled back.
@@ -46,19 +46,19 @@ struct IdentityMap {
         /// The last deletion that was not rolled back.
         var valid: Deletion? { scope?.isUndone == true ? former?.deletion.valid : self }
 
-        func counts(since time: UInt64) -> Bool {
-            guard let valid, valid.at > time else { return false }
+        func counts(since time: ContextTime) -> Bool {
+            guard let valid, valid.deletedAt > time else { return false }
             return valid.storedIn == nil || valid.storedIn?.isUndone == true
         }
 
         /// Whether it counts for a task in a transaction, or in none.
-        func counts(since time: UInt64, in root: TransactionScope?) -> Bool {
+        func counts(since time: ContextTime, in root: TransactionScope?) -> Bool {
             func isHidden(_ scope: TransactionScope) -> Bool { scope.root !== root && scope.isRunning }
             guard let valid else { return false }
             if let scope = valid.scope, isHidden(scope) {
                 return valid.former?.deletion.counts(since: time, in: root) ?? false
             }
-            return valid.at > time && (valid.storedIn.map { $0.isUndone || isHidden($0) } ?? true)
+            return valid.deletedAt > time && (valid.storedIn.map { $0.isUndone || isHidden($0) } ?? true)
         }
     }
 
@@ -77,16 +77,16 @@ struct IdentityMap {
         /// Deleted rows, and when; loaded relationships may still hold them.
         var deleted: [ObjectKey: Deletion] = [:]
         /// The time of the last deletion.
-        var deletedAt: UInt64 = 0
+        var deletedAt: ContextTime = .never
         /// Rows that a running deletion will delete.
         var deleting: Set<ObjectKey> = []
         var lostRows = LostRows()
         /// Changes in relationships of this entity's rows, by slot.
         var logs: [Int: RelationshipLog] = [:]
         /// When all relationships of a row were dropped, because it was to be read again.
-        var refreshed: [ObjectKey: UInt64] = [:]
+        var refreshed: [ObjectKey: ContextTime] = [:]
         /// When all these notes were last evicted; anything read before that is stale.
-        var forgottenAt: UInt64 = 0
+        var forgottenAt: ContextTime = .never
         /// Secondary indexes: columns besides the key by which objects are looked up.
         var indexes: [ColumnIndex] = []
     }
@@ -100,8 +100,8 @@ struct IdentityMap {
     var maximumNotes = 10_000
     /// The limit of entries in a relationship's log.
     var maximumEntries = 50_000
-    /// The time of the last write, where views have relationships and may show other rows since; 0 for never.
-    private(set) var writtenAt: UInt64 = 0
+    /// The time of the last write, where views have relationships and may show other rows since.
+    private(set) var writtenAt: ContextTime = .never
     /// An entity over the limit of notes.
     private(set) var overfullEntity: EntityRuntime?
 
@@ -254,12 +254,12 @@ struct IdentityMap {
     }
 
     /// Whether a row was deleted after a time.
-    func isDeleted(_ entity: EntityRuntime, _ key: ObjectKey, since time: UInt64) -> Bool {
+    func isDeleted(_ entity: EntityRuntime, _ key: ObjectKey, since time: ContextTime) -> Bool {
         read(entity, orNone: false) { $0.deletedAt > time && $0.deleted[key]?.counts(since: time) == true }
     }
 
     /// The rows deleted after a time, as a task in a transaction, or in none, sees it.
-    func deletedKeys(_ entity: EntityRuntime, since time: UInt64, in root: TransactionScope?) -> Set<ObjectKey> {
+    func deletedKeys(_ entity: EntityRuntime, since time: ContextTime, in root: TransactionScope?) -> Set<ObjectKey> {
         read(entity, orNone: []) { table in
             if table.deletedAt <= time { return [] }
             return Set(table.deleted.lazy.filter { $0.value.counts(since: time, in: root) }.map(\.key))
@@ -267,7 +267,7 @@ struct IdentityMap {
     }
 
     /// The rows deleted after a time; nil if notes have been evicted since.
-    func deletedKeys(_ entity: EntityRuntime, since time: UInt64) -> Set<ObjectKey>? {
+    func deletedKeys(_ entity: EntityRuntime, since time: ContextTime) -> Set<ObjectKey>? {
         read(entity, orNone: []) { table in
             if table.forgottenAt > time { return nil }
             if table.deletedAt <= time { return [] }
@@ -276,10 +276,10 @@ struct IdentityMap {
     }
 
     mutating func noteDeleted(
-        _ entity: EntityRuntime, _ key: ObjectKey, at time: UInt64, in scope: TransactionScope? = nil
+        _ entity: EntityRuntime, _ key: ObjectKey, at time: ContextTime, in scope: TransactionScope? = nil
     ) {
         let place = placeToNote(entity)
-        var deletion = Deletion(at: time, scope: scope)
+        var deletion = Deletion(deletedAt: time, scope: scope)
         if let scope, var before = tables[place].deleted[key]?.valid {
             // Of the notes that can no longer be rolled back, only one is needed.
             if before.scope?.isRunning != true { before.former = nil }
@@ -307,7 +307,7 @@ struct IdentityMap {
     }
 
     /// Whether notes on an entity's rows were evicted after a time: rows read before may be stale.
-    func hasForgotten(_ entity: EntityRuntime, since time: UInt64) -> Bool {
+    func hasForgotten(_ entity: EntityRuntime, since time: ContextTime) -> Bool {
         isNoted && read(entity, orNone: false) { $0.forgottenAt > time }
     }
 
@@ -320,20 +320,20 @@ struct IdentityMap {
         if isDeleting { tables[place].deleting.formUnion(keys) } else { tables[place].deleting.subtract(keys) }
     }
 
-    /// The last untracked loss at a relationship's other end or in its helper; 0 for never.
-    func lostRows(of relationship: RelationshipRuntime) -> UInt64 {
-        if !isNoted { return 0 }
+    /// The last untracked loss at a relationship's other end or in its helper.
+    func lostRows(of relationship: RelationshipRuntime) -> ContextTime {
+        if !isNoted { return .never }
         let time = lostRows(of: relationship.destination)
         guard let helper = relationship.helper else { return time }
         return max(time, lostRows(of: helper.entity))
     }
 
-    private func lostRows(of entity: EntityRuntime) -> UInt64 {
-        tables.place(entity.index).map { tables[$0].lostRows.at } ?? 0
+    private func lostRows(of entity: EntityRuntime) -> ContextTime {
+        tables.place(entity.index).map { tables[$0].lostRows.at } ?? .never
     }
 
     /// Notes an untracked loss; returns the note before.
-    mutating func noteLostRows(_ entity: EntityRuntime, at time: UInt64, areInDoubt: Bool = false) -> LostRows {
+    mutating func noteLostRows(_ entity: EntityRuntime, at time: ContextTime, areInDoubt: Bool = false) -> LostRows {
         let place = placeToNote(entity)
         let before = tables[place].lostRows
         tables[place].lostRows = LostRows(at: time, doubtedAt: areInDoubt ? time : before.doubtedAt)
@@ -341,43 +341,43 @@ struct IdentityMap {
     }
 
     /// Takes back an untracked loss, unless a later one was noted.
-    mutating func undoLostRows(_ entity: EntityRuntime, at time: UInt64, _ before: LostRows) {
+    mutating func undoLostRows(_ entity: EntityRuntime, at time: ContextTime, _ before: LostRows) {
         let place = place(entity)
         if tables[place].lostRows.at == time { tables[place].lostRows = before }
     }
 
-    /// When rows of an entity may last have changed or gone, not known which; 0 for never.
-    func doubtedAt(_ entity: EntityRuntime) -> UInt64 {
-        tables.place(entity.index).map { tables[$0].lostRows.doubtedAt } ?? 0
+    /// When rows of an entity may last have changed or gone, not known which.
+    func doubtedAt(_ entity: EntityRuntime) -> ContextTime {
+        tables.place(entity.index).map { tables[$0].lostRows.doubtedAt } ?? .never
     }
 
-    /// Answers for an owner's relationship read before this time are stale; 0 if none are.
-    func staleAt(_ relationship: RelationshipRuntime, _ owner: ObjectKey) -> UInt64 {
-        if !isNoted { return 0 }
-        var time = tables.place(relationship.destination.index).map { tables[$0].forgottenAt } ?? 0
+    /// Answers for an owner's relationship read before this time are stale.
+    func staleSince(_ relationship: RelationshipRuntime, _ owner: ObjectKey) -> ContextTime {
+        if !isNoted { return .never }
+        var time = tables.place(relationship.destination.index).map { tables[$0].forgottenAt } ?? .never
         if let helper = relationship.helper { time = max(time, lostRows(of: helper.entity)) }
         if relationship.model.isByView { time = max(time, writtenAt) }
         guard let place = tables.place(relationship.source.index) else { return time }
         time = max(time, tables[place].forgottenAt)
-        return max(time, tables[place].logs[relationship.slot]?.staleAt(owner) ?? 0)
+        return max(time, tables[place].logs[relationship.slot]?.staleSince(owner) ?? .never)
     }
 
-    /// When all relationships of a row were dropped; 0 for never.
-    func refreshedAt(_ entity: EntityRuntime, _ key: ObjectKey) -> UInt64 {
-        read(entity, orNone: 0) { $0.refreshed.isEmpty ? 0 : $0.refreshed[key] ?? 0 }
+    /// When all relationships of a row were dropped.
+    func staleSince(_ entity: EntityRuntime, _ key: ObjectKey) -> ContextTime {
+        read(entity, orNone: .never) { $0.refreshed.isEmpty ? .never : $0.refreshed[key] ?? .never }
     }
 
-    /// The last change in an owner's relationship or at its other end; 0 for never.
-    func changedAt(_ relationship: RelationshipRuntime, _ owner: ObjectKey) -> UInt64 {
-        if !isNoted { return 0 }
-        let time = max(lostRows(of: relationship), staleAt(relationship, owner))
+    /// The last change in an owner's relationship or at its other end.
+    func changedAt(_ relationship: RelationshipRuntime, _ owner: ObjectKey) -> ContextTime {
+        if !isNoted { return .never }
+        let time = max(lostRows(of: relationship), staleSince(relationship, owner))
         guard let place = tables.place(relationship.source.index) else { return time }
-        return max(time, tables[place].logs[relationship.slot]?.changedAt(owner) ?? 0)
+        return max(time, tables[place].logs[relationship.slot]?.changedAt(owner) ?? .never)
     }
 
     /// The entries of an owner's relationship after a time.
     func entries(
-        _ relationship: RelationshipRuntime, _ owner: ObjectKey, since time: UInt64
+        _ relationship: RelationshipRuntime, _ owner: ObjectKey, since time: ContextTime
     ) -> ArraySlice<RelationshipLog.Entry> {
         guard isNoted, let place = tables.place(relationship.source.index) else { return [] }
         return tables[place].logs[relationship.slot]?.entries(owner, since: time) ?? []
@@ -400,13 +400,13 @@ struct IdentityMap {
     }
 
     /// Notes a write: relationships of views become stale.
-    mutating func noteWritten(at time: UInt64) {
+    mutating func noteWritten(at time: ContextTime) {
         isNoted = true
         writtenAt = time
     }
 
     /// Notes that all relationships of a row were dropped.
-    mutating func noteRefreshed(_ entity: EntityRuntime, _ key: ObjectKey, at time: UInt64) {
+    mutating func noteRefreshed(_ entity: EntityRuntime, _ key: ObjectKey, at time: ContextTime) {
         let place = placeToNote(entity)
         tables[place].refreshed[key] = time
         if tables[place].refreshed.count > maximumNotes { overfullEntity = entity }
@@ -442,7 +442,7 @@ struct IdentityMap {
 
     /// Evicts all notes on an entity's rows and relationships; one note replaces them: everything loaded before is
     /// stale.
-    mutating func forgetNotes(of entity: EntityRuntime, at time: UInt64) {
+    mutating func forgetNotes(of entity: EntityRuntime, at time: ContextTime) {
         let place = placeToNote(entity)
         tables[place].newerRows = [:]
         tables[place].deleted = [:]
@@ -469,7 +469,7 @@ struct IdentityMap {
     ///
     /// - Returns: The noted row, if the answer's row is newer and replaces it.
     mutating func tellNotes(
-        to object: DatabaseObject, _ key: ObjectKey, askedAt: UInt64, in scope: TransactionScope?
+        to object: DatabaseObject, _ key: ObjectKey, askedAt: ContextTime, in scope: TransactionScope?
     ) -> NewerRow? {
         let entity = object.runtime
         guard hasNotes(entity) else { return nil }
@@ -482,7 +482,7 @@ struct IdentityMap {
     /// Replaces a noted row by one that was read later.
     ///
     /// - Returns: The noted row, if it was replaced.
-    mutating func noteRead(_ row: Row, _ entity: EntityRuntime, _ key: ObjectKey, askedAt: UInt64) -> NewerRow? {
+    mutating func noteRead(_ row: Row, _ entity: EntityRuntime, _ key: ObjectKey, askedAt: ContextTime) -> NewerRow? {
         guard let newer = newerRow(entity, key), newer.changedAt <= askedAt, !row.hasSameBytes(as: newer.row) else {
             return nil
         }

@@ -235,7 +235,7 @@ extension ContextCore {
     /// Whether an object in memory proves that a foreign key leads to it: a view may no longer show the row.
     func mayTrustObject(of relationship: RelationshipRuntime) -> Bool {
         guard relationship.model.isByView, relationship.destination.entity.isView else { return true }
-        return withMap { $0.writtenAt } == 0
+        return withMap { $0.writtenAt } == .never
     }
 
     /// Refreshes objects whose rows came with a relationship: stale ones, and all where views and tables share rows.

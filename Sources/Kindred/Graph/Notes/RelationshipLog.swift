@@ -19,8 +19,7 @@ struct RelationshipLog: Sendable {
         var isPaired: Bool?
         /// The transaction that stored the row: after its rollback only `member` is valid.
         var scope: TransactionScope?
-        /// The context's clock.
-        fileprivate(set) var time: UInt64 = 0
+        fileprivate(set) var changedAt: ContextTime = .never
 
         /// Whether the entry has not been rolled back.
         var counts: Bool { scope?.isUndone != true }
@@ -29,63 +28,64 @@ struct RelationshipLog: Sendable {
         var departure: Entry? {
             guard let former else { return nil }
             return Entry(
-                member: former, isDeletion: true, isPaired: isPaired.map { _ in false }, scope: scope, time: time)
+                member: former, isDeletion: true, isPaired: isPaired.map { _ in false }, scope: scope,
+                changedAt: changedAt)
         }
     }
 
     private struct Owner {
         var entries: [Entry] = []
         /// Answers read before this time are stale.
-        var staleAt: UInt64 = 0
+        var staleSince: ContextTime = .never
     }
 
     private var owners: [ObjectKey: Owner] = [:]
     /// Answers for any owner read before this time are stale.
-    private(set) var allStaleAt: UInt64 = 0
+    private var staleSince: ContextTime = .never
     /// The number of entries and stale owners.
     private(set) var count = 0
 
-    mutating func append(_ entry: Entry, of owner: ObjectKey, at time: UInt64) {
+    mutating func append(_ entry: Entry, of owner: ObjectKey, at time: ContextTime) {
         var entry = entry
-        entry.time = time
+        entry.changedAt = time
         owners[owner, default: Owner()].entries.append(entry)
         count += 1
     }
 
-    mutating func noteStale(_ owner: ObjectKey, at time: UInt64) {
+    mutating func noteStale(_ owner: ObjectKey, at time: ContextTime) {
         // A stale answer needs no entries.
-        owners[owner] = Owner(entries: [], staleAt: time)
+        owners[owner] = Owner(entries: [], staleSince: time)
         count += 1
     }
 
-    mutating func noteAllStale(at time: UInt64) {
+    mutating func noteAllStale(at time: ContextTime) {
         self = RelationshipLog()
-        allStaleAt = time
+        staleSince = time
     }
 
     /// Moves the entries of a new owner to the key that it has got.
     mutating func rename(_ temporary: ObjectKey, to key: ObjectKey) {
         guard let left = owners.removeValue(forKey: temporary) else { return }
         let known = owners[key] ?? Owner()
-        let entries = (known.entries + left.entries).sorted { $0.time < $1.time }
-        owners[key] = Owner(entries: entries, staleAt: max(left.staleAt, known.staleAt))
+        let entries = (known.entries + left.entries).sorted { $0.changedAt < $1.changedAt }
+        owners[key] = Owner(entries: entries, staleSince: max(left.staleSince, known.staleSince))
     }
 
-    /// Answers for an owner read before this time are stale; 0 if none are.
-    func staleAt(_ owner: ObjectKey) -> UInt64 {
-        owners.isEmpty ? allStaleAt : max(allStaleAt, owners[owner]?.staleAt ?? 0)
+    /// Answers for an owner read before this time are stale.
+    func staleSince(_ owner: ObjectKey) -> ContextTime {
+        owners.isEmpty ? staleSince : max(staleSince, owners[owner]?.staleSince ?? .never)
     }
 
-    /// The time of the last note on an owner; 0 for never.
-    func changedAt(_ owner: ObjectKey) -> UInt64 {
-        if owners.isEmpty { return allStaleAt }
-        return max(staleAt(owner), owners[owner]?.entries.last?.time ?? 0)
+    /// The time of the last note on an owner.
+    func changedAt(_ owner: ObjectKey) -> ContextTime {
+        if owners.isEmpty { return staleSince }
+        return max(staleSince(owner), owners[owner]?.entries.last?.changedAt ?? .never)
     }
 
     /// The entries of an owner after a time, in their order.
-    func entries(_ owner: ObjectKey, since time: UInt64) -> ArraySlice<Entry> {
+    func entries(_ owner: ObjectKey, since time: ContextTime) -> ArraySlice<Entry> {
         guard !owners.isEmpty, let entries = owners[owner]?.entries else { return [] }
-        let newer = entries.reversed().prefix { $0.time > time }.count
+        let newer = entries.reversed().prefix { $0.changedAt > time }.count
         return entries.suffix(newer)
     }
 

@@ -26,8 +26,8 @@ package struct ObjectState: Sendable {
     var isStale = false
     /// The unsaved changes.
     package var stagingBox: StagingBox?
-    /// The time of the row's last own read or change, 0 if it is as its group was read; the lowest bit tells whether it
-    /// was changed (one word: another field would make object creation copy).
+    /// The raw time of the row's last own read or change, 0 if it is as its group was read; the lowest bit tells whether
+    /// it was changed (one word: another field would make object creation copy).
     private var ownTime: UInt64 = 0
     /// The rows that this one was read with.
     package var group: FetchGroup?
@@ -55,17 +55,17 @@ package struct ObjectState: Sendable {
     }
 
     /// When the row was read or changed; an answer read earlier does not overwrite it.
-    package var seenAt: UInt64 {
-        get { ownTime > 1 ? ownTime >> 1 : group?.askedAt ?? 0 }
-        set { ownTime = newValue << 1 | ownTime & 1 }
+    package var seenAt: ContextTime {
+        get { ownTime > 1 ? ContextTime(rawValue: ownTime >> 1) : group?.askedAt ?? .never }
+        set { ownTime = newValue.rawValue << 1 | ownTime & 1 }
     }
 
     /// Whether loaded relationships may hold an older row than this object.
     package var isNewer: Bool { ownTime & 1 == 1 }
 
     /// Notes that the row changed at a time, and differs from its group's.
-    mutating func changed(at time: UInt64) {
-        ownTime = time << 1 | 1
+    mutating func changed(at time: ContextTime) {
+        ownTime = time.rawValue << 1 | 1
     }
 }
 

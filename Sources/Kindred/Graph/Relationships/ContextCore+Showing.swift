@@ -14,7 +14,7 @@ extension ContextCore {
     ) -> LoadedMembers? {
         if source.isStale { return nil }
         if case .many(let members) = source.loaded {
-            if let shownAt = members.shownAt, isQuiet(since: shownAt) { return members }
+            if let seenAt = members.seenAt, isQuiet(since: seenAt) { return members }
             if isUsable(members.batch, relationship, owner) {
                 let isInDoubt = withMap { $0.doubtedAt(relationship.destination) } > members.askedAt
                 let shown = show(members, relationship, owner, isKept: !isInDoubt)
@@ -23,8 +23,8 @@ extension ContextCore {
             }
         }
         if source.status == .inserted {
-            let staleAt = source.key.map { key in withMap { $0.staleAt(relationship, key) } } ?? 0
-            return show(LoadedMembers(askedAt: staleAt), relationship, owner)
+            let staleSince = source.key.map { key in withMap { $0.staleSince(relationship, key) } } ?? .never
+            return show(LoadedMembers(askedAt: staleSince), relationship, owner)
         }
         guard let key = try? relationship.ownKey(source.storedRow),
             let found = source.group?.found(relationship.slot, key),
@@ -40,8 +40,8 @@ extension ContextCore {
         if isQuiet(since: batch.askedAt) { return true }
         let (keys, ownKey) = (ownKeys(relationship, owner), owner.key)
         return withMap { map in
-            keys.allSatisfy { map.staleAt(relationship, $0) <= batch.askedAt }
-                && ownKey.map { map.refreshedAt(relationship.source, $0) } ?? 0 <= batch.askedAt
+            keys.allSatisfy { map.staleSince(relationship, $0) <= batch.askedAt }
+                && ownKey.map { map.staleSince(relationship.source, $0) } ?? .never <= batch.askedAt
         }
     }
 
@@ -62,7 +62,7 @@ extension ContextCore {
             }
             known.append(Member(key: member.key, row: row))
         }
-        let batch = LoadedBatch(known, askedAt: shown.shownAt ?? shown.askedAt, in: writing?.scope)
+        let batch = LoadedBatch(known, askedAt: shown.seenAt ?? shown.askedAt, in: writing?.scope)
         return show(LoadedMembers(batch, 0..<known.count), relationship, owner)
     }
 
@@ -75,18 +75,18 @@ extension ContextCore {
     ) -> LoadedMembers {
         var members = answer
         let count = undoCount
-        if members.shownAt == nil || members.undoCount != count {
+        if members.seenAt == nil || members.undoCount != count {
             members.reset()
-            members.shownAt = nil
+            members.seenAt = nil
             members.undoCount = count
         }
         let isBeside = isBesideTransaction
-        let since = members.shownAt ?? members.askedAt
+        let since = members.seenAt ?? members.askedAt
         var keys: [ObjectKey] = []
         // Read before the time: changes staged later get later notes.
-        let change = members.shownAt == nil ? stagedChange(relationship, of: owner) : nil
+        let change = members.seenAt == nil ? stagedChange(relationship, of: owner) : nil
         let root = journal?.scope.root
-        typealias News = (time: UInt64, entries: [RelationshipLog.Entry], deleted: Set<ObjectKey>)
+        typealias News = (time: ContextTime, entries: [RelationshipLog.Entry], deleted: Set<ObjectKey>)
         let (time, entries, deleted) = withMap { map -> News in
             let time = now
             if isQuiet(since: since) { return (time, [], []) }
@@ -97,13 +97,13 @@ extension ContextCore {
             return (time, entries, map.deletedKeys(relationship.destination, since: since, in: root))
         }
         // Positions staged before the answer came have no entry.
-        if members.shownAt == nil, relationship.position != nil, hasChanges { members.isUnsorted = true }
+        if members.seenAt == nil, relationship.position != nil, hasChanges { members.isUnsorted = true }
         // Pairs stand in the order in which they were staged, rows in the order in which they came.
         if relationship.helper != nil { add(change, to: &members) }
         for entry in entries { applyEntry(entry, relationship, owner, keys, &members) }
         if !deleted.isEmpty { members.remove(deleted) }
         add(change, to: &members)
-        members.shownAt = time
+        members.seenAt = time
         if members.isUnsorted { sort(&members, relationship) }
         if isKept, !isBeside { keep(.many(members), relationship, of: owner) }
         return members
@@ -240,7 +240,7 @@ extension ContextCore {
         owner.withState { state in
             guard state.status != .deleted else { return }
             if case .many(let new) = loaded, case .many(let old) = state.relationships[slot],
-                old.batch === new.batch, old.undoCount == new.undoCount, old.shownAt ?? 0 > new.shownAt ?? 0
+                old.batch === new.batch, old.undoCount == new.undoCount, old.seenAt ?? .never > new.seenAt ?? .never
             {
                 return
             }
@@ -251,10 +251,10 @@ extension ContextCore {
     /// Whether a row is among the loaded members; nil if they are not loaded.
     func isLoadedMember(_ key: ObjectKey, of relationship: RelationshipRuntime, owner: DatabaseObject) -> Bool? {
         guard var members = loadedMembers(of: relationship, owner: owner) else { return nil }
-        let shownAt = members.shownAt
+        let seenAt = members.seenAt
         // In place, so that the index built for this test serves the next one.
         let found: Bool? = owner.withState { state in
-            guard case .many(var members) = state.relationships[relationship.slot], members.shownAt == shownAt
+            guard case .many(var members) = state.relationships[relationship.slot], members.seenAt == seenAt
             else { return nil }
             state.relationships[relationship.slot] = nil
             defer { state.relationships[relationship.slot] = .many(members) }

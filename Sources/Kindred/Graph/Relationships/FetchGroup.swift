@@ -52,7 +52,7 @@ package final class FetchGroup: Sendable {
         /// Running loads, with their keys and waiters.
         var running: [Running] = []
         /// Answers read before this time are stale.
-        var validSince: UInt64 = 0
+        var staleSince: ContextTime = .never
 
         func found(_ key: ObjectKey) -> Found? {
             for batch in batches.reversed() where !batch.isUndone {
@@ -70,7 +70,7 @@ package final class FetchGroup: Sendable {
         }
 
         /// Whether a key has been loaded since a time, or is being loaded.
-        func isAskedFor(_ key: ObjectKey, since time: UInt64 = 0) -> Bool {
+        func isAskedFor(_ key: ObjectKey, since time: ContextTime = .never) -> Bool {
             if let batch = batch(of: key), batch.askedAt >= time { return true }
             return running.contains { $0.keys.number(of: key) != nil }
         }
@@ -79,7 +79,7 @@ package final class FetchGroup: Sendable {
     /// The loaded members of one owner.
     struct Found {
         var members: LoadedMembers
-        var askedAt: UInt64 { members.askedAt }
+        var askedAt: ContextTime { members.askedAt }
     }
 
     private final class Running: Sendable {
@@ -96,11 +96,11 @@ package final class FetchGroup: Sendable {
 
     let elements: Elements
     /// The time at which the rows were read.
-    let askedAt: UInt64
+    let askedAt: ContextTime
     /// The relationships with state: few, so that a list is faster than a dictionary.
     private let slots = RankedMutex<[Slot]>([], .fetchGroup)
 
-    init(_ elements: Elements, askedAt: UInt64) {
+    init(_ elements: Elements, askedAt: ContextTime) {
         self.elements = elements
         self.askedAt = askedAt
     }
@@ -123,10 +123,10 @@ package final class FetchGroup: Sendable {
     }
 
     /// Drops the answers of a slot read before a time, so that it is loaded again for the whole group.
-    func forget(_ slot: Int, before time: UInt64) {
+    func forget(_ slot: Int, before time: ContextTime) {
         slots.withLock { slots in
-            for place in slots.indices where slots[place].slot == slot && time > slots[place].validSince {
-                slots[place].validSince = time
+            for place in slots.indices where slots[place].slot == slot && time > slots[place].staleSince {
+                slots[place].staleSince = time
                 slots[place].batches.removeAll { $0.askedAt < time }
             }
         }
@@ -146,22 +146,22 @@ package final class FetchGroup: Sendable {
     /// A task never waits for a load in another scope: the wait could deadlock, or expose uncommitted rows.
     ///
     /// - Parameters:
-    ///   - changedAt: the last change of the owner's relationship: answers read before are stale.
+    ///   - staleSince: the time before which answers for the owner are stale.
     ///   - position: the owner's position in the group, where the slice begins.
     ///   - scope: the transaction or savepoint that the task is in.
     ///   - isFoundByKey: whether elements are loaded by their own keys.
     ///   - candidate: the key by which an element's relationship is loaded; nil if there is nothing to load.
-    ///   - change: the last change of the relationship of an element with such a key.
+    ///   - stale: the same time for an element with such a key.
     ///   - load: loads the slot for the given owners with one query.
     func load(
         _ slot: Int,
         _ key: ObjectKey,
-        changedAt: UInt64,
+        staleSince: ContextTime,
         from position: Int,
         in scope: ObjectIdentifier?,
         isFoundByKey: Bool,
         candidate: (Element) throws -> ObjectKey?,
-        change: (Element, ObjectKey) -> UInt64,
+        stale: (Element, ObjectKey) -> ContextTime,
         load: (KeyNumbers) async throws -> LoadedBatch
     ) async throws -> LoadedBatch {
         while true {
@@ -173,14 +173,14 @@ package final class FetchGroup: Sendable {
             }
             let step: Step = try withSlot(slot) { state in
                 let known = state.batch(of: key)
-                if let known, known.askedAt >= changedAt { return .known(known) }
+                if let known, known.askedAt >= staleSince { return .known(known) }
                 if let running = state.running.first(where: { $0.keys.number(of: key) != nil }) {
                     return running.scope == scope ? .wait(running) : .loadAlone
                 }
                 let keys =
                     known == nil
                     ? try slice(key, from: position, &state, isFoundByKey, candidate)
-                    : try outdated(key, from: position, state, candidate, change)
+                    : try outdated(key, from: position, state, candidate, stale)
                 let running = Running(keys: keys, scope: scope)
                 state.running.append(running)
                 return .load(running)
@@ -269,7 +269,7 @@ package final class FetchGroup: Sendable {
         from position: Int,
         _ state: Slot,
         _ candidate: (Element) throws -> ObjectKey?,
-        _ change: (Element, ObjectKey) -> UInt64
+        _ stale: (Element, ObjectKey) -> ContextTime
     ) throws -> KeyNumbers {
         let count = count
         var keys = KeyNumbers()
@@ -278,7 +278,7 @@ package final class FetchGroup: Sendable {
         for step in 0..<count where keys.count < Self.wholeGroup {
             guard skipped <= Self.maximumSkipped + keys.count else { break }
             if let element = element(at: (position + step) % count), let other = try candidate(element),
-                !state.isAskedFor(other, since: change(element, other))
+                !state.isAskedFor(other, since: stale(element, other))
             {
                 keys.insert(other)
             } else {

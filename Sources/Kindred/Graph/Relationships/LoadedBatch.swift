@@ -4,7 +4,7 @@ final class LoadedBatch: Sendable {
     /// The group that the rows form.
     let group: FetchGroup
     /// The effective time of the query: see ``TransactionTimes``.
-    let askedAt: UInt64
+    let askedAt: ContextTime
     /// The transaction of the query: after its rollback the answer is invalid.
     let scope: TransactionScope?
     let rows: [Member]
@@ -48,7 +48,7 @@ final class LoadedBatch: Sendable {
             links.append((Int32(clamping: owners.insert(owner).number), Int32(clamping: place)))
         }
 
-        func build(askedAt: UInt64, in scope: TransactionScope?) -> LoadedBatch {
+        func build(askedAt: ContextTime, in scope: TransactionScope?) -> LoadedBatch {
             // A counting sort, so that each link is written once.
             var ends = Array(repeating: 0 as Int32, count: owners.count)
             for link in links { ends[Int(link.owner)] += 1 }
@@ -68,7 +68,7 @@ final class LoadedBatch: Sendable {
     }
 
     private init(
-        _ rows: [Member], _ owners: KeyNumbers, _ places: [Int32], _ ends: [Int32], _ askedAt: UInt64,
+        _ rows: [Member], _ owners: KeyNumbers, _ places: [Int32], _ ends: [Int32], _ askedAt: ContextTime,
         _ scope: TransactionScope?, hasOthers: Bool
     ) {
         self.hasOthers = hasOthers
@@ -83,19 +83,19 @@ final class LoadedBatch: Sendable {
     }
 
     /// The numbers of members, by the owners' numbers.
-    init(counts: [Int], of owners: KeyNumbers, askedAt: UInt64, in scope: TransactionScope?) {
+    init(counts: [Int], of owners: KeyNumbers, askedAt: ContextTime, in scope: TransactionScope?) {
         (self.counts, self.owners, self.askedAt, self.scope) = (counts, owners, askedAt, scope)
         (rows, places, ends, hasOthers) = ([], [], [], false)
         group = FetchGroup(.members([]), askedAt: askedAt)
     }
 
     /// An answer without rows.
-    static func empty(askedAt: UInt64) -> LoadedBatch {
+    static func empty(askedAt: ContextTime) -> LoadedBatch {
         LoadedBatch(counts: [], of: KeyNumbers(), askedAt: askedAt, in: nil)
     }
 
     /// The members of one owner, from a write of their order or put together in memory.
-    convenience init(_ members: [Member], askedAt: UInt64, in scope: TransactionScope?) {
+    convenience init(_ members: [Member], askedAt: ContextTime, in scope: TransactionScope?) {
         self.init(
             members, KeyNumbers(), members.indices.map { Int32(clamping: $0) }, [], askedAt, scope, hasOthers: false)
     }

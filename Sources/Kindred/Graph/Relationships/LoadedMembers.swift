@@ -22,14 +22,14 @@ package struct LoadedMembers: Sendable {
     /// The number of nils in `changed`; 32 bits beside the flag take no extra room in an object.
     private var gapCount: Int32 = 0
     /// The time up to which the log has been applied; nil for not at all.
-    var shownAt: UInt64?
+    var seenAt: ContextTime?
     /// The number of undone transactions of the context at that time.
     var undoCount: UInt64 = 0
     /// Positions by key; built at the first change or membership test, since most sets are only iterated.
     private var positions: [ObjectKey: Int]?
 
     /// No members.
-    init(askedAt: UInt64 = 0) {
+    init(askedAt: ContextTime = .never) {
         self.init(.empty(askedAt: askedAt), 0..<0)
     }
 
@@ -52,7 +52,7 @@ package struct LoadedMembers: Sendable {
     }
 
     /// When the server was queried.
-    var askedAt: UInt64 { batch.askedAt }
+    var askedAt: ContextTime { batch.askedAt }
 
     /// The rows that the members were read with.
     package var group: FetchGroup? { batch.rows.isEmpty ? nil : batch.group }

@@ -59,7 +59,7 @@ final class TransactionJournal: Sendable {
         var created: [DatabaseObject] = []
         var fetched: [WeakObject] = []
         var rows: [(core: ContextCore, entity: EntityRuntime, key: ObjectKey, row: NewerRow?)] = []
-        var losses: [(core: ContextCore, entity: EntityRuntime, time: UInt64, before: LostRows)] = []
+        var losses: [(core: ContextCore, entity: EntityRuntime, time: ContextTime, before: LostRows)] = []
         var pairs: [StagedPair: (core: ContextCore, entry: StagedChanges.PairEntry?)] = [:]
         /// Owners whose members are counted at the end, as some came or went.
         var counted: [ObjectIdentifier: (core: ContextCore, ends: Set<StagedLinks.End>)] = [:]
@@ -218,7 +218,7 @@ final class TransactionJournal: Sendable {
     }
 
     /// Records the former note on an entity's untracked loss.
-    func recordLostRows(_ before: LostRows, _ entity: EntityRuntime, at time: UInt64, in core: ContextCore) {
+    func recordLostRows(_ before: LostRows, _ entity: EntityRuntime, at time: ContextTime, in core: ContextCore) {
         touch(core)
         entries.withLock { $0.losses.append((core, entity, time, before)) }
     }

@@ -76,7 +76,7 @@ extension Loader {
     private func ownGroup(of object: DatabaseObject) -> FetchGroup {
         object.withState { state in
             if let group = state.group { return group }
-            let made = FetchGroup(.members([]), askedAt: 0)
+            let made = FetchGroup(.members([]), askedAt: .never)
             state.group = made
             state.position = 0
             return made

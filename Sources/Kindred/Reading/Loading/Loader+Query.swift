@@ -20,17 +20,17 @@ extension Loader {
             relationship.holdsForeignKey && core.mayTrustObject(of: relationship)
             && core.withMap { $0.holdsObjects(of: relationship.destination) }
         let batch = try await group.load(
-            relationship.slot, key, changedAt: staleAt(relationship, key, source.key), from: source.position,
+            relationship.slot, key, staleSince: staleSince(relationship, key, source.key), from: source.position,
             in: core.client.transactionScope, isFoundByKey: isFoundByKey
         ) { element in
             try candidate(element, of: entity, relationship, mayBeKnown: mayBeKnown, lostAt)
-        } change: { element, key in
-            staleAt(relationship, key, element.key)
+        } stale: { element, key in
+            staleSince(relationship, key, element.key)
         } load: { keys in
             try await query(relationship, keys)
         }
         let found = batch.found(for: key)
-        if staleAt(relationship, key, source.key) <= batch.askedAt,
+        if staleSince(relationship, key, source.key) <= batch.askedAt,
             core.withMap({ $0.lostRows(of: relationship) }) <= batch.askedAt
         {
             return found
@@ -48,7 +48,7 @@ extension Loader {
         of entity: EntityRuntime,
         _ relationship: RelationshipRuntime,
         mayBeKnown: Bool,
-        _ lostAt: UInt64
+        _ lostAt: ContextTime
     ) throws -> ObjectKey? {
         let (row, object): (Row?, DatabaseObject?) =
             switch element {
@@ -73,16 +73,16 @@ extension Loader {
     }
 
     /// Answers for an owner's relationship read before this time are stale.
-    func staleAt(_ relationship: RelationshipRuntime, _ key: ObjectKey, _ ownKey: ObjectKey?) -> UInt64 {
+    func staleSince(_ relationship: RelationshipRuntime, _ key: ObjectKey, _ ownKey: ObjectKey?) -> ContextTime {
         core.withMap { map in
-            max(map.staleAt(relationship, key), ownKey.map { map.refreshedAt(relationship.source, $0) } ?? 0)
+            max(map.staleSince(relationship, key), ownKey.map { map.staleSince(relationship.source, $0) } ?? .never)
         }
     }
 
     /// The last change of an owner's relationship: counts read before are stale.
-    func changedAt(_ relationship: RelationshipRuntime, _ key: ObjectKey, _ ownKey: ObjectKey?) -> UInt64 {
+    func changedAt(_ relationship: RelationshipRuntime, _ key: ObjectKey, _ ownKey: ObjectKey?) -> ContextTime {
         core.withMap { map in
-            max(map.changedAt(relationship, key), ownKey.map { map.refreshedAt(relationship.source, $0) } ?? 0)
+            max(map.changedAt(relationship, key), ownKey.map { map.staleSince(relationship.source, $0) } ?? .never)
         }
     }
 
@@ -122,7 +122,7 @@ extension Loader {
 
     /// One query per owner, in one round trip, where only the server can compare keys: texts that ignore case or
     /// trailing spaces, intervals, documents.
-    private func queryEach(_ query: RelationshipQuery, _ keys: KeyNumbers, _ askedAt: UInt64) async throws
+    private func queryEach(_ query: RelationshipQuery, _ keys: KeyNumbers, _ askedAt: ContextTime) async throws
         -> LoadedBatch
     {
         let owners = keys.keys

@@ -27,7 +27,7 @@ struct Loader: Sendable {
         let entity = relationship.destination
         if let one = currentOne(relationship, key, source) {
             guard let member = one.member else { return nil }
-            if let found = core.object(member, of: entity, one.batch.group, knownAt: one.batch.askedAt) { return found }
+            if let found = core.object(member, of: entity, one.batch.group, askedAt: one.batch.askedAt) { return found }
         }
         let loaded = try await load(relationship, key, for: object, source, at: place)
         let isGone = loaded.members.first.map { member in
@@ -38,7 +38,7 @@ struct Loader: Sendable {
         let one = LoadedOne(foreignKey: key, member: loaded.members.first, batch: loaded.members.batch)
         core.keep(.one(one), relationship, of: object)
         // A row that was just read is the newest.
-        return one.member.flatMap { core.object($0, of: entity, one.batch.group, knownAt: .max) }
+        return one.member.flatMap { core.object($0, of: entity, one.batch.group, askedAt: .forever) }
     }
 
     /// The object at the other end of a to-one relationship, if it is in memory.
@@ -49,7 +49,7 @@ struct Loader: Sendable {
         guard relationship.holdsForeignKey else {
             guard let members = core.loadedMembers(of: relationship, owner: object, source), let member = members.last
             else { return nil }
-            return core.object(member, of: entity, members.group, knownAt: members.shownAt ?? members.askedAt)
+            return core.object(member, of: entity, members.group, askedAt: members.seenAt ?? members.askedAt)
         }
         if let new = source.staging?.destinations[relationship.slot] { return new }
         guard !source.isStale, let key = try? relationship.ownKey(source.row) else { return nil }
@@ -57,7 +57,7 @@ struct Loader: Sendable {
             return known
         }
         guard let one = currentOne(relationship, key, source), let member = one.member else { return nil }
-        return core.object(member, of: entity, one.batch.group, knownAt: one.batch.askedAt)
+        return core.object(member, of: entity, one.batch.group, askedAt: one.batch.askedAt)
     }
 
     /// The loaded row of a foreign key, from the object or its group, if it is not stale.

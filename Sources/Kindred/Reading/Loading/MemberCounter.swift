@@ -91,11 +91,11 @@ struct MemberCounter: Sendable {
             let lostAt = core.withMap { $0.lostRows(of: relationship) }
             group.forget(slot, before: lostAt)
             let batch = try await group.load(
-                slot, key, changedAt: loader.changedAt(relationship, key, source.key), from: source.position,
+                slot, key, staleSince: loader.changedAt(relationship, key, source.key), from: source.position,
                 in: core.client.transactionScope, isFoundByKey: relationship.ownColumns == entity.key
             ) { element in
                 try loader.candidate(element, of: entity, relationship, mayBeKnown: false, lostAt)
-            } change: { element, key in
+            } stale: { element, key in
                 loader.changedAt(relationship, key, element.key)
             } load: { keys in
                 try await query(tally, relationship, keys)

@@ -23,7 +23,7 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
         private var position = 0
         private let place: SourcePlace
         /// The time of the query: all batches show the same snapshot.
-        private var askedAt: UInt64 = 0
+        private var askedAt: ContextTime = .never
 
         init(_ request: FetchRequest<Object>, _ place: SourcePlace) {
             self.place = place

@@ -81,7 +81,7 @@ extension DeletionSearch {
                 }
                 let group = FetchGroup(.members(members), askedAt: context.core.now)
                 // The rows are locked, so that none is newer.
-                fresh += members.compactMap { context.core.object($0, of: entity, group, knownAt: .max) }
+                fresh += members.compactMap { context.core.object($0, of: entity, group, askedAt: .forever) }
             }
             for key in keys {
                 if let object = context.core.liveObject(entity, key) { object.markDeleting() }

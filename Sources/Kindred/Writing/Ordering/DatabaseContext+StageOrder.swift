@@ -95,7 +95,7 @@ extension DatabaseContext {
                 if case .integer(let value) = (object?.row ?? member.row).valueOrRaw(at: position) {
                     last = max(last, value)
                 } else if let object =
-                    object ?? core.object(member, of: entity, loaded.group, knownAt: loaded.shownAt ?? loaded.askedAt)
+                    object ?? core.object(member, of: entity, loaded.group, askedAt: loaded.seenAt ?? loaded.askedAt)
                 {
                     unplaced.append(object)
                 }

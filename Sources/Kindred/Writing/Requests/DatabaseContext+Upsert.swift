@@ -113,7 +113,7 @@ extension DatabaseContext {
     ///
     /// Four statements for each of these, two of which are a savepoint that is rolled back.
     private func conflicting(
-        _ upsert: Upsert, _ result: QueryResult, _ askedAt: UInt64
+        _ upsert: Upsert, _ result: QueryResult, _ askedAt: ContextTime
     ) async throws -> [DatabaseObject] {
         struct Found: Error {
             let result: QueryResult
