@@ -114,9 +114,8 @@ extension DatabaseContext {
 
     /// The keys of objects whose rows exist: one SELECT.
     private func presentKeys(of objects: [DatabaseObject], _ entity: EntityRuntime) async throws -> Set<ObjectKey> {
-        let statements = DeletionStatements()
         let batch = try objects.compactMap(\.key).slices().map {
-            try statements.rows(entity, $0, columns: entity.key, isLocked: false)
+            try DeletionStatements.rows(entity, $0, columns: entity.key, isLocked: false)
         }
         var keys: Set<ObjectKey> = []
         for result in try await send(batch, entity) {

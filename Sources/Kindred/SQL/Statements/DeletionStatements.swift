@@ -2,10 +2,10 @@ import KindredPostgres
 import KindredSchema
 
 /// The statements of a deletion: each takes any number of keys, as one array per key column.
-struct DeletionStatements {
+enum DeletionStatements {
     /// `SELECT … WHERE key IN (…) FOR UPDATE`: the rows to be deleted; the lock keeps other transactions from
     /// referencing them.
-    func rows(_ entity: EntityRuntime, _ keys: [ObjectKey], columns: [Int], isLocked: Bool) throws -> Statement {
+    static func rows(_ entity: EntityRuntime, _ keys: [ObjectKey], columns: [Int], isLocked: Bool) throws -> Statement {
         let text = try entity.text("deletion rows \(isLocked) \(columns)") {
             """
             SELECT \(try entity.selectList(of: columns, alias: "t")) FROM \(try entity.quotedName) AS t \
@@ -18,7 +18,8 @@ struct DeletionStatements {
     }
 
     /// `SELECT … WHERE column IN (…) FOR UPDATE`: the rows at the other end of a relationship.
-    func others(_ step: DeletionStep, _ sources: [ObjectKey], columns: [Int], isLocked: Bool) throws -> Statement {
+    static func others(_ step: DeletionStep, _ sources: [ObjectKey], columns: [Int], isLocked: Bool) throws -> Statement
+    {
         let entity = step.destination
         let shape =
             "deletion others \(step.source.index).\(step.relationship.slot) \(isLocked) \(step.helper != nil) \(columns)"
@@ -35,7 +36,9 @@ struct DeletionStatements {
 
     /// `SELECT … WHERE key IN (…) AND tableoid IN (…)`: the rows that reference the given ones by foreign keys of
     /// single partitions.
-    func others(_ key: PartitionKeyRuntime, to referenced: EntityRuntime, _ keys: [ObjectKey]) throws -> Statement {
+    static func others(_ key: PartitionKeyRuntime, to referenced: EntityRuntime, _ keys: [ObjectKey]) throws
+        -> Statement
+    {
         let entity = key.source
         let text = try entity.text("deletion partition rows \(referenced.index) \(key.columns) \(key.referenced)") {
             let pairs = try zip(key.columns, key.referenced).map {
@@ -63,7 +66,8 @@ struct DeletionStatements {
     }
 
     /// `SELECT column, count(*) …`: the source with the most rows that forbid its deletion, and their number.
-    func blockers(_ step: DeletionStep, _ sources: [ObjectKey], without deleted: [ObjectKey]) throws -> Statement {
+    static func blockers(_ step: DeletionStep, _ sources: [ObjectKey], without deleted: [ObjectKey]) throws -> Statement
+    {
         let entity = step.destination
         let isPartial = !deleted.isEmpty
         let text = try entity.text("deletion blockers \(step.source.index).\(step.relationship.slot) \(isPartial)") {
@@ -83,10 +87,10 @@ struct DeletionStatements {
     }
 
     /// `UPDATE … SET column = NULL WHERE column IN (…) RETURNING …`: clears the references to the deleted rows.
-    func nullify(
+    static func nullify(
         _ step: DeletionStep,
-        _ cleared: [Int],
-        _ sources: [ObjectKey],
+        clearing cleared: [Int],
+        of sources: [ObjectKey],
         without deleted: [ObjectKey]
     ) throws -> Statement {
         let entity = step.destination
@@ -112,7 +116,7 @@ struct DeletionStatements {
     /// One statement that deletes rows of one or several entities, so that foreign keys in a cycle do not matter.
     ///
     /// Returns one row with the number of deleted rows for each of `keyed`, unless it is a plain DELETE.
-    func delete(
+    static func delete(
         _ keyed: [(entity: EntityRuntime, keys: [ObjectKey])],
         keyless: [(step: DeletionStep, sources: [ObjectKey])] = []
     ) throws -> Statement {
@@ -138,7 +142,7 @@ struct DeletionStatements {
     }
 
     /// `DELETE … WHERE key`, or one DELETE of several rows that deletes none if one of them is missing.
-    func delete(_ entity: EntityRuntime, _ rows: [VersionedKey]) throws -> Statement {
+    static func delete(_ entity: EntityRuntime, _ rows: [VersionedKey]) throws -> Statement {
         guard rows.count == 1 else { return try deleteAll(entity, rows) }
         let text = try entity.text("delete") {
             let found = try entity.equality(entity.versionedKey, firstParameter: 1)
@@ -155,7 +159,7 @@ struct DeletionStatements {
     }
 
     /// A DELETE of several rows of one entity that deletes none if one of them is missing.
-    private func deleteAll(_ entity: EntityRuntime, _ rows: [VersionedKey]) throws -> Statement {
+    private static func deleteAll(_ entity: EntityRuntime, _ rows: [VersionedKey]) throws -> Statement {
         let text = try entity.text("delete all") {
             let filter = try condition(entity, entity.key, alias: "t", first: 1)
             let names = try entity.versionedKey.map { "t.\(try entity.quoted($0))" }
@@ -199,28 +203,29 @@ struct DeletionStatements {
     // MARK: Pieces
 
     /// The entity whose columns reference the sources.
-    private func linkedEntity(_ step: DeletionStep) -> EntityRuntime {
+    private static func linkedEntity(_ step: DeletionStep) -> EntityRuntime {
         step.helper?.entity ?? step.destination
     }
 
     /// The table of the rows at the other end: where a foreign key leads to them, without inheriting tables.
-    private func destinationName(_ step: DeletionStep) throws -> String {
+    private static func destinationName(_ step: DeletionStep) throws -> String {
         let entity = step.destination
         let isReferenced = step.helper != nil || step.relationship.holdsForeignKey
         return try isReferenced ? entity.ownTableName : entity.quotedName
     }
 
-    private func sourceAttributes(_ step: DeletionStep) -> [Attribute] {
+    private static func sourceAttributes(_ step: DeletionStep) -> [Attribute] {
         linkedEntity(step).attributes(step.destinationColumns)
     }
 
-    private func condition(_ entity: EntityRuntime, _ columns: [Int], alias: String, first: Int) throws -> String {
+    private static func condition(_ entity: EntityRuntime, _ columns: [Int], alias: String, first: Int) throws -> String
+    {
         KeySet.condition(
             try columns.map { "\(alias).\(try entity.quoted($0))" }, entity.attributes(columns), firstParameter: first)
     }
 
     /// The condition for the rows `t` at the other end of the sources.
-    private func condition(_ step: DeletionStep, first: Int) throws -> String {
+    private static func condition(_ step: DeletionStep, first: Int) throws -> String {
         let entity = step.destination
         guard let helper = step.helper else {
             return try condition(entity, step.destinationColumns, alias: "t", first: first)
@@ -233,7 +238,7 @@ struct DeletionStatements {
         return "(\(names)) IN (SELECT \(columns) FROM \(try rows.ownTableName) AS h WHERE \(filter))"
     }
 
-    private func join(_ step: DeletionStep) throws -> String {
+    private static func join(_ step: DeletionStep) throws -> String {
         guard let helper = step.helper else { return "" }
         let (rows, entity) = (helper.entity, step.destination)
         let pairs = try zip(helper.destinationColumns, step.relationship.otherColumns).map {
@@ -243,7 +248,7 @@ struct DeletionStatements {
     }
 
     /// An anti-join, since a long list is slow to search in older servers.
-    private func exclusion(_ entity: EntityRuntime, first: Int) throws -> String {
+    private static func exclusion(_ entity: EntityRuntime, first: Int) throws -> String {
         let columns = entity.key.indices.map { "k\($0)" }
         let pairs = try zip(columns, entity.key).map { "d.\($0) = \(try entity.compared($1, alias: "t"))" }
         let keys = KeySet.rows(entity.attributes(entity.key), firstParameter: first)
@@ -253,7 +258,7 @@ struct DeletionStatements {
             """
     }
 
-    private func bindings(
+    private static func bindings(
         _ step: DeletionStep,
         _ sources: [ObjectKey],
         _ entity: EntityRuntime,

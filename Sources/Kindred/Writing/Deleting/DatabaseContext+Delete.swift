@@ -108,7 +108,7 @@ extension DatabaseContext {
             for object in objects { try object.requireLive() }
             let rows = objects.map(\.storedRow)
             let result = try await sendDeletion(
-                try DeletionStatements().delete(entity, try objects.map { try $0.versionedKey }),
+                try DeletionStatements.delete(entity, try objects.map { try $0.versionedKey }),
                 entity, among: [entity: objects.compactMap(\.key)])
             guard result.affectedRows == objects.count else {
                 if entity.version != nil {

@@ -57,10 +57,9 @@ extension DatabaseContext {
 
     /// The rows of a deletion that are still there.
     private func remaining(_ search: DeletionSearch, of entity: EntityRuntime) async throws -> Set<ObjectKey> {
-        let statements = DeletionStatements()
         var keys: Set<ObjectKey> = []
         for slice in search.found[entity]?.keys.slices() ?? [] {
-            let statement = try statements.rows(entity, slice, columns: entity.key, isLocked: false)
+            let statement = try DeletionStatements.rows(entity, slice, columns: entity.key, isLocked: false)
             let result = try await send([statement], entity)[0]
             keys.formUnion(try result.indices.compactMap { try ObjectKey(result, $0, Array(entity.key.indices)) })
         }
@@ -85,12 +84,11 @@ extension DatabaseContext {
 
     /// Throws if a remaining row forbids the deletion.
     private func check(_ search: DeletionSearch) async throws {
-        let statements = DeletionStatements()
         var batch: [(step: DeletionStep, statement: Statement)] = []
         for step in search.steps where step.isCheck {
             let deleted = search.found[step.destination]?.keys ?? []
             for keys in try search.sources(of: step).slices() {
-                batch.append((step, try statements.blockers(step, keys, without: deleted)))
+                batch.append((step, try DeletionStatements.blockers(step, keys, without: deleted)))
             }
         }
         guard let first = batch.first else { return }
@@ -105,13 +103,12 @@ extension DatabaseContext {
 
     /// Sets the foreign keys of remaining rows to NULL.
     private func nullify(_ search: DeletionSearch) async throws {
-        let statements = DeletionStatements()
         for step in search.steps {
             guard case .nullify(let columns) = step.action, !columns.isEmpty else { continue }
             let entity = step.destination
             let deleted = search.found[step.destination]?.keys ?? []
             for keys in try search.sources(of: step).slices() {
-                let statement = try statements.nullify(step, columns, keys, without: deleted)
+                let statement = try DeletionStatements.nullify(step, clearing: columns, of: keys, without: deleted)
                 let result = try await send([statement], entity, key: step.relationship.inverse.model.name)[0]
                 guard result.count > 0, !entity.key.isEmpty else { continue }
                 var isUnheld = false
@@ -138,7 +135,7 @@ extension DatabaseContext {
         for step in search.steps where step.action == .cascadeWithoutKey {
             keyless.append((step, try search.sources(of: step)))
         }
-        let statement = try DeletionStatements().delete(keyed, keyless: keyless)
+        let statement = try DeletionStatements.delete(keyed, keyless: keyless)
         let result = try await sendDeletion(
             statement, first.entity, among: search.found.mapValues(\.keys))
         return try keyed.enumerated().compactMap { position, rows in

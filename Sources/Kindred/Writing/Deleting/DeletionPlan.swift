@@ -96,13 +96,12 @@ extension DatabaseContext {
             }
             try await search.expand()
             for (step, keys) in search.reached { add(step.destination, keys, step) }
-            let statements = DeletionStatements()
             for step in search.steps where step.action != .cascade {
                 let entity = step.destination
                 guard !entity.key.isEmpty else { continue }
                 var others: [ObjectKey] = []
                 for keys in try search.sources(of: step).slices() {
-                    let statement = try statements.others(step, keys, columns: entity.key, isLocked: false)
+                    let statement = try DeletionStatements.others(step, keys, columns: entity.key, isLocked: false)
                     others += try staying(try await send([statement], entity)[0], entity)
                 }
                 add(step.destination, others, step)
@@ -112,7 +111,7 @@ extension DatabaseContext {
                     let entity = key.source
                     var others: [ObjectKey] = []
                     for keys in search.found[referenced]?.keys.slices() ?? [] {
-                        let statement = try statements.others(key, to: referenced, keys)
+                        let statement = try DeletionStatements.others(key, to: referenced, keys)
                         others += try staying(try await send([statement], entity)[0], entity)
                     }
                     add(key.source, others, nil, key.model)

@@ -26,15 +26,13 @@ struct DeletionSearch {
         self.isLocking = isLocking
     }
 
-    private let statements = DeletionStatements()
-
     /// Adds rows by their keys, and returns the keys without a row.
     mutating func add(_ keys: [ObjectKey], of entity: EntityRuntime) async throws -> [ObjectKey] {
         let wanted = keys.filter { found[entity]?.rows[$0] == nil }
         guard !wanted.isEmpty else { return [] }
         let columns = rules.columns(of: entity)
         let batch = try wanted.slices().map {
-            try statements.rows(entity, $0, columns: columns, isLocked: isLocking)
+            try DeletionStatements.rows(entity, $0, columns: columns, isLocked: isLocking)
         }
         for result in try await context.send(batch, entity) { _ = try addNewRows(result, entity, columns) }
         return wanted.filter { found[entity]?.rows[$0] == nil }
@@ -66,7 +64,7 @@ struct DeletionSearch {
                 for step in rules.steps(of: entity) where step.action == .cascade {
                     let columns = rules.columns(of: step.destination)
                     for keys in try sources(of: step, in: rows).slices() {
-                        let statement = try statements.others(step, keys, columns: columns, isLocked: isLocking)
+                        let statement = try DeletionStatements.others(step, keys, columns: columns, isLocked: isLocking)
                         batch.append((step, statement))
                     }
                 }

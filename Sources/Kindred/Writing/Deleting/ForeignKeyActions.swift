@@ -126,10 +126,9 @@ struct ForeignKeyActions {
             var seen = Set<DatabaseObject>()
             let live = objects.filter { !$0.isGone && seen.insert($0).inserted }
             var rows: [Row] = []
-            let statements = DeletionStatements()
             for keys in live.compactMap(\.key).slices() {
                 let columns = Array(entity.attributeColumns)
-                let statement = try statements.rows(entity, keys, columns: columns, isLocked: false)
+                let statement = try DeletionStatements.rows(entity, keys, columns: columns, isLocked: false)
                 let result = try await context.send([statement], entity)[0]
                 try context.applyReturned(result, entity)
                 var found: Set<ObjectKey> = []
