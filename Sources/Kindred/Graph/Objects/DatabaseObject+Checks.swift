@@ -107,6 +107,17 @@ extension DatabaseObject {
         )
     }
 
+    /// A problem that keeps the object from being saved.
+    func problem(
+        _ code: KindredError.Code,
+        _ message: String,
+        key: String?,
+        error: (any Error)? = nil
+    ) -> ValidationProblem {
+        ValidationProblem(
+            code, message, object: self, entity: runtime.name.description, key: key, error: error)
+    }
+
     /// The version that a write of the object expects in the database.
     func expectedVersion() throws -> PostgresValue? {
         guard let version = runtime.version else { return nil }

@@ -139,10 +139,9 @@ struct Refresher: Sendable {
         _ entity: EntityRuntime,
         isLocked: Bool = false
     ) async throws -> [ObjectKey: Row] {
-        let statements = DeletionStatements()
         // Of views that cannot be written too.
         let batch = try objects.compactMap(\.key).slices().map {
-            try statements.rows(entity, $0, columns: Array(entity.attributeColumns), isLocked: isLocked)
+            try DeletionStatements.rows(entity, $0, columns: Array(entity.attributeColumns), isLocked: isLocked)
         }
         var rows: [ObjectKey: Row] = [:]
         for result in try await core.client.send(batch, entity) {

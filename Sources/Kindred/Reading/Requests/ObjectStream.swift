@@ -119,9 +119,8 @@ private struct DeletionFilter {
 
     /// The keys of objects whose rows exist: one SELECT.
     private func presentKeys(of objects: [DatabaseObject]) async throws -> Set<ObjectKey> {
-        let statements = DeletionStatements()
         let batch = try objects.compactMap(\.key).slices().map {
-            try statements.rows(entity, $0, columns: entity.key, isLocked: false)
+            try DeletionStatements.rows(entity, $0, columns: entity.key, isLocked: false)
         }
         var keys: Set<ObjectKey> = []
         for result in try await core.client.send(batch, entity) {

@@ -2,10 +2,10 @@ import KindredPostgres
 import KindredSchema
 
 /// The statements of a deletion: each takes any number of keys, as one array per key column.
-struct DeletionStatements {
+enum DeletionStatements {
     /// `SELECT … WHERE key IN (…) FOR UPDATE`: the rows to be deleted; the lock keeps other transactions from
     /// referencing them.
-    func rows(_ entity: EntityRuntime, _ keys: [ObjectKey], columns: [Int], isLocked: Bool) throws -> Statement {
+    static func rows(_ entity: EntityRuntime, _ keys: [ObjectKey], columns: [Int], isLocked: Bool) throws -> Statement {
         var parameters = Parameters()
         let keys = try parameters.keys(keys, of: entity.key, in: entity)
         return try parameters.statement("deletion rows \(isLocked) \(columns)", in: entity) {
@@ -17,7 +17,7 @@ struct DeletionStatements {
     }
 
     /// `SELECT … WHERE column IN (…) FOR UPDATE`: the rows at the other end of a relationship.
-    func others(_ step: DeletionStep, _ sources: [ObjectKey], columns: [Int], isLocked: Bool) throws -> Statement {
+    static func others(_ step: DeletionStep, _ sources: [ObjectKey], columns: [Int], isLocked: Bool) throws -> Statement {
         let entity = step.destination
         let shape =
             "deletion others \(step.source.index).\(step.relationship.slot) \(isLocked) \(step.helper != nil) \(columns)"
@@ -33,7 +33,7 @@ struct DeletionStatements {
 
     /// `SELECT … WHERE key IN (…) AND tableoid IN (…)`: the rows that reference the given ones by foreign keys of
     /// single partitions.
-    func others(_ key: PartitionKeyRuntime, to referenced: EntityRuntime, _ keys: [ObjectKey]) throws -> Statement {
+    static func others(_ key: PartitionKeyRuntime, to referenced: EntityRuntime, _ keys: [ObjectKey]) throws -> Statement {
         let entity = key.source
         var parameters = Parameters()
         let keys = try parameters.keys(keys, of: referenced.key, in: referenced)
@@ -59,7 +59,7 @@ struct DeletionStatements {
     }
 
     /// `SELECT column, count(*) …`: the source with the most rows that forbid its deletion, and their number.
-    func blockers(_ step: DeletionStep, _ sources: [ObjectKey], without deleted: [ObjectKey]) throws -> Statement {
+    static func blockers(_ step: DeletionStep, _ sources: [ObjectKey], without deleted: [ObjectKey]) throws -> Statement {
         let entity = step.destination
         let isPartial = !deleted.isEmpty
         var parameters = Parameters()
@@ -79,7 +79,7 @@ struct DeletionStatements {
     }
 
     /// `UPDATE … SET column = NULL WHERE column IN (…) RETURNING …`: clears the references to the deleted rows.
-    func nullify(
+    static func nullify(
         _ step: DeletionStep,
         _ cleared: [Int],
         _ sources: [ObjectKey],
@@ -109,7 +109,7 @@ struct DeletionStatements {
     /// One statement that deletes rows of one or several entities, so that foreign keys in a cycle do not matter.
     ///
     /// Returns one row with the number of deleted rows for each of `keyed`, unless it is a plain DELETE.
-    func delete(
+    static func delete(
         _ keyed: [(entity: EntityRuntime, keys: [ObjectKey])],
         keyless: [(step: DeletionStep, sources: [ObjectKey])] = []
     ) throws -> Statement {
@@ -130,7 +130,7 @@ struct DeletionStatements {
     }
 
     /// `DELETE … WHERE key`, or one DELETE of several rows that deletes none if one of them is missing.
-    func delete(_ entity: EntityRuntime, _ rows: [VersionedKey]) throws -> Statement {
+    static func delete(_ entity: EntityRuntime, _ rows: [VersionedKey]) throws -> Statement {
         guard rows.count == 1 else { return try deleteAll(entity, rows) }
         var parameters = Parameters()
         let row = try parameters.key(rows[0], of: entity)
@@ -146,7 +146,7 @@ struct DeletionStatements {
     }
 
     /// A DELETE of several rows of one entity that deletes none if one of them is missing.
-    private func deleteAll(_ entity: EntityRuntime, _ rows: [VersionedKey]) throws -> Statement {
+    private static func deleteAll(_ entity: EntityRuntime, _ rows: [VersionedKey]) throws -> Statement {
         var parameters = Parameters()
         let (keys, versioned) = try parameters.keys(rows.map(\.key), versions: rows.map(\.version), of: entity)
         let count = try parameters.count(rows.count)
@@ -184,19 +184,19 @@ struct DeletionStatements {
     // MARK: Pieces
 
     /// The entity whose columns reference the sources.
-    private func linkedEntity(_ step: DeletionStep) -> EntityRuntime {
+    private static func linkedEntity(_ step: DeletionStep) -> EntityRuntime {
         step.helper?.entity ?? step.destination
     }
 
     /// The table of the rows at the other end: where a foreign key leads to them, without inheriting tables.
-    private func destinationName(_ step: DeletionStep) throws -> String {
+    private static func destinationName(_ step: DeletionStep) throws -> String {
         let entity = step.destination
         let isReferenced = step.helper != nil || step.relationship.holdsForeignKey
         return try isReferenced ? entity.ownTableName : entity.quotedName
     }
 
     /// The condition for the rows `t` at the other end of the sources.
-    private func condition(_ step: DeletionStep, _ sources: KeySet) throws -> String {
+    private static func condition(_ step: DeletionStep, _ sources: KeySet) throws -> String {
         guard let helper = step.helper else { return try sources.condition("t") }
         let entity = step.destination
         let rows = helper.entity
@@ -208,7 +208,7 @@ struct DeletionStatements {
             """
     }
 
-    private func join(_ step: DeletionStep) throws -> String {
+    private static func join(_ step: DeletionStep) throws -> String {
         guard let helper = step.helper else { return "" }
         let (rows, entity) = (helper.entity, step.destination)
         let pairs = try zip(helper.destinationColumns, step.relationship.otherColumns).map {
@@ -218,7 +218,7 @@ struct DeletionStatements {
     }
 
     /// An anti-join, since a long list is slow to search in older servers.
-    private func exclusion(_ keys: KeySet) throws -> String {
+    private static func exclusion(_ keys: KeySet) throws -> String {
         let pairs = try zip(keys.names, keys.columns).map { "d.\($0) = \(try keys.entity.compared($1, alias: "t"))" }
         return " AND NOT EXISTS (SELECT FROM \(keys.table("d")) WHERE \(pairs.joined(separator: " AND ")))"
     }

@@ -106,8 +106,7 @@ extension DatabaseContext {
         let links = limits.requiredLinks(of: entity, among: columns)
         guard !links.isEmpty, !keys.isEmpty else { return nil }
         let selected = Set(links.flatMap(\.columns)).sorted()
-        let statement = try DeletionStatements()
-            .rows(entity, keys, columns: selected, isLocked: true)
+        let statement = try DeletionStatements.rows(entity, keys, columns: selected, isLocked: true)
         return FormerOwners(statement: statement, columns: selected, links: links)
     }
 

@@ -6,19 +6,19 @@ import Synchronization
 final class DeletionRun: Sendable {
     @TaskLocal static var current: DeletionRun?
 
-    let context: DatabaseContext
+    private let core: ContextCore
     private let outer: DeletionRun?
     private let requested = RankedMutex<[DatabaseObject]>([], .leaf)
 
-    init(_ context: DatabaseContext) {
-        self.context = context
+    init(_ core: ContextCore) {
+        self.core = core
         outer = Self.current
     }
 
     /// The running deletion in a context, if the task runs one of its hooks.
-    static func current(in context: DatabaseContext) -> DeletionRun? {
+    static func current(in core: ContextCore) -> DeletionRun? {
         var run = current
-        while let found = run, found.context !== context { run = found.outer }
+        while let found = run, found.core !== core { run = found.outer }
         return run
     }
 
@@ -40,7 +40,7 @@ final class DeletionRun: Sendable {
 extension DeletionSearch {
     /// Finds all rows to delete, and calls hooks, which may add more.
     mutating func findAll() async throws {
-        let run = DeletionRun(context)
+        let run = DeletionRun(core)
         var called: [EntityRuntime: Int] = [:]
         do {
             while true {
@@ -48,18 +48,18 @@ extension DeletionSearch {
                 let fresh = try takeFresh(&called)
                 if fresh.isEmpty { break }
                 for object in fresh {
-                    try await DeletionRun.$current.withValue(run) { try await context.core.callDeletionHooks(object) }
+                    try await DeletionRun.$current.withValue(run) { try await core.callDeletionHooks(object) }
                 }
                 for (entity, objects) in grouped(run.takeRequested()) {
                     let missing = try await add(try objects.map { try $0.requireKey() }, of: entity)
-                    if !missing.isEmpty { throw context.core.gone(objects) }
+                    if !missing.isEmpty { throw core.gone(objects) }
                 }
             }
             setDeleting(false)
         } catch {
             setDeleting(false)
             for entity in found.keys {
-                for object in context.core.withMap({ $0.objects(of: entity) }) {
+                for object in core.withMap({ $0.objects(of: entity) }) {
                     object.withState { if $0.status == .deleting { $0.status = .persistent } }
                 }
             }
@@ -69,29 +69,29 @@ extension DeletionSearch {
 
     /// The objects whose hooks have not been called; from now on `isDeleted` is true for all objects found.
     private func takeFresh(_ called: inout [EntityRuntime: Int]) throws -> [DatabaseObject] {
-        guard found.keys.contains(where: context.core.hasDeletionHook) else { return [] }
+        guard found.keys.contains(where: core.hasDeletionHook) else { return [] }
         setDeleting(true)
         var fresh: [DatabaseObject] = []
         for (entity, found) in found.sorted(by: { $0.key < $1.key }) {
             let keys = found.keys[(called[entity] ?? 0)...]
             called[entity] = found.keys.count
-            if context.core.hasDeletionHook(entity) {
+            if core.hasDeletionHook(entity) {
                 let members = keys.enumerated().compactMap { position, key in
                     found.rows[key].map { Member(key: key, row: $0, position: Int32(clamping: position)) }
                 }
-                let group = FetchGroup(.members(members), askedAt: context.core.now)
+                let group = FetchGroup(.members(members), askedAt: core.now)
                 // The rows are locked, so that none is newer.
-                fresh += members.compactMap { context.core.object($0, of: entity, group, askedAt: .forever) }
+                fresh += members.compactMap { core.object($0, of: entity, group, askedAt: .forever) }
             }
             for key in keys {
-                if let object = context.core.liveObject(entity, key) { object.markDeleting() }
+                if let object = core.liveObject(entity, key) { object.markDeleting() }
             }
         }
         return fresh
     }
 
     private func setDeleting(_ isDeleting: Bool) {
-        context.core.withMap { map in
+        core.withMap { map in
             for (entity, found) in found { map.setDeleting(isDeleting, entity, found.keys) }
         }
     }

@@ -10,7 +10,7 @@ struct DeletionSearch {
         var rows: [ObjectKey: Row] = [:]
     }
 
-    let context: DatabaseContext
+    let core: ContextCore
     let rules: DeletionRules
     /// Whether rows are locked as they are found.
     let isLocking: Bool
@@ -20,13 +20,11 @@ struct DeletionSearch {
     /// Rows whose own relationships have not been followed yet.
     private var frontier: [EntityRuntime: [Row]] = [:]
 
-    init(_ context: DatabaseContext, _ rules: DeletionRules, isLocking: Bool) {
-        self.context = context
+    init(_ core: ContextCore, _ rules: DeletionRules, isLocking: Bool) {
+        self.core = core
         self.rules = rules
         self.isLocking = isLocking
     }
-
-    private let statements = DeletionStatements()
 
     /// Adds rows by their keys, and returns the keys without a row.
     mutating func add(_ keys: [ObjectKey], of entity: EntityRuntime) async throws -> [ObjectKey] {
@@ -34,9 +32,11 @@ struct DeletionSearch {
         guard !wanted.isEmpty else { return [] }
         let columns = rules.columns(of: entity)
         let batch = try wanted.slices().map {
-            try statements.rows(entity, $0, columns: columns, isLocked: isLocking)
+            try DeletionStatements.rows(entity, $0, columns: columns, isLocked: isLocking)
         }
-        for result in try await context.send(batch, entity) { _ = try addNewRows(result, entity, columns) }
+        for result in try await core.context.send(batch, entity) {
+            _ = try addNewRows(result, of: entity, columns: columns)
+        }
         return wanted.filter { found[entity]?.rows[$0] == nil }
     }
 
@@ -52,8 +52,8 @@ struct DeletionSearch {
     mutating func add(_ request: SelectQuery, of entity: EntityRuntime) async throws {
         let columns = rules.columns(of: entity)
         let statement = try request.deletionStatement(
-            in: context.schema, selecting: try entity.selectList(of: columns, alias: "t0"))
-        _ = try addNewRows(try await context.send([statement], entity)[0], entity, columns)
+            in: core.runtime.schema, selecting: try entity.selectList(of: columns, alias: "t0"))
+        _ = try addNewRows(try await core.context.send([statement], entity)[0], of: entity, columns: columns)
     }
 
     /// Follows the rules from new rows until there are none.
@@ -66,16 +66,16 @@ struct DeletionSearch {
                 for step in rules.steps(of: entity) where step.action == .cascade {
                     let columns = rules.columns(of: step.destination)
                     for keys in try sources(of: step, in: rows).slices() {
-                        let statement = try statements.others(step, keys, columns: columns, isLocked: isLocking)
+                        let statement = try DeletionStatements.others(step, keys, columns: columns, isLocked: isLocking)
                         batch.append((step, statement))
                     }
                 }
             }
             guard let first = batch.first else { return }
-            let results = try await context.send(batch.map(\.statement), first.step.source)
+            let results = try await core.context.send(batch.map(\.statement), first.step.source)
             for ((step, _), result) in zip(batch, results) {
                 let entity = step.destination
-                let keys = try addNewRows(result, entity, rules.columns(of: entity))
+                let keys = try addNewRows(result, of: entity, columns: rules.columns(of: entity))
                 if !isLocking, !keys.isEmpty { reached.append((step, keys)) }
             }
         }
@@ -126,9 +126,7 @@ struct DeletionSearch {
 
     /// Adds the rows that are new, and returns their keys.
     private mutating func addNewRows(
-        _ result: QueryResult,
-        _ entity: EntityRuntime,
-        _ columns: [Int]
+        _ result: QueryResult, of entity: EntityRuntime, columns: [Int]
     ) throws -> [ObjectKey] {
         let positions = entity.key.compactMap(columns.firstIndex(of:))
         var keys: [ObjectKey] = []

@@ -16,13 +16,13 @@ struct ForeignKeyActions {
         var isByDatabase = false
     }
 
-    let context: DatabaseContext
+    private let core: ContextCore
     /// Objects by entity whose rows may have been changed or deleted.
     private(set) var doubtful: [EntityRuntime: [DatabaseObject]] = [:]
     private var unknown: Set<EntityRuntime> = []
 
-    init(_ context: DatabaseContext) {
-        self.context = context
+    init(_ core: ContextCore) {
+        self.core = core
     }
 
     /// Follows the database's actions from deleted rows.
@@ -36,7 +36,7 @@ struct ForeignKeyActions {
                 else { continue }
                 if let more = try follow(relationship, from: next) { pending.append(more) }
             }
-            for key in context.core.runtime.partitionKeys[next.entity] ?? [] where key.hasAction {
+            for key in core.runtime.partitionKeys[next.entity] ?? [] where key.hasAction {
                 try markDoubtful(key, from: next)
             }
         }
@@ -47,12 +47,12 @@ struct ForeignKeyActions {
     private mutating func markDoubtful(_ key: PartitionKeyRuntime, from gone: Gone) throws {
         let entity = key.source
         let keys = try gone.keys(key.referenced)
-        let objects = try context.core.withMap { map in
+        let objects = try core.withMap { map in
             if gone.hasUnknown || key.isComparedByServer { return map.objects(of: entity) }
             return try keys.flatMap { try map.objects(entity, where: key.columns, equal: $0) }
         }
         doubtful[entity, default: []] += objects.filter { !$0.isGone }
-        if unknown.insert(entity).inserted { context.core.forgetUnheldRows(of: entity) }
+        if unknown.insert(entity).inserted { core.forgetUnheldRows(of: entity) }
     }
 
     private mutating func follow(_ relationship: RelationshipRuntime, from gone: Gone) throws -> Gone? {
@@ -62,7 +62,7 @@ struct ForeignKeyActions {
         let action = relationship.model.databaseAction
         var deleted: [Row] = []
         let isAnyInDoubt = gone.hasUnknown || relationship.isComparedByServer
-        let candidates = try context.core.withMap { map in
+        let candidates = try core.withMap { map in
             if isAnyInDoubt { return map.objects(of: entity) }
             return try keys.flatMap { try map.objects(entity, where: columns, equal: $0) }
         }
@@ -73,7 +73,7 @@ struct ForeignKeyActions {
             if keys.contains(key) {
                 switch action {
                 case .cascade:
-                    try context.core.applyDelete(object)
+                    try core.applyDelete(object)
                     deleted.append(row)
                 // The server has changed the row's version.
                 case .setNull where entity.entity.optimisticLocking == .xmin:
@@ -81,7 +81,7 @@ struct ForeignKeyActions {
                 case .setNull:
                     let cleared = relationship.model.clearedColumns.compactMap { entity.attributeIndex(of: $0) }
                     if entity.mayBeNull(cleared) {
-                        try context.core.apply(row.settingNull(cleared), to: object)
+                        try core.apply(row.settingNull(cleared), to: object)
                     } else {
                         // The column has lost its NOT NULL, but the class requires a value: reading the row reports
                         // that.
@@ -91,13 +91,13 @@ struct ForeignKeyActions {
                 case .noAction: break
                 }
             } else if isAnyInDoubt,
-                try context.core.liveObject(gone.entity, where: referenced, equal: row, columns) == nil
+                try core.liveObject(gone.entity, where: referenced, equal: row, columns) == nil
             {
                 doubtful[entity, default: []].append(object)
             }
         }
         let isNew = unknown.insert(entity).inserted
-        if isNew { context.core.forgetUnheldRows(of: entity) }
+        if isNew { core.forgetUnheldRows(of: entity) }
         guard action == .cascade, isNew || !deleted.isEmpty else { return nil }
         let rows = deleted
         return Gone(
@@ -126,19 +126,18 @@ struct ForeignKeyActions {
             var seen = Set<DatabaseObject>()
             let live = objects.filter { !$0.isGone && seen.insert($0).inserted }
             var rows: [Row] = []
-            let statements = DeletionStatements()
             for keys in live.compactMap(\.key).slices() {
                 let columns = Array(entity.attributeColumns)
-                let statement = try statements.rows(entity, keys, columns: columns, isLocked: false)
-                let result = try await context.send([statement], entity)[0]
-                try context.applyReturned(result, entity)
+                let statement = try DeletionStatements.rows(entity, keys, columns: columns, isLocked: false)
+                let result = try await core.context.send([statement], entity)[0]
+                try core.context.applyReturned(result, entity)
                 var found: Set<ObjectKey> = []
                 for position in 0..<result.count {
                     if let key = try ObjectKey(result, position, entity.key) { found.insert(key) }
                 }
                 let gone = live.filter { $0.key.map { !found.contains($0) } ?? false }
                 rows += gone.map(\.storedRow)
-                for object in gone { try context.core.applyDelete(object) }
+                for object in gone { try core.applyDelete(object) }
             }
             guard !rows.isEmpty else { continue }
             let gone = rows

@@ -21,7 +21,9 @@ struct RefusedDeletion {
         let referenced = ReferencedValues(error.server?.detail ?? "")
         object = ""
         if let server = error.server, let schema = server.schema, let table = server.table {
-            find(server.constraint, QualifiedName(schema: schema, name: table), runtime, referenced, deleted)
+            find(
+                constraint: server.constraint, of: QualifiedName(schema: schema, name: table), in: runtime,
+                to: referenced, among: deleted)
         }
         if owner == nil, deleted.count == 1, let only = deleted.keys.first { owner = only }
         object = Self.object(of: owner, referenced, deleted)
@@ -29,11 +31,11 @@ struct RefusedDeletion {
 
     /// Finds the foreign key that refused.
     private mutating func find(
-        _ constraint: String?,
-        _ table: QualifiedName,
-        _ runtime: SchemaRuntime,
-        _ referenced: ReferencedValues?,
-        _ deleted: [EntityRuntime: [ObjectKey]]
+        constraint: String?,
+        of table: QualifiedName,
+        in runtime: SchemaRuntime,
+        to referenced: ReferencedValues?,
+        among deleted: [EntityRuntime: [ObjectKey]]
     ) {
         let ofPartitions = runtime.schema.partitionKeys.first { key in
             key.constraints.contains { $0.name == constraint && $0.table == table }

@@ -16,16 +16,16 @@ extension FetchRequest {
             guard !entity.entity.isReadOnly, !entity.key.isEmpty else {
                 throw entity.notWritable
             }
-            guard DeletionRun.current(in: context) == nil else {
+            guard DeletionRun.current(in: context.core) == nil else {
                 let objects = try await all()
                 try await context.delete(objects)
                 return objects.count
             }
-            let isLeftToDatabase = context.deletionRules([entity]).isLeftToDatabase
-            guard isLeftToDatabase else {
-                return try await context.transaction { try await context.deleteInTransaction(query, of: entity) }
+            let deleter = Deleter(context.core)
+            guard deleter.deletionRules([entity]).isLeftToDatabase else {
+                return try await context.transaction { try await deleter.deleteInTransaction(query, of: entity) }
             }
-            return try await context.atOnce(entity) { try await context.deleteAtOnce(query, of: entity) }
+            return try await deleter.atOnce(entity) { try await context.deleteAtOnce(query, of: entity) }
         }
     }
 }
@@ -34,12 +34,12 @@ extension DatabaseContext {
     /// One DELETE by condition, and the effect of the database's actions on memory.
     func deleteAtOnce(_ request: SelectQuery, of entity: EntityRuntime) async throws -> Int {
         try await core.write {
-            let columns = deletionRules([entity]).columns(of: entity)
+            let columns = Deleter(core).deletionRules([entity]).columns(of: entity)
             let statement = try request.deleteStatement(of: entity, in: schema, returning: columns)
-            let result = try await sendDeletion(statement, entity, among: [entity: []])
+            let result = try await Deleter(core).sendDeletion(statement, entity, among: [entity: []])
             let positions = entity.key.compactMap(columns.firstIndex(of:))
             try core.applyDeleted((0..<result.count).compactMap { try ObjectKey(result, $0, positions) }, of: entity)
-            var actions = ForeignKeyActions(self)
+            var actions = ForeignKeyActions(core)
             try actions.follow([
                 ForeignKeyActions.Gone(entity: entity) { wanted in
                     Set(try entity.referencedKeys(result, wanted, in: columns))

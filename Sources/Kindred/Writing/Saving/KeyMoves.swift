@@ -23,7 +23,7 @@ struct KeyMoves {
     /// - Parameter objects: the new and changed objects.
     init(_ objects: [DatabaseObject]) throws {
         var moving: [EntityRuntime: [DatabaseObject]] = [:]
-        for object in objects where !object.isInserted && object.changesReferencedColumn {
+        for object in objects where !object.isInserted && Self.changesReferencedColumn(object) {
             moving[object.runtime, default: []].append(object)
         }
         if moving.isEmpty { return }
@@ -60,11 +60,9 @@ struct KeyMoves {
         }
         return moving
     }
-}
 
-extension DatabaseObject {
-    fileprivate var changesReferencedColumn: Bool {
-        let columns = withState { $0.stagingBox?.staging.columns ?? [] }
-        return runtime.findingColumns.contains(where: columns.contains)
+    private static func changesReferencedColumn(_ object: DatabaseObject) -> Bool {
+        let columns = object.withState { $0.stagingBox?.staging.columns ?? [] }
+        return object.runtime.findingColumns.contains(where: columns.contains)
     }
 }

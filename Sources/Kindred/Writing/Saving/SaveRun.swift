@@ -12,32 +12,18 @@ final class SaveRun {
         let apply: (QueryResult) throws -> Void
     }
 
-    private let context: DatabaseContext
+    private let core: ContextCore
     private let claims: UniqueClaims
     private var pending: [Pending] = []
 
-    init(_ context: DatabaseContext, _ claims: UniqueClaims) {
-        self.context = context
+    init(_ core: ContextCore, _ claims: UniqueClaims) {
+        self.core = core
         self.claims = claims
-    }
-
-    /// Collects a statement; `apply` applies its result to memory.
-    func add(
-        _ statement: Statement,
-        _ entity: EntityRuntime,
-        count: Int,
-        _ objects: @escaping () -> [DatabaseObject],
-        apply: @escaping (QueryResult) throws -> Void
-    ) {
-        pending.append(
-            Pending(statement: statement, entity: entity, count: count, objects: objects, apply: apply))
     }
 
     func insert(_ group: SavedGroup) throws {
         for part in group.parts {
-            add(try part.insert(), part.entity, count: part.objects.count, { part.objects.map(\.object) }) {
-                [context] in try part.applyInsert($0, in: context)
-            }
+            write(try part.insert(), part) { [core] in try part.applyInsert($0, in: core) }
         }
     }
 
@@ -46,15 +32,47 @@ final class SaveRun {
         // objects that want the same value.
         let isUnique = group.columns.contains(where: group.entity.uniqueColumns.contains)
         let keys = group.objects.compactMap(\.object.key)
-        if let former = try context.formerOwners(of: keys, group.entity, writing: group.columns) {
-            add(former.statement, group.entity, count: keys.count, { [] }) { [context] in try context.count(former, $0)
+        if let former = try core.context.formerOwners(of: keys, group.entity, writing: group.columns) {
+            add(former.statement, group.entity, count: keys.count, objects: { [] }) { [core] in
+                try core.context.count(former, $0)
             }
         }
         for part in isUnique || group.entity.entity.hasDeferrableKeys ? [group] : group.parts {
-            add(try part.update(), part.entity, count: part.objects.count, { part.objects.map(\.object) }) {
-                [context] in try part.applyUpdate($0, in: context)
-            }
+            write(try part.update(), part) { [core] in try part.applyUpdate($0, in: core) }
         }
+    }
+
+    /// Sets unique values to NULL; the objects' own changes follow, and report rows that are gone.
+    func release(_ group: SavedGroup) throws {
+        write(try group.update(), group) { [core] in
+            if group.entity.version != nil { try group.applyUpdate($0, in: core, isRelease: true) }
+        }
+    }
+
+    func insert(_ group: SavedPairs) throws {
+        let ends = { group.pairs.flatMap { [$0.source, $0.destination] } }
+        add(try group.insert, group.helper, count: group.pairs.count, objects: ends) { [core] in
+            try group.apply($0, in: core)
+        }
+        if let check = try group.check { add(check, group.helper, count: 1, objects: ends) { _ in } }
+    }
+
+    /// Collects a statement that writes the rows of a group.
+    private func write(_ statement: Statement, _ group: SavedGroup, apply: @escaping (QueryResult) throws -> Void) {
+        add(
+            statement, group.entity, count: group.objects.count, objects: { group.objects.map(\.object) }, apply: apply)
+    }
+
+    /// Collects a statement; `apply` applies its result to memory.
+    private func add(
+        _ statement: Statement,
+        _ entity: EntityRuntime,
+        count: Int,
+        objects: @escaping () -> [DatabaseObject],
+        apply: @escaping (QueryResult) throws -> Void
+    ) {
+        pending.append(
+            Pending(statement: statement, entity: entity, count: count, objects: objects, apply: apply))
     }
 
     /// Sends the pending statements if a value of one of the objects is not known yet.
@@ -75,7 +93,7 @@ final class SaveRun {
         var unwritten: [DatabaseObject] = []
         var answered = 0
         do {
-            try await context.client.executeInTurn(batches.map { $0.map(\.statement) }) { number, results in
+            try await core.context.client.executeInTurn(batches.map { $0.map(\.statement) }) { number, results in
                 answered = number + 1
                 for (pending, result) in zip(batches[number], results) {
                     do {
@@ -94,7 +112,7 @@ final class SaveRun {
                 refused: error, entity: failed.entity, key: nil, among: failed.objects(), advice: advice) ?? error
         }
         // Reports all at once; the transaction's rollback takes back the changes applied to memory.
-        if !unwritten.isEmpty { throw try await context.unwritten(unwritten) }
+        if !unwritten.isEmpty { throw try await core.context.unwritten(unwritten) }
     }
 
     /// The pending statements, with a Sync after each of many rows, so that its result is not held back.

@@ -101,43 +101,4 @@ extension SavedGroup {
             objects.map(\.row), stored: objects.map(\.stored), base: objects.map(\.base),
             given: isMixed ? objects.map(\.columns) : nil)
     }
-
-    /// Applies the stored rows to the objects, which are no longer new.
-    func applyInsert(_ result: QueryResult, in context: DatabaseContext) throws {
-        guard result.count == objects.count else {
-            throw KindredError(
-                .constraintViolation,
-                """
-                A trigger, rule or policy of \(entity.name) kept \(objects.count - result.count) of \(objects.count) new \
-                rows from being stored; nothing was written
-                """,
-                entity: entity.name.description
-            )
-        }
-        try context.applyInserted(result, to: objects, entity)
-
-    }
-
-    /// Applies the returned rows to the objects; throws if one of them has none.
-    ///
-    /// - Parameter isRelease: whether the objects' own changes are still to be written.
-    func applyUpdate(_ result: QueryResult, in context: DatabaseContext, isRelease: Bool = false) throws {
-        let width = entity.attributeColumns.count
-        var missing = Set(objects.indices)
-        let start = objects.startIndex
-        let rows = try EntityRows(result, of: entity)
-        for position in 0..<result.count {
-            guard case .integer(let place) = try result.value(row: position, column: width),
-                let index = Int(exactly: place).map({ start + $0 - 1 }), objects.indices.contains(index)
-            else { continue }
-            missing.remove(index)
-            let row = try rows[position]
-            if isRelease {
-                try context.core.apply(row, to: objects[index].object)
-            } else {
-                try context.applySaved(row, to: objects[index])
-            }
-        }
-        guard missing.isEmpty else { throw UnwrittenRows(objects: missing.sorted().map { objects[$0].object }) }
-    }
 }

@@ -44,7 +44,7 @@ struct ServerClaims {
             found[place] = group
         }
         for object in objects where !object.runtime.serverChecks.isEmpty && !object.isInserted {
-            let changed = object.changedColumns
+            let changed = Self.changedColumns(of: object)
             for (number, check) in object.runtime.serverChecks.enumerated()
             where check.concerned.contains(where: changed.contains) {
                 add(object, number, isHolder: true, isTaker: true)
@@ -78,18 +78,22 @@ struct ServerClaims {
     /// Exchanges that the server cannot find: with new objects some of whose values it will fill itself.
     var doubts: [UniqueClaims.Exchange] {
         groups.flatMap { group -> [UniqueClaims.Exchange] in
-            let doubtful = group.takers.filter { $0.isInserted && $0.omitsAny(of: group.check.concerned) }
+            let doubtful = group.takers.filter { taker in
+                taker.isInserted
+                    && UniqueClaims.omittedColumns(of: taker).contains(where: group.check.concerned.contains)
+            }
             return group.holders.count * doubtful.count > 10_000 ? [] : group.exchanges(group.holders, doubtful)
         }
     }
 
     /// Asks the server: one SELECT for each check, in one round trip.
-    func exchanges(in context: DatabaseContext) async throws -> [UniqueClaims.Exchange] {
+    func exchanges(in core: ContextCore) async throws -> [UniqueClaims.Exchange] {
         let statements = try groups.map { group in
             try ConflictStatements(entity: group.entity, check: group.check).conflicts(
-                group.holders.map(\.storedRow), try group.takers.map { try $0.rowToWrite(group.check.concerned) })
+                group.holders.map(\.storedRow),
+                try group.takers.map { try Self.rowToWrite(of: $0, group.check.concerned) })
         }
-        let results = try await context.client.executeBatch(statements)
+        let results = try await core.context.client.executeBatch(statements)
         return try zip(groups, results).flatMap { group, result in
             try (0..<result.count).compactMap { row in
                 guard case .integer(let held) = try result.value(row: row, column: 0),
@@ -103,32 +107,26 @@ struct ServerClaims {
             }
         }
     }
-}
 
-extension DatabaseObject {
-    /// The columns that the object's staged changes write.
-    fileprivate var changedColumns: ColumnSet {
-        guard let staging = withState({ $0.staging }) else { return [] }
+    /// The columns that an object's staged changes write.
+    private static func changedColumns(of object: DatabaseObject) -> ColumnSet {
+        guard let staging = object.withState({ $0.staging }) else { return [] }
         return staging.destinations.keys.reduce(into: staging.columns) { columns, slot in
-            columns.formUnion(ColumnSet(runtime.relationships[slot].ownColumns))
+            columns.formUnion(ColumnSet(object.runtime.relationships[slot].ownColumns))
         }
     }
 
-    fileprivate func omitsAny(of columns: ColumnSet) -> Bool {
-        omittedColumns.contains(where: columns.contains)
-    }
-
-    /// The object's row with the keys that its links to new objects will write into some columns, as far as known.
-    fileprivate func rowToWrite(_ columns: ColumnSet) throws -> Row {
-        let (row, links) = withState { ($0.row, $0.staging?.destinations ?? [:]) }
+    /// An object's row with the keys that its links to new objects will write into some columns, as far as known.
+    private static func rowToWrite(of object: DatabaseObject, _ columns: ColumnSet) throws -> Row {
+        let (row, links) = object.withState { ($0.row, $0.staging?.destinations ?? [:]) }
         var cells = RowCells()
         for (slot, destination) in links {
-            let relationship = runtime.relationships[slot]
+            let relationship = object.runtime.relationships[slot]
             let values = destination.row
             for (column, referenced) in zip(relationship.ownColumns, relationship.otherColumns)
             where columns.contains(column) {
                 if let value = try values[referenced] {
-                    try cells.set(value, at: column, of: runtime, context.core.types)
+                    try cells.set(value, at: column, of: object.runtime, object.core.types)
                 }
             }
         }

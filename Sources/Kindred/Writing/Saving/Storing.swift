@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// It stops where objects must be deleted before it can go on, because a deletion takes a turn of its own.
 final class Storing {
-    private let context: DatabaseContext
+    private let core: ContextCore
     private let objects: [DatabaseObject]
     private let pairs: [(pair: StagedPair, payload: ColumnValues?)]
     private let deleted: [DatabaseObject]
@@ -27,12 +27,12 @@ final class Storing {
     /// - Parameter deleted: objects to delete before others take their unique values, and after others have left them.
     init(
         _ objects: [DatabaseObject], _ pairs: [(pair: StagedPair, payload: ColumnValues?)],
-        deleting deleted: [DatabaseObject], in context: DatabaseContext
+        deleting deleted: [DatabaseObject], in core: ContextCore
     ) {
         self.objects = objects
         self.pairs = pairs
         self.deleted = deleted
-        self.context = context
+        self.core = core
     }
 
     /// Stores objects until some must be deleted, which it returns, or until all are stored: then it returns nil.
@@ -55,18 +55,18 @@ final class Storing {
         var claims = try UniqueClaims(objects, deleted)
         let steps =
             claims.isEmpty
-            ? insertions.levels.map(SaveSteps.Step.insert) : try await claims.order(insertions, in: context)
-        try await context.set(insertions.constraints, areDeferred: true, among: objects)
+            ? insertions.levels.map(SaveSteps.Step.insert) : try await claims.order(insertions, in: core)
+        try await Saver(core).set(insertions.constraints, areDeferred: true, among: objects)
         return Plan(
             new: new, temporaryKeys: temporaryKeys, insertions: insertions, claims: claims,
-            run: SaveRun(context, claims), steps: steps[...])
+            run: SaveRun(core, claims), steps: steps[...])
     }
 
     /// Carries out a step; returns the objects to delete, if it is a deletion.
     private func carryOut(_ step: SaveSteps.Step, _ plan: Plan) async throws -> [DatabaseObject]? {
         switch step {
         case .release(let exchanges):
-            let leaving = try await context.release(exchanges.map { plan.claims.exchanges[$0] }, plan.run)
+            let leaving = try await release(exchanges.map { plan.claims.exchanges[$0] }, plan.run)
             released.merge(leaving) { $0.leaving($1) }
         case .insert(let objects):
             try await insert(objects, plan)
@@ -88,9 +88,9 @@ final class Storing {
         let (new, run) = (plan.new, plan.run)
         if !new.isEmpty {
             try await run.flush()
-            if context.core.staged.withLock(\.hasPairs) {
+            if core.staged.withLock(\.hasPairs) {
                 let keys = zip(new, plan.temporaryKeys.map(ObjectKey.temporary))
-                context.rekeyPairs(Dictionary(keys, uniquingKeysWith: { $1 }))
+                rekeyPairs(Dictionary(keys, uniquingKeysWith: { $1 }))
             }
         }
         let changed = objects.filter { object in
@@ -98,13 +98,23 @@ final class Storing {
             return object.hasChanges || released[object] != nil && !object.isDeleted
         }
         try update(changed, plan)
-        try context.savePairs(pairs, run)
+        for group in try SavedPairs.groups(pairs) { try run.insert(group) }
         try await run.flush()
-        try await context.set(plan.insertions.constraints, areDeferred: false, among: objects)
-        context.core.withMap { map in
+        try await Saver(core).set(plan.insertions.constraints, areDeferred: false, among: objects)
+        core.withMap { map in
             for (object, key) in zip(new, plan.temporaryKeys) {
                 map.remove(object, object.runtime, .temporary(key))
             }
+        }
+    }
+
+    /// Replaces the temporary keys of the ends of staged pairs in the sets at the other ends.
+    private func rekeyPairs(_ temporaryKeys: [DatabaseObject: ObjectKey]) {
+        for (pair, _) in core.staged.withLock({ $0.pairs }) {
+            let relationship = pair.relationship
+            core.notePair(
+                pair.source, relationship, pair.destination, isPaired: nil,
+                formerly: (temporaryKeys[pair.source], temporaryKeys[pair.destination]))
         }
     }
 
@@ -146,5 +156,37 @@ final class Storing {
         for group in isJoint ? SavedGroup.together(saved) : SavedGroup.insertions(saved) {
             try plan.run.insert(group)
         }
+    }
+
+    /// Sets unique values to NULL before their holders' own change: one UPDATE for each set of columns.
+    ///
+    /// Returns the objects as they were, with the columns to restore.
+    private func release(_ exchanges: [UniqueClaims.Exchange], _ run: SaveRun) async throws -> [DatabaseObject:
+        SavedObject]
+    {
+        var leaving: [SavedObject] = []
+        var places: [DatabaseObject: Int] = [:]
+        for exchange in exchanges {
+            let object = exchange.holder
+            guard let columns = object.runtime.releasableColumns(of: exchange.check.columns) else { continue }
+            // Releases an unchanged column, such as the room of a lesson whose hour changes, only if no other can be.
+            let (row, stored) = object.withState { ($0.row, $0.storedRow) }
+            let changing = columns.filter { !row.hasSameBytes(as: stored, at: $0) }
+            let released = SavedObject(object, leaving: changing.isEmpty ? columns : changing)
+            if let place = places[object] {
+                leaving[place] = leaving[place].leaving(released)
+            } else {
+                places[object] = leaving.count
+                leaving.append(released)
+            }
+        }
+        var isVersioned = false
+        for group in SavedGroup.groups(leaving, columns: \.columns) {
+            if group.entity.version != nil { isVersioned = true }
+            try run.release(group)
+        }
+        // Later changes of these rows expect the version that this UPDATE makes.
+        if isVersioned { try await run.flush() }
+        return places.mapValues { leaving[$0] }
     }
 }

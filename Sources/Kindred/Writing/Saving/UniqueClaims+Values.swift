@@ -46,7 +46,7 @@ extension UniqueClaims {
         for (number, check) in entity.uniqueChecks.enumerated() {
             guard isNew || check.concerned.contains(where: { !row.hasSameBytes(as: stored, at: $0) }) else { continue }
             let old = isNew ? nil : try check.value(in: stored)
-            let new = try check.value(in: row, omitted: isNew && check.isPartial ? object.omittedColumns : [])
+            let new = try check.value(in: row, omitted: isNew && check.isPartial ? omittedColumns(of: object) : [])
             if old == new { continue }
             if let old { changes.append((Claim(entity: entity, check: number, value: old), false)) }
             if let new { changes.append((Claim(entity: entity, check: number, value: new), true)) }
@@ -82,29 +82,27 @@ extension UniqueClaims {
                 if let holder = held[claim] { displaced.insert(holder) }
             }
         }
-        guard !displaced.isEmpty, try kept.contains(where: { try $0.leaves(deleted) }) else {
+        guard !displaced.isEmpty, try kept.contains(where: { try leaves($0, deleted) }) else {
             return (displaced.isEmpty ? [] : deleted, [])
         }
         let isLeft = try Dictionary(grouping: deleted.filter(displaced.contains)) { displaced in
-            try kept.contains { try $0.leaves([displaced]) }
+            try kept.contains { try leaves($0, [displaced]) }
         }
         return (isLeft[false] ?? [], isLeft[true] ?? [])
     }
-}
 
-extension DatabaseObject {
     /// The columns of a new object that the database fills.
-    var omittedColumns: ColumnSet {
-        runtime.columnsWithDefault.subtracting(withState { $0.stagingBox?.staging.columns ?? [] })
+    static func omittedColumns(of object: DatabaseObject) -> ColumnSet {
+        object.runtime.columnsWithDefault.subtracting(object.withState { $0.stagingBox?.staging.columns ?? [] })
     }
 
-    /// Whether a staged change removes the object's reference to one of the objects.
-    func leaves(_ others: [DatabaseObject]) throws -> Bool {
-        let (row, stored, staged) = withState { state in
+    /// Whether a staged change removes an object's reference to one of some others.
+    static func leaves(_ object: DatabaseObject, _ others: [DatabaseObject]) throws -> Bool {
+        let (row, stored, staged) = object.withState { state in
             (state.row, state.storedRow, state.status == .inserted ? nil : state.staging?.destinations)
         }
         guard let staged else { return false }
-        return try runtime.foreignKeys.contains { relationship in
+        return try object.runtime.foreignKeys.contains { relationship in
             let columns = relationship.ownColumns
             guard
                 staged[relationship.slot] != nil || columns.contains(where: { !row.hasSameBytes(as: stored, at: $0) }),

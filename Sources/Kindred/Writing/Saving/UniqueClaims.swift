@@ -59,14 +59,14 @@ struct UniqueClaims {
     ///
     /// Asks the server for conflicts that only it can find, one SELECT for each of its checks in one round trip; not if an
     /// order is right for whatever it would answer.
-    mutating func order(_ insertions: Insertions, in context: DatabaseContext) async throws -> [SaveSteps.Step] {
+    mutating func order(_ insertions: Insertions, in core: ContextCore) async throws -> [SaveSteps.Step] {
         let known = exchanges
         if let guesses = server.guesses {
             let steps = try order(known + guesses, insertions)
             let isPlain = steps.allSatisfy { if case .release = $0 { false } else { true } }
             if server.isEmpty || stuck.isEmpty && isPlain { return steps }
         }
-        let found = try await server.exchanges(in: context)
+        let found = try await server.exchanges(in: core)
         let steps = try order(known + found + server.doubts, insertions)
         return stuck.isEmpty || server.doubts.isEmpty ? steps : try order(known + found, insertions)
     }
@@ -92,7 +92,7 @@ struct UniqueClaims {
         let deletions = Set(placed.map(\.holder).filter { deleted.contains(objects[$0]) })
         for deletion in deletions {
             let object = objects[deletion]
-            references[deletion] = try kept.filter { try $0.leaves([object]) }.map(place)
+            references[deletion] = try kept.filter { try Self.leaves($0, [object]) }.map(place)
         }
         var checks: [[Int]] = []
         let steps = SaveSteps(
@@ -153,41 +153,5 @@ extension EntityRuntime {
             return !key.contains(column) && !attribute.isNotNull && !attribute.isGenerated
         }
         return nullable.isEmpty ? nil : nullable
-    }
-}
-
-extension DatabaseContext {
-    /// Sets unique values to NULL before their holders' own change: one UPDATE for each set of columns.
-    ///
-    /// Returns the objects as they were, with the columns to restore.
-    func release(_ exchanges: [UniqueClaims.Exchange], _ run: SaveRun) async throws -> [DatabaseObject: SavedObject] {
-        var leaving: [SavedObject] = []
-        var places: [DatabaseObject: Int] = [:]
-        for exchange in exchanges {
-            let object = exchange.holder
-            guard let columns = object.runtime.releasableColumns(of: exchange.check.columns) else { continue }
-            // Releases an unchanged column, such as the room of a lesson whose hour changes, only if no other can be.
-            let (row, stored) = object.withState { ($0.row, $0.storedRow) }
-            let changing = columns.filter { !row.hasSameBytes(as: stored, at: $0) }
-            let released = SavedObject(object, leaving: changing.isEmpty ? columns : changing)
-            if let place = places[object] {
-                leaving[place] = leaving[place].leaving(released)
-            } else {
-                places[object] = leaving.count
-                leaving.append(released)
-            }
-        }
-        var isVersioned = false
-        for group in SavedGroup.groups(leaving, columns: \.columns) {
-            if group.entity.version != nil { isVersioned = true }
-            run.add(try group.update(), group.entity, count: group.objects.count, { group.objects.map(\.object) }) {
-                [self] result in
-                // The objects' own changes follow, and report rows that are gone.
-                if group.entity.version != nil { try group.applyUpdate(result, in: self, isRelease: true) }
-            }
-        }
-        // Later changes of these rows expect the version that this UPDATE makes.
-        if isVersioned { try await run.flush() }
-        return places.mapValues { leaving[$0] }
     }
 }

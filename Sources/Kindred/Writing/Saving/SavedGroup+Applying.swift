@@ -2,39 +2,40 @@ import KindredPostgres
 import Synchronization
 
 // Applies the rows that a save returned to memory.
-extension DatabaseContext {
-    /// Gives a saved object its stored row; changes staged since its statement was made stay staged.
-    func applySaved(_ row: Row, to saved: SavedObject) throws {
-        let stored = saved.object.storedRow
-        core.changeStaging(of: saved.object) { state in
-            state.settle(saved, in: saved.entity)
-        }
-        try core.apply(row, to: saved.object, stored: stored)
-    }
-
+extension SavedGroup {
     /// Gives new objects their stored rows, in the same order, their keys, and their places in their owners' loaded
     /// sets.
-    func applyInserted(_ result: QueryResult, to saved: ArraySlice<SavedObject>, _ entity: EntityRuntime) throws {
-        let objects = saved.map(\.object)
+    func applyInsert(_ result: QueryResult, in core: ContextCore) throws {
+        guard result.count == objects.count else {
+            throw KindredError(
+                .constraintViolation,
+                """
+                A trigger, rule or policy of \(entity.name) kept \(objects.count - result.count) of \(objects.count) new \
+                rows from being stored; nothing was written
+                """,
+                entity: entity.name.description
+            )
+        }
+        let new = objects.map(\.object)
         let answered = try EntityRows(result, of: entity)
-        let rows = try objects.indices.map { try answered[$0] }
+        let rows = try new.indices.map { try answered[$0] }
         let found = try entity.keys(of: result)
-        let keys = objects.indices.compactMap { found?.key(at: $0) }
-        guard keys.count == saved.count else {
+        let keys = new.indices.compactMap { found?.key(at: $0) }
+        guard keys.count == objects.count else {
             throw KindredError(
                 .readOnly,
                 "A new row of \(entity.name) was stored without a usable key",
                 entity: entity.name.description
             )
         }
-        core.journal?.record(stored: saved)
-        let before = objects.map { object in object.withState { (key: $0.key(entity), links: RowLinks($0)) } }
+        core.journal?.record(stored: objects)
+        let before = new.map { object in object.withState { (key: $0.key(entity), links: RowLinks($0)) } }
         // Objects rolled back while they were being stored: their rows exist, and get new objects when read.
         let givenUp = core.staged.withLock { staged in
             var givenUp: Set<DatabaseObject> = []
             var unstaged: [DatabaseObject] = []
-            unstaged.reserveCapacity(objects.count)
-            for (row, saved) in zip(rows, saved) {
+            unstaged.reserveCapacity(new.count)
+            for (row, saved) in zip(rows, objects) {
                 let (isStaged, isGivenUp) = saved.object.withState { state in
                     if state.status == .deleted { return (false, true) }
                     state.becomeStored(row, saved)
@@ -48,12 +49,12 @@ extension DatabaseContext {
         }
         let scope = core.writing?.scope
         let (displaced, replaced) = core.withMap { map in
-            map.makeRoom(for: objects.count, of: entity)
+            map.makeRoom(for: new.count, of: entity)
             // The temporary keys stay valid until the save ends: loaded sets may still hold them.
             let hasNotes = map.hasNotes(entity)
             var displaced: [DatabaseObject] = []
             var replaced: [(key: ObjectKey, row: NewerRow)] = []
-            for (object, key) in zip(objects, keys) where givenUp.isEmpty || !givenUp.contains(object) {
+            for (object, key) in zip(new, keys) where givenUp.isEmpty || !givenUp.contains(object) {
                 if let other = map.insert(object, entity, key) { displaced.append(other) }
                 guard hasNotes else { continue }
                 if let row = map.newerRow(entity, key) { replaced.append((key, row)) }
@@ -67,7 +68,7 @@ extension DatabaseContext {
         core.noteWrittenThrough(entity)
         let isCounted = core.runtime.countLimits?.concern(entity, nil) == true
         let isLinked = core.withMap { map in map.knowsAny(linkedTo: entity) } || isCounted
-        for (position, (saved, before)) in zip(saved, before).enumerated() {
+        for (position, (saved, before)) in zip(objects, before).enumerated() {
             if isCounted { core.countNew(rows[position], of: entity) }
             if givenUp.contains(saved.object) {
                 core.noteRow(rows[position], of: entity, keys[position])
@@ -78,6 +79,38 @@ extension DatabaseContext {
             let links = saved.object.withState { RowLinks($0) }
             core.noteChange(of: saved.object, keys[position], former: before.key, from: before.links, to: links)
         }
+    }
+
+    /// Applies the returned rows to the objects; throws if one of them has none.
+    ///
+    /// - Parameter isRelease: whether the objects' own changes are still to be written.
+    func applyUpdate(_ result: QueryResult, in core: ContextCore, isRelease: Bool = false) throws {
+        let width = entity.attributeColumns.count
+        var missing = Set(objects.indices)
+        let start = objects.startIndex
+        let rows = try EntityRows(result, of: entity)
+        for position in 0..<result.count {
+            guard case .integer(let place) = try result.value(row: position, column: width),
+                let index = Int(exactly: place).map({ start + $0 - 1 }), objects.indices.contains(index)
+            else { continue }
+            missing.remove(index)
+            let row = try rows[position]
+            if isRelease {
+                try core.apply(row, to: objects[index].object)
+            } else {
+                try Self.apply(row, to: objects[index], in: core)
+            }
+        }
+        guard missing.isEmpty else { throw UnwrittenRows(objects: missing.sorted().map { objects[$0].object }) }
+    }
+
+    /// Gives a saved object its stored row; changes staged since its statement was made stay staged.
+    private static func apply(_ row: Row, to saved: SavedObject, in core: ContextCore) throws {
+        let stored = saved.object.storedRow
+        core.changeStaging(of: saved.object) { state in
+            state.settle(saved, in: saved.entity)
+        }
+        try core.apply(row, to: saved.object, stored: stored)
     }
 }
 
@@ -102,7 +135,7 @@ extension ObjectState {
     }
 
     /// Unstages the saved values, unless they were changed again since.
-    mutating func settle(_ saved: SavedObject, in entity: EntityRuntime) {
+    fileprivate mutating func settle(_ saved: SavedObject, in entity: EntityRuntime) {
         guard var staging else { return }
         for (slot, destination) in saved.links where staging.destinations[slot] === destination {
             staging.destinations[slot] = nil

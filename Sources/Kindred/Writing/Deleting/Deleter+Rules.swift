@@ -1,31 +1,27 @@
 import KindredPostgres
 import KindredSchema
 
-extension DatabaseContext {
-    /// The delete rules for rows of some entities, with the registered hooks.
-    func deletionRules(_ roots: some Sequence<EntityRuntime>) -> DeletionRules {
-        DeletionRules(core.runtime, roots: Set(roots)) { [self] in core.hasDeletionHook($0) }
-    }
-
+// Deletions that search for the rows that the rules reach.
+extension Deleter {
     /// Deletes objects with their rules, inside the running transaction.
     ///
     /// After an error, the enclosing transaction or savepoint must be rolled back.
-    package func deleteInTransaction(_ objects: [DatabaseObject]) async throws {
-        var search = DeletionSearch(self, deletionRules(objects.map(\.runtime)), isLocking: true)
+    func deleteInTransaction(_ objects: [DatabaseObject]) async throws {
+        var search = DeletionSearch(core, deletionRules(objects.map(\.runtime)), isLocking: true)
         for (entity, objects) in grouped(objects) {
             let missing = Set(try await search.add(try objects.map { try $0.requireKey() }, of: entity))
             if !missing.isEmpty {
                 throw MissingRows(objects: objects.filter { $0.key.map(missing.contains) ?? false })
             }
             let stale = try objects.filter { try !search.hasExpectedVersion($0) }
-            if !stale.isEmpty { throw try await unwritten(stale) }
+            if !stale.isEmpty { throw try await core.context.unwritten(stale) }
         }
         try await perform(search)
     }
 
     /// Deletes everything that a request selects, with the rules, and returns how many objects it selected.
     func deleteInTransaction(_ request: SelectQuery, of entity: EntityRuntime) async throws -> Int {
-        var search = DeletionSearch(self, deletionRules([entity]), isLocking: true)
+        var search = DeletionSearch(core, deletionRules([entity]), isLocking: true)
         try await search.add(request, of: entity)
         // Without the rows of the entity that a rule deletes with them.
         let selected = search.found[entity]?.keys ?? []
@@ -46,7 +42,7 @@ extension DatabaseContext {
             try await nullify(found)
             var deleted = found
             for (entity, count) in try await deleteFound(found) {
-                guard keepsRows else { throw kept(entity, count) }
+                guard keepsRows else { throw KindredError(kept: count, of: entity) }
                 deleted.remove(try await remaining(found, of: entity), of: entity)
             }
             try await applyFound(deleted)
@@ -57,11 +53,10 @@ extension DatabaseContext {
 
     /// The rows of a deletion that are still there.
     private func remaining(_ search: DeletionSearch, of entity: EntityRuntime) async throws -> Set<ObjectKey> {
-        let statements = DeletionStatements()
         var keys: Set<ObjectKey> = []
         for slice in search.found[entity]?.keys.slices() ?? [] {
-            let statement = try statements.rows(entity, slice, columns: entity.key, isLocked: false)
-            let result = try await send([statement], entity)[0]
+            let statement = try DeletionStatements.rows(entity, slice, columns: entity.key, isLocked: false)
+            let result = try await core.context.send([statement], entity)[0]
             keys.formUnion(try result.indices.compactMap { try ObjectKey(result, $0, Array(entity.key.indices)) })
         }
         return keys
@@ -85,34 +80,34 @@ extension DatabaseContext {
 
     /// Throws if a remaining row forbids the deletion.
     private func check(_ search: DeletionSearch) async throws {
-        let statements = DeletionStatements()
         var batch: [(step: DeletionStep, statement: Statement)] = []
         for step in search.steps where step.isCheck {
             let deleted = search.found[step.destination]?.keys ?? []
             for keys in try search.sources(of: step).slices() {
-                batch.append((step, try statements.blockers(step, keys, without: deleted)))
+                batch.append((step, try DeletionStatements.blockers(step, keys, without: deleted)))
             }
         }
         guard let first = batch.first else { return }
-        let results = try await send(batch.map(\.statement), first.step.source)
+        let results = try await core.context.send(batch.map(\.statement), first.step.source)
         for ((step, _), result) in zip(batch, results) where result.count > 0 {
             let columns = Array(step.destinationColumns.indices)
             let count = try result.row(at: 0).decode(columns.count, as: Int.self) ?? 0
             let source = try ObjectKey(result, 0, columns).flatMap { try search.source(of: step, with: $0) }
-            throw denied(step, source, count, among: search.found[step.source]?.keys ?? [])
+            throw KindredError(
+                denied: step, source: source, count: count, among: search.found[step.source]?.keys ?? [])
         }
     }
 
     /// Sets the foreign keys of remaining rows to NULL.
     private func nullify(_ search: DeletionSearch) async throws {
-        let statements = DeletionStatements()
         for step in search.steps {
             guard case .nullify(let columns) = step.action, !columns.isEmpty else { continue }
             let entity = step.destination
             let deleted = search.found[step.destination]?.keys ?? []
             for keys in try search.sources(of: step).slices() {
-                let statement = try statements.nullify(step, columns, keys, without: deleted)
-                let result = try await send([statement], entity, key: step.relationship.inverse.model.name)[0]
+                let statement = try DeletionStatements.nullify(step, clearing: columns, of: keys, without: deleted)
+                let result = try await core.context.send(
+                    [statement], entity, key: step.relationship.inverse.model.name)[0]
                 guard result.count > 0, !entity.key.isEmpty else { continue }
                 var isUnheld = false
                 let rows = try EntityRows(result, of: entity)
@@ -138,7 +133,7 @@ extension DatabaseContext {
         for step in search.steps where step.action == .cascadeWithoutKey {
             keyless.append((step, try search.sources(of: step)))
         }
-        let statement = try DeletionStatements().delete(keyed, keyless: keyless)
+        let statement = try DeletionStatements.delete(keyed, keyless: keyless)
         let result = try await sendDeletion(
             statement, first.entity, among: search.found.mapValues(\.keys))
         return try keyed.enumerated().compactMap { position, rows in
@@ -158,27 +153,8 @@ extension DatabaseContext {
                     Set(try entity.referencedKeys(found.rows.values, wanted, in: columns))
                 })
         }
-        var actions = ForeignKeyActions(self)
+        var actions = ForeignKeyActions(core)
         try actions.follow(gone, except: search.rules.isExplicit)
         try await actions.settle()
     }
-
-    /// Sends a deletion, and translates a foreign key's refusal to the error of the rule `deny`.
-    ///
-    /// - Parameter deleted: The keys of the rows to be deleted, by entity, as far as known.
-    func sendDeletion(
-        _ statement: Statement, _ entity: EntityRuntime, among deleted: [EntityRuntime: [ObjectKey]]
-    ) async throws -> QueryResult {
-        do {
-            return try await client.execute(statement)
-        } catch let error as PostgresError {
-            if let refused = refusedDeletion(error, among: deleted) { throw refused }
-            throw KindredError(refused: error, entity: entity, key: nil) ?? error
-        }
-    }
-}
-
-/// Rows to be deleted that do not exist.
-struct MissingRows: Error {
-    let objects: [DatabaseObject]
 }

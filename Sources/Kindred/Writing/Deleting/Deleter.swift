@@ -1,60 +1,48 @@
 import KindredPostgres
 import KindredSchema
 
-extension DatabaseContext {
-    /// Deletes an object's row, and applies the delete rules to the objects at the other ends of its relationships.
-    ///
-    /// One DELETE where the database's own foreign-key actions do all that the rules ask for and no hook is registered.
-    /// Otherwise one transaction, or a savepoint of the running one: one SELECT … FOR UPDATE for each relationship and
-    /// level, one UPDATE for each nullified relationship, one statement that deletes everything, for any number of
-    /// rows.
-    ///
-    /// Updates all loaded objects: `isDeleted` is true for deleted ones, which refuse writes; nullified ones show nil,
-    /// and sets have lost their members. Throws `KindredError`, and nothing is deleted: `.deletionDenied` if a rule
-    /// forbids it, `.requiredRelationship` if remaining objects would lose a required relationship, `.objectDeleted` if
-    /// a row is gone already; before anything is sent `.notStored` for a new object, which ``stageDeletion(of:)`` gives
-    /// up, `.foreignContext`, and `.readOnly` for an entity without a key.
-    public func delete(_ object: DatabaseObject, fileID: String = #fileID, line: Int = #line) async throws {
-        try await client.called(at: fileID, line) {
-            try await delete(CollectionOfOne(object))
+/// Deletes objects with their delete rules: by one DELETE where the database's own actions do all that the rules ask
+/// for, else by a search for the rows that the rules reach.
+struct Deleter: Sendable {
+    let core: ContextCore
+
+    init(_ core: ContextCore) { self.core = core }
+
+    /// Deletes objects, all of them or none, as if at once; from a hook, as part of the deletion that runs it.
+    func delete(_ objects: some Sequence<DatabaseObject>) async throws {
+        var seen = Set<DatabaseObject>()
+        let objects = objects.filter { seen.insert($0).inserted }
+        try await core.context.readStale(objects)
+        if let run = DeletionRun.current(in: core) {
+            for object in objects { try requireDeletable(object) }
+            return run.request(objects.filter { !$0.isDeleted })
+        }
+        for object in objects { try requireDeletable(object) }
+        guard let entity = objects.first?.runtime else { return }
+        let rules = deletionRules(objects.map(\.runtime))
+        do {
+            if rules.isLeftToDatabase, objects.allSatisfy({ $0.runtime === entity }) {
+                try await atOnce(entity) { try await deleteAtOnce(objects, entity) }
+            } else {
+                try await core.context.transaction { try await deleteInTransaction(objects) }
+            }
+        } catch let missing as MissingRows {
+            // A rule or policy may hide a row that is there.
+            for object in missing.objects
+            where object.runtime.entity.obstacles.isDisjoint(with: [.policies, .rules]) {
+                try core.applyDelete(object)
+            }
+            throw core.gone(missing.objects)
+        } catch let error as PostgresError {
+            let keys = Dictionary(grouping: objects, by: \.runtime).mapValues { $0.compactMap(\.key) }
+            throw KindredError(refusedDeletion: error, core.runtime, among: keys)
+                ?? core.context.refusedAtEnd(error, among: [])
         }
     }
 
-    /// Deletes objects with their delete rules, all of them or none, as if at once.
-    ///
-    /// The objects may be of several entities. The number of statements does not depend on the number of objects.
-    public func delete(_ objects: some Sequence<DatabaseObject>, fileID: String = #fileID, line: Int = #line)
-        async throws
-    {
-        try await client.called(at: fileID, line) {
-            var seen = Set<DatabaseObject>()
-            let objects = objects.filter { seen.insert($0).inserted }
-            try await readStale(objects)
-            if let run = DeletionRun.current(in: self) {
-                for object in objects { try requireDeletable(object) }
-                return run.request(objects.filter { !$0.isDeleted })
-            }
-            for object in objects { try requireDeletable(object) }
-            guard let entity = objects.first?.runtime else { return }
-            let rules = deletionRules(objects.map(\.runtime))
-            do {
-                if rules.isLeftToDatabase, objects.allSatisfy({ $0.runtime === entity }) {
-                    try await atOnce(entity) { try await deleteAtOnce(objects, entity) }
-                } else {
-                    try await transaction { try await deleteInTransaction(objects) }
-                }
-            } catch let missing as MissingRows {
-                // A rule or policy may hide a row that is there.
-                for object in missing.objects
-                where object.runtime.entity.obstacles.isDisjoint(with: [.policies, .rules]) {
-                    try core.applyDelete(object)
-                }
-                throw core.gone(missing.objects)
-            } catch let error as PostgresError {
-                let keys = Dictionary(grouping: objects, by: \.runtime).mapValues { $0.compactMap(\.key) }
-                throw refusedDeletion(error, among: keys) ?? refusedAtEnd(error, among: [])
-            }
-        }
+    /// The delete rules for rows of some entities, with the registered hooks.
+    func deletionRules(_ roots: some Sequence<EntityRuntime>) -> DeletionRules {
+        DeletionRules(core.runtime, roots: Set(roots)) { core.hasDeletionHook($0) }
     }
 
     private func requireDeletable(_ object: DatabaseObject) throws {
@@ -66,7 +54,7 @@ extension DatabaseContext {
     /// Opens a transaction only if objects may need to be read again after the DELETE, since that can fail, or if rules
     /// may do something else in its place.
     func atOnce<T>(_ entity: EntityRuntime, _ body: () async throws -> T) async throws -> T {
-        try await entity.hasRules || mayLeaveDoubt(entity) ? transaction(body) : body()
+        try await entity.hasRules || mayLeaveDoubt(entity) ? core.context.transaction(body) : body()
     }
 
     /// Whether the database's actions may reach objects in memory over rows that are not in memory.
@@ -108,18 +96,18 @@ extension DatabaseContext {
             for object in objects { try object.requireLive() }
             let rows = objects.map(\.storedRow)
             let result = try await sendDeletion(
-                try DeletionStatements().delete(entity, try objects.map { try $0.versionedKey }),
+                try DeletionStatements.delete(entity, try objects.map { try $0.versionedKey }),
                 entity, among: [entity: objects.compactMap(\.key)])
             guard result.affectedRows == objects.count else {
                 if entity.version != nil {
-                    let error = try await unwritten(objects)
+                    let error = try await core.context.unwritten(objects)
                     guard error.code == .objectDeleted else { throw error }
                 }
                 if objects.count == 1 { throw MissingRows(objects: objects) }
                 throw core.gone(objects)
             }
             for object in objects { try core.applyDelete(object) }
-            var actions = ForeignKeyActions(self)
+            var actions = ForeignKeyActions(core)
             try actions.follow([
                 ForeignKeyActions.Gone(entity: entity) { columns in
                     Set(try entity.referencedKeys(rows, columns))
@@ -128,4 +116,25 @@ extension DatabaseContext {
             try await actions.settle()
         }
     }
+
+    /// Sends a deletion, and translates a foreign key's refusal to the error of the rule `deny`.
+    ///
+    /// - Parameter deleted: The keys of the rows to be deleted, by entity, as far as known.
+    func sendDeletion(
+        _ statement: Statement, _ entity: EntityRuntime, among deleted: [EntityRuntime: [ObjectKey]]
+    ) async throws -> QueryResult {
+        do {
+            return try await core.context.client.execute(statement)
+        } catch let error as PostgresError {
+            let refused =
+                KindredError(refusedDeletion: error, core.runtime, among: deleted)
+                ?? KindredError(refused: error, entity: entity, key: nil)
+            throw refused ?? error
+        }
+    }
+}
+
+/// Rows to be deleted that do not exist.
+struct MissingRows: Error {
+    let objects: [DatabaseObject]
 }

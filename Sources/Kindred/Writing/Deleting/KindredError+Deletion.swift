@@ -1,22 +1,22 @@
 import KindredPostgres
 import KindredSchema
 
-extension DatabaseContext {
+extension KindredError {
     /// The error for an object whose deletion a rule forbids.
     ///
     /// - Parameter sources: The keys of the objects to be deleted, for an error that cannot tell which of them it is about.
-    func denied(_ step: DeletionStep, _ source: ObjectKey?, _ count: Int, among sources: [ObjectKey]) -> KindredError {
+    init(denied step: DeletionStep, source: ObjectKey?, count: Int, among sources: [ObjectKey]) {
         let entity = step.source
         let destination = step.destination
         let name = step.relationship.model.name
         let object = source.map { ObjectID(entity, $0).uri } ?? RefusedDeletion.oneOf(sources, of: entity)
         let others = count == 1 ? "1 object of \(destination.name) is" : "\(count) objects of \(destination.name) are"
-        let code: KindredError.Code = step.action == .refuse ? .requiredRelationship : .deletionDenied
+        let code: Code = step.action == .refuse ? .requiredRelationship : .deletionDenied
         let reason =
             step.action == .refuse
             ? "still in its \"\(name)\", which they require; give them another one or delete them first"
             : "still in its \"\(name)\"; take them out of it or delete them first"
-        return KindredError(
+        self.init(
             code,
             "\(object) cannot be deleted: \(others) \(reason). Nothing was deleted",
             entity: entity.name.description,
@@ -28,9 +28,11 @@ extension DatabaseContext {
     /// Translates the refusal of a foreign key to the same error, with object, relationship and constraint.
     ///
     /// - Parameter deleted: The keys of the rows to be deleted, by entity, as far as known.
-    func refusedDeletion(_ error: PostgresError, among deleted: [EntityRuntime: [ObjectKey]]) -> KindredError? {
+    init?(
+        refusedDeletion error: PostgresError, _ runtime: SchemaRuntime, among deleted: [EntityRuntime: [ObjectKey]]
+    ) {
         guard error.sqlState == .foreignKeyViolation || error.sqlState == .restrictViolation else { return nil }
-        let refused = RefusedDeletion(error, core.runtime, among: deleted)
+        let refused = RefusedDeletion(error, runtime, among: deleted)
         let key = refused.relationship?.model.name
         let constraint = error.server?.constraint
         let reason: String
@@ -43,7 +45,7 @@ extension DatabaseContext {
             reason =
                 "the server reports a foreign-key violation without a constraint, so that it came from a trigger or rule"
         }
-        return KindredError(
+        self.init(
             .deletionDenied,
             "\(refused.object) cannot be deleted: \(reason). Nothing was deleted",
             entity: refused.owner?.name.description,
@@ -54,8 +56,8 @@ extension DatabaseContext {
     }
 
     /// The error for rows that a trigger or a policy kept.
-    func kept(_ entity: EntityRuntime, _ count: Int) -> KindredError {
-        KindredError(
+    init(kept count: Int, of entity: EntityRuntime) {
+        self.init(
             .constraintViolation,
             "A trigger, rule or policy of \(entity.name) kept \(count) of the rows from being deleted; nothing was deleted",
             entity: entity.name.description

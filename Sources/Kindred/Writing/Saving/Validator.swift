@@ -2,8 +2,12 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-// The checks before anything of a save is sent.
-extension DatabaseContext {
+/// Checks the objects of a save before anything is sent.
+struct Validator: Sendable {
+    private let core: ContextCore
+
+    init(_ core: ContextCore) { self.core = core }
+
     /// All problems that keep objects from being saved, by object and key.
     func problems(of objects: [DatabaseObject]) async throws -> [ValidationProblem] {
         var problems: [ValidationProblem] = []
@@ -27,7 +31,7 @@ extension DatabaseContext {
             }
             // The program's own checks run only if every required value is present.
             let isComplete = problems[known...].allSatisfy { !$0.isMissing }
-            if isComplete, core.awakes(object.runtime, object) { problems += object.ownProblems() }
+            if isComplete, core.awakes(object.runtime, object) { problems += ownProblems(of: object) }
         }
         // Last, to include keys misread by the program's own checks. Each is reported once.
         core.misreads.withLock { misreads in
@@ -41,17 +45,38 @@ extension DatabaseContext {
     /// read.
     private func readLabels(of attributes: [String], _ entity: EntityRuntime) async throws -> Bool {
         for column in attributes.compactMap({ entity.attributeIndex(of: $0) }) {
-            let result = try await client.execute(entity.labels(of: column), for: entity.name)
+            let result = try await core.context.client.execute(entity.labels(of: column), for: entity.name)
             let labels = try result.first?.decode(0, as: [String].self) ?? []
             entity.readLabels.withLock { $0[column] = labels }
         }
         return !attributes.isEmpty
     }
+
+    /// The problems that an object's own validation and its entity's hooks report.
+    private func ownProblems(of object: DatabaseObject) -> [ValidationProblem] {
+        let hooks = core.database.registeredHooks.hooks(for: object.runtime).compactMap(\.validate)
+        let checks = [{ try $0.validate() } as (DatabaseObject) throws -> Void] + hooks.map { hook in { try hook($0) } }
+        return checks.flatMap { check -> [ValidationProblem] in
+            do {
+                try check(object)
+                return []
+            } catch let error as KindredError {
+                if !error.problems.isEmpty { return error.problems }
+                return [object.problem(error.code, error.message, key: error.key, error: error)]
+            } catch let error as ValidationError {
+                return [
+                    object.problem(.refused, "\(object) was refused: \(error.message)", key: error.key, error: error)
+                ]
+            } catch {
+                return [object.problem(.refused, "\(object) was refused by its validation", key: nil, error: error)]
+            }
+        }
+    }
 }
 
 extension EntityRuntime {
     /// Adds the problems of an object's attributes: missing values, values that are too large, unknown enum labels.
-    func appendProblems(
+    fileprivate func appendProblems(
         of object: DatabaseObject,
         _ row: Row,
         _ box: StagingBox,
@@ -91,37 +116,6 @@ extension EntityRuntime {
             problems.append(
                 object.problem(problem.code, "\(object).\(name) cannot have the value: \(problem.reason)", key: name)
             )
-        }
-    }
-}
-
-extension DatabaseObject {
-    func problem(
-        _ code: KindredError.Code,
-        _ message: String,
-        key: String?,
-        error: (any Error)? = nil
-    ) -> ValidationProblem {
-        ValidationProblem(
-            code, message, object: self, entity: runtime.name.description, key: key, error: error)
-    }
-
-    /// The problems that the object's own validation and its entity's hooks report.
-    fileprivate func ownProblems() -> [ValidationProblem] {
-        let hooks = context.database.registeredHooks.hooks(for: runtime).compactMap(\.validate)
-        let checks = [{ try $0.validate() } as (DatabaseObject) throws -> Void] + hooks.map { hook in { try hook($0) } }
-        return checks.flatMap { check -> [ValidationProblem] in
-            do {
-                try check(self)
-                return []
-            } catch let error as KindredError {
-                if !error.problems.isEmpty { return error.problems }
-                return [problem(error.code, error.message, key: error.key, error: error)]
-            } catch let error as ValidationError {
-                return [problem(.refused, "\(self) was refused: \(error.message)", key: error.key, error: error)]
-            } catch {
-                return [problem(.refused, "\(self) was refused by its validation", key: nil, error: error)]
-            }
         }
     }
 }

@@ -1,0 +1,43 @@
+import KindredPostgres
+
+extension Saver {
+    /// Runs `body` and saves, in one transaction; after a conflict again, with the objects concerned locked and read
+    /// again.
+    ///
+    /// - Parameter place: the public call.
+    func save<T>(
+        isolation: IsolationLevel?, retry: RetryPolicy, at place: SourcePlace, _ body: () async throws -> T
+    ) async throws -> T {
+        let client = core.context.client
+        let isNested = client.isInTransaction
+        var concerned: [DatabaseObject] = []
+        var attempt = 1
+        while true {
+            var attempted: TransactionJournal?
+            do {
+                return try await core.context.transaction(
+                    isolation: isolation, fileID: place.fileID, line: place.line
+                ) {
+                    attempted = core.journal
+                    try await client.called(at: place) { try await core.context.refreshAndLock(concerned) }
+                    let result = try await body()
+                    try await client.called(at: place) { try await save() }
+                    return result
+                }
+            } catch  where attempt < retry.attempts && Self.mayRetry(error, isNested: isNested) {
+                let conflicts = (error as? KindredError)?.conflicts ?? []
+                var seen = Set<DatabaseObject>()
+                concerned = (concerned + conflicts.map(\.object) + (attempted?.changedObjects ?? []))
+                    .filter { $0.core === core && seen.insert($0).inserted }
+                try await Task.sleep(for: RetryPolicy.pause(after: attempt))
+                attempt += 1
+            }
+        }
+    }
+
+    /// Whether an attempt failed only because of concurrent writers.
+    private static func mayRetry(_ error: any Error, isNested: Bool) -> Bool {
+        if let error = error as? KindredError { return error.code == .staleObject }
+        return !isNested && RetryPolicy.mayRetry(error)
+    }
+}
