@@ -14,7 +14,7 @@ extension Deleter {
                 throw MissingRows(objects: objects.filter { $0.key.map(missing.contains) ?? false })
             }
             let stale = try objects.filter { try !search.hasExpectedVersion($0) }
-            if !stale.isEmpty { throw try await core.context.unwritten(stale) }
+            if !stale.isEmpty { throw try await Refresher(core).unwritten(stale) }
         }
         try await perform(search)
     }
@@ -56,7 +56,7 @@ extension Deleter {
         var keys: Set<ObjectKey> = []
         for slice in search.found[entity]?.keys.slices() ?? [] {
             let statement = try DeletionStatements.rows(entity, slice, columns: entity.key, isLocked: false)
-            let result = try await core.context.send([statement], entity)[0]
+            let result = try await core.client.send([statement], entity)[0]
             keys.formUnion(try result.indices.compactMap { try ObjectKey(result, $0, Array(entity.key.indices)) })
         }
         return keys
@@ -88,7 +88,7 @@ extension Deleter {
             }
         }
         guard let first = batch.first else { return }
-        let results = try await core.context.send(batch.map(\.statement), first.step.source)
+        let results = try await core.client.send(batch.map(\.statement), first.step.source)
         for ((step, _), result) in zip(batch, results) where result.count > 0 {
             let columns = Array(step.destinationColumns.indices)
             let count = try result.row(at: 0).decode(columns.count, as: Int.self) ?? 0
@@ -106,7 +106,7 @@ extension Deleter {
             let deleted = search.found[step.destination]?.keys ?? []
             for keys in try search.sources(of: step).slices() {
                 let statement = try DeletionStatements.nullify(step, clearing: columns, of: keys, without: deleted)
-                let result = try await core.context.send(
+                let result = try await core.client.send(
                     [statement], entity, key: step.relationship.inverse.model.name)[0]
                 guard result.count > 0, !entity.key.isEmpty else { continue }
                 var isUnheld = false

@@ -12,7 +12,7 @@ struct Deleter: Sendable {
     func delete(_ objects: some Sequence<DatabaseObject>) async throws {
         var seen = Set<DatabaseObject>()
         let objects = objects.filter { seen.insert($0).inserted }
-        try await core.context.readStale(objects)
+        try await Refresher(core).readStale(objects)
         if let run = DeletionRun.current(in: core) {
             for object in objects { try requireDeletable(object) }
             return run.request(objects.filter { !$0.isDeleted })
@@ -36,7 +36,7 @@ struct Deleter: Sendable {
         } catch let error as PostgresError {
             let keys = Dictionary(grouping: objects, by: \.runtime).mapValues { $0.compactMap(\.key) }
             throw KindredError(refusedDeletion: error, core.runtime, among: keys)
-                ?? core.context.refusedAtEnd(error, among: [])
+                ?? core.runtime.refusedAtEnd(error, among: [])
         }
     }
 
@@ -100,7 +100,7 @@ struct Deleter: Sendable {
                 entity, among: [entity: objects.compactMap(\.key)])
             guard result.affectedRows == objects.count else {
                 if entity.version != nil {
-                    let error = try await core.context.unwritten(objects)
+                    let error = try await Refresher(core).unwritten(objects)
                     guard error.code == .objectDeleted else { throw error }
                 }
                 if objects.count == 1 { throw MissingRows(objects: objects) }
@@ -124,7 +124,7 @@ struct Deleter: Sendable {
         _ statement: Statement, _ entity: EntityRuntime, among deleted: [EntityRuntime: [ObjectKey]]
     ) async throws -> QueryResult {
         do {
-            return try await core.context.client.execute(statement)
+            return try await core.client.execute(statement)
         } catch let error as PostgresError {
             let refused =
                 KindredError(refusedDeletion: error, core.runtime, among: deleted)

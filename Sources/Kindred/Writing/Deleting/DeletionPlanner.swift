@@ -66,7 +66,7 @@ struct DeletionPlanner: Sendable {
     ) async throws -> [ObjectKey] {
         var keys: [ObjectKey] = []
         for statement in statements {
-            let result = try await core.context.send([statement], entity)[0]
+            let result = try await core.client.send([statement], entity)[0]
             keys += try result.indices.compactMap { position in
                 guard let key = try ObjectKey(result, position, Array(entity.key.indices)),
                     search.found[entity]?.rows[key] == nil

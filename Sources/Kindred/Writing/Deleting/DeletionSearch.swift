@@ -34,7 +34,7 @@ struct DeletionSearch {
         let batch = try wanted.slices().map {
             try DeletionStatements.rows(entity, $0, columns: columns, isLocked: isLocking)
         }
-        for result in try await core.context.send(batch, entity) {
+        for result in try await core.client.send(batch, entity) {
             _ = try addNewRows(result, of: entity, columns: columns)
         }
         return wanted.filter { found[entity]?.rows[$0] == nil }
@@ -53,7 +53,7 @@ struct DeletionSearch {
         let columns = rules.columns(of: entity)
         let statement = try request.deletionStatement(
             in: core.runtime.schema, selecting: try entity.selectList(of: columns, alias: "t0"))
-        _ = try addNewRows(try await core.context.send([statement], entity)[0], of: entity, columns: columns)
+        _ = try addNewRows(try await core.client.send([statement], entity)[0], of: entity, columns: columns)
     }
 
     /// Follows the rules from new rows until there are none.
@@ -72,7 +72,7 @@ struct DeletionSearch {
                 }
             }
             guard let first = batch.first else { return }
-            let results = try await core.context.send(batch.map(\.statement), first.step.source)
+            let results = try await core.client.send(batch.map(\.statement), first.step.source)
             for ((step, _), result) in zip(batch, results) {
                 let entity = step.destination
                 let keys = try addNewRows(result, of: entity, columns: rules.columns(of: entity))

@@ -129,7 +129,7 @@ struct ForeignKeyActions {
             for keys in live.compactMap(\.key).slices() {
                 let columns = Array(entity.attributeColumns)
                 let statement = try DeletionStatements.rows(entity, keys, columns: columns, isLocked: false)
-                let result = try await core.context.send([statement], entity)[0]
+                let result = try await core.client.send([statement], entity)[0]
                 try core.context.applyReturned(result, entity)
                 var found: Set<ObjectKey> = []
                 for position in 0..<result.count {

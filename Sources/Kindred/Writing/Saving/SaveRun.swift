@@ -93,7 +93,7 @@ final class SaveRun {
         var unwritten: [DatabaseObject] = []
         var answered = 0
         do {
-            try await core.context.client.executeInTurn(batches.map { $0.map(\.statement) }) { number, results in
+            try await core.client.executeInTurn(batches.map { $0.map(\.statement) }) { number, results in
                 answered = number + 1
                 for (pending, result) in zip(batches[number], results) {
                     do {
@@ -112,7 +112,7 @@ final class SaveRun {
                 refused: error, entity: failed.entity, key: nil, among: failed.objects(), advice: advice) ?? error
         }
         // Reports all at once; the transaction's rollback takes back the changes applied to memory.
-        if !unwritten.isEmpty { throw try await core.context.unwritten(unwritten) }
+        if !unwritten.isEmpty { throw try await Refresher(core).unwritten(unwritten) }
     }
 
     /// The pending statements, with a Sync after each of many rows, so that its result is not held back.

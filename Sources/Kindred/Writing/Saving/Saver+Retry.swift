@@ -8,7 +8,7 @@ extension Saver {
     func save<T>(
         isolation: IsolationLevel?, retry: RetryPolicy, at place: SourcePlace, _ body: () async throws -> T
     ) async throws -> T {
-        let client = core.context.client
+        let client = core.client
         let isNested = client.isInTransaction
         var concerned: [DatabaseObject] = []
         var attempt = 1
@@ -19,7 +19,7 @@ extension Saver {
                     isolation: isolation, fileID: place.fileID, line: place.line
                 ) {
                     attempted = core.journal
-                    try await client.called(at: place) { try await core.context.refreshAndLock(concerned) }
+                    try await client.called(at: place) { try await Refresher(core).refreshAndLock(concerned) }
                     let result = try await body()
                     try await client.called(at: place) { try await save() }
                     return result

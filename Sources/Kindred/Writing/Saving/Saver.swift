@@ -54,7 +54,7 @@ struct Saver: Sendable {
         guard !objects.isEmpty || !pairs.isEmpty else { return }
         core.saves.add(1, ordering: .acquiringAndReleasing)
         defer { core.saves.subtract(1, ordering: .acquiringAndReleasing) }
-        try await core.context.readStale(objects + pairs.flatMap { [$0.pair.source, $0.pair.destination] })
+        try await Refresher(core).readStale(objects + pairs.flatMap { [$0.pair.source, $0.pair.destination] })
         let missing = objects.filter(\.isGone)
         guard missing.isEmpty else { throw core.gone(missing) }
         let known = Set(objects)
@@ -64,7 +64,7 @@ struct Saver: Sendable {
         do {
             try await core.context.transaction { try await run(objects, pairs) }
         } catch let error as PostgresError where isOutermost {
-            throw core.context.refusedAtEnd(error, among: objects)
+            throw core.runtime.refusedAtEnd(error, among: objects)
         }
     }
 
@@ -98,10 +98,10 @@ struct Saver: Sendable {
     func set(_ constraints: [QualifiedName], areDeferred: Bool, among objects: [DatabaseObject]) async throws {
         guard !constraints.isEmpty else { return }
         do {
-            _ = try await core.context.client.execute(
+            _ = try await core.client.execute(
                 try ConstraintStatements.set(constraints, areDeferred: areDeferred))
         } catch let error as PostgresError {
-            throw core.context.refusedAtEnd(error, among: objects)
+            throw core.runtime.refusedAtEnd(error, among: objects)
         }
     }
 

@@ -93,7 +93,7 @@ struct ServerClaims {
                 group.holders.map(\.storedRow),
                 try group.takers.map { try Self.rowToWrite(of: $0, group.check.concerned) })
         }
-        let results = try await core.context.client.executeBatch(statements)
+        let results = try await core.client.executeBatch(statements)
         return try zip(groups, results).flatMap { group, result in
             try (0..<result.count).compactMap { row in
                 guard case .integer(let held) = try result.value(row: row, column: 0),

@@ -45,7 +45,7 @@ struct Validator: Sendable {
     /// read.
     private func readLabels(of attributes: [String], _ entity: EntityRuntime) async throws -> Bool {
         for column in attributes.compactMap({ entity.attributeIndex(of: $0) }) {
-            let result = try await core.context.client.execute(entity.labels(of: column), for: entity.name)
+            let result = try await core.client.execute(entity.labels(of: column), for: entity.name)
             let labels = try result.first?.decode(0, as: [String].self) ?? []
             entity.readLabels.withLock { $0[column] = labels }
         }
