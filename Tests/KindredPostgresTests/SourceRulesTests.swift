@@ -87,7 +87,7 @@ import Testing
         #expect(
             places(of: ["@unchecked Sendable"]) == [
                 "Kindred/Graph/Objects/DatabaseObject.swift": 1, "KindredGenerator/ModelGenerator.swift": 1,
-                "KindredPostgres/Connection/State/ConnectionState.swift": 1,
+                "KindredPostgres/Connection/Driver/ConnectionDriver.swift": 1,
             ])
         #expect(places(of: ["try!", "as!"]) == [:])
     }
