@@ -87,7 +87,7 @@ import Testing
         #expect(
             places(of: ["@unchecked Sendable"]) == [
                 "Kindred/Graph/Objects/DatabaseObject.swift": 1, "KindredGenerator/ModelGenerator.swift": 1,
-                "KindredPostgres/Connection/State/ConnectionState.swift": 1,
+                "KindredPostgres/Connection/Driver/ConnectionDriver.swift": 1,
             ])
         #expect(places(of: ["try!", "as!"]) == [:])
     }
@@ -143,6 +143,43 @@ import Testing
         #expect(places(of: words, below: "KindredPostgres/") == known)
         #expect(places(of: words, below: "KindredSchema/") == [:])
         #expect(places(of: words, below: "Kindred/") == [:])
+    }
+
+    /// The number of parameters without a label, of a function or initializer whose text begins with its name.
+    private static func unlabelledCount(_ declaration: String) -> Int {
+        var (count, depth, isAtStart) = (0, 0, false)
+        for byte in declaration.utf8 {
+            switch byte {
+            case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"):
+                depth += 1
+                isAtStart = depth == 1
+            case UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"):
+                depth -= 1
+                if depth == 0 { return count }
+            case UInt8(ascii: ","): isAtStart = depth == 1
+            case UInt8(ascii: " "), UInt8(ascii: "\n"): break
+            default:
+                if isAtStart, byte == UInt8(ascii: "_") { count += 1 }
+                isAtStart = false
+            }
+        }
+        return count
+    }
+
+    @Test func functionsHaveAtMostTwoParametersWithoutALabel() {
+        var count = 0
+        var wrong: [String] = []
+        for (path, lines) in Self.files where path.hasPrefix("KindredPostgres/") {
+            let code = lines.joined(separator: "\n")
+            let functions = code.components(separatedBy: "func ").dropFirst()
+            let initializers = code.components(separatedBy: " init").dropFirst()
+                .filter { $0.hasPrefix("(") || $0.hasPrefix("?(") || $0.hasPrefix("<") }.map { "init\($0)" }
+            count += functions.count + initializers.count
+            for declaration in functions + initializers where Self.unlabelledCount(declaration) > 2 {
+                wrong.append("\(path): \(declaration.prefix { $0 != "(" })")
+            }
+        }
+        #expect(count > 1_000 && wrong == [])
     }
 
     @Test func onlyTheConnectionLayerKnowsLibpq() {

@@ -4,9 +4,9 @@ import Synchronization
 /// One session with the server, shared by the tasks with requests in flight on it.
 ///
 /// The calling task encodes and sends a request; the poller's thread reads the answers. Neither waits for the other:
-/// while one works on the state, the other leaves its work in the inbox.
+/// while one works on the connection, the other leaves its work in the inbox.
 final class PooledConnection: PolledSource {
-    /// Work left for the thread that holds the state.
+    /// Work left for the thread that holds the driver.
     private struct Inbox {
         var requests: [(request: Request, deadline: MonotonicTime)] = []
         var cancelled: [Request.ID] = []
@@ -16,8 +16,8 @@ final class PooledConnection: PolledSource {
     let processID: Int32
     let busyPollingLimit: UInt64
     private let socket: Int32
-    private let state: RankedMutex<ConnectionState>
-    /// Whether a thread holds the state: trying a locked mutex is a system call.
+    private let driver: RankedMutex<ConnectionDriver>
+    /// Whether a thread holds the driver: trying a locked mutex is a system call.
     private let isBusy = Atomic(false)
     private let inbox = RankedMutex(Inbox(), .connectionInbox)
     private let inboxHasWork = Atomic(false)
@@ -39,7 +39,7 @@ final class PooledConnection: PolledSource {
         logger = context.logger
         self.onEnd = onEnd
         self.onRetirement = onRetirement
-        state = RankedMutex(ConnectionState(opened, context: context), .connectionState)
+        driver = RankedMutex(ConnectionDriver(opened, context: context), .connectionState)
         do {
             try Poller.shared.add(self, socket: socket)
         } catch {
@@ -108,8 +108,8 @@ final class PooledConnection: PolledSource {
 
     /// Sends a request now.
     func submit(_ request: Request, by deadline: MonotonicTime) {
-        updateNow { state, effects in
-            state.submit(PendingRequest(request, deadline: deadline), &effects)
+        updateNow { driver, effects in
+            driver.submit(PendingRequest(request, deadline: deadline), &effects)
         } orLeave: {
             $0.requests.append((request, deadline))
         }
@@ -117,7 +117,7 @@ final class PooledConnection: PolledSource {
 
     /// Reserves a request's place in the order; `sendEnqueued` has to follow.
     ///
-    /// Another thread that takes the state before that, such as for a COMMIT that the request must precede, sends it.
+    /// Another thread that takes the driver before that, such as for a COMMIT that the request must precede, sends it.
     func enqueue(_ request: Request, by deadline: MonotonicTime) {
         inbox.withLock { $0.requests.append((request, deadline)) }
         inboxHasWork.store(true, ordering: .releasing)
@@ -137,8 +137,8 @@ final class PooledConnection: PolledSource {
 
     var condition: Condition {
         var condition = Condition.unusable
-        update { state, _ in
-            guard state.handle != nil, state.isQuiet, let isInTransaction = state.isInTransaction else { return }
+        update { driver, _ in
+            guard driver.state.isQuiet, let isInTransaction = driver.handle?.isInTransaction else { return }
             condition = isInTransaction ? .inTransaction : .clean
         }
         return condition
@@ -147,9 +147,9 @@ final class PooledConnection: PolledSource {
     /// Whether no end of the session has arrived.
     var isAlive: Bool {
         var isAlive = false
-        update { state, effects in
-            state.socketIsReady(&effects)
-            isAlive = state.handle != nil
+        update { driver, effects in
+            driver.socketIsReady(&effects)
+            isAlive = driver.handle != nil
         }
         return isAlive
     }
@@ -164,7 +164,7 @@ final class PooledConnection: PolledSource {
 
     /// Ends the lease: its changes to the session are put back before the next request.
     func endUse() {
-        update { state, effects in state.endUse(&effects) }
+        update { driver, effects in driver.state.endUse(&effects.state) }
     }
 
     private func clean(_ text: String) async throws {
@@ -182,20 +182,19 @@ final class PooledConnection: PolledSource {
 
     /// Ends the connection at once; waiters get the reason.
     func end(_ reason: PostgresError) {
-        update { state, effects in state.end(reason, &effects) }
+        update { driver, effects in driver.end(reason, &effects) }
     }
 
     /// Ends the connection at once, and cancels the server's running statement.
     func abort(_ reason: PostgresError) {
-        update { state, effects in
-            if !state.inFlight.isEmpty { effects.cancelAtEnd = state.handle.flatMap { CancelKey(for: $0) } }
-            state.end(reason, &effects)
+        update { driver, effects in
+            driver.end(reason, isCancelling: !driver.state.inFlight.isEmpty, &effects)
         }
     }
 
     func socketIsReady() {
-        updateNow { state, effects in
-            state.socketIsReady(&effects)
+        updateNow { driver, effects in
+            driver.socketIsReady(&effects)
         } orLeave: {
             // The unread input would wake the poller again at once.
             Poller.shared.rest(self, socket: socket)
@@ -205,31 +204,31 @@ final class PooledConnection: PolledSource {
 
     func deadlinePassed(_ now: MonotonicTime) -> MonotonicTime {
         var next = MonotonicTime.never
-        update { state, effects in next = state.deadlinePassed(now, &effects) }
+        update { driver, effects in next = driver.deadlinePassed(now, &effects) }
         return next
     }
 
-    /// Changes the state under the mutex, then performs the effects.
-    func update(_ body: (inout ConnectionState, inout ConnectionState.Effects) -> Void) {
-        var effects = ConnectionState.Effects()
-        state.withLock { state in
+    /// Has the driver work under the mutex, then performs the effects.
+    func update(_ body: (inout ConnectionDriver, inout ConnectionDriver.Effects) -> Void) {
+        var effects = ConnectionDriver.Effects()
+        driver.withLock { driver in
             isBusy.store(true, ordering: .relaxed)
-            drainInbox(into: &state, &effects)
-            body(&state, &effects)
+            drainInbox(into: &driver, &effects)
+            body(&driver, &effects)
             isBusy.store(false, ordering: .relaxed)
         }
         perform(effects)
         drainAgain()
     }
 
-    /// Changes the state as `update` does if it is free; else leaves the work in the inbox.
+    /// Does as `update` if no other thread holds the driver; else leaves the work in the inbox.
     private func updateNow(
-        _ body: (inout ConnectionState, inout ConnectionState.Effects) -> Void, orLeave leave: (inout Inbox) -> Void
+        _ body: (inout ConnectionDriver, inout ConnectionDriver.Effects) -> Void, orLeave leave: (inout Inbox) -> Void
     ) {
-        var effects = ConnectionState.Effects()
-        let isDone = tryUpdate { state in
-            drainInbox(into: &state, &effects)
-            body(&state, &effects)
+        var effects = ConnectionDriver.Effects()
+        let isDone = tryUpdate { driver in
+            drainInbox(into: &driver, &effects)
+            body(&driver, &effects)
         }
         guard isDone else {
             inbox.withLock { leave(&$0) }
@@ -239,62 +238,62 @@ final class PooledConnection: PolledSource {
         drainAgain()
     }
 
-    /// Changes the state if no other thread holds it; false if one does.
-    private func tryUpdate(_ body: (inout ConnectionState) -> Void) -> Bool {
+    /// Has the driver work if no other thread holds it; false if one does.
+    private func tryUpdate(_ body: (inout ConnectionDriver) -> Void) -> Bool {
         guard !isBusy.load(ordering: .relaxed) else { return false }
-        let isDone: Void? = state.withLockIfAvailable { state in
+        let isDone: Void? = driver.withLockIfAvailable { driver in
             isBusy.store(true, ordering: .relaxed)
-            body(&state)
+            body(&driver)
             isBusy.store(false, ordering: .relaxed)
         }
         return isDone != nil
     }
 
-    /// Handles work that arrived while this thread held the state.
+    /// Handles work that arrived while this thread held the driver.
     private func drainAgain() {
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         if inboxHasWork.load(ordering: .relaxed) { drain() }
     }
 
-    /// Handles the inbox here, or leaves it to the thread that holds the state.
+    /// Handles the inbox here, or leaves it to the thread that holds the driver.
     private func drain() {
         inboxHasWork.store(true, ordering: .relaxed)
         repeat {
             // Either this thread's mark or the other thread's check after its work comes first: the fences exclude that
             // this thread finds the mutex locked and the other thread finds no mark.
             atomicMemoryFence(ordering: .sequentiallyConsistent)
-            var effects = ConnectionState.Effects()
+            var effects = ConnectionDriver.Effects()
             guard tryUpdate({ drainInbox(into: &$0, &effects) }) else { return }
             perform(effects)
             atomicMemoryFence(ordering: .sequentiallyConsistent)
         } while inboxHasWork.load(ordering: .relaxed)
     }
 
-    private func drainInbox(into state: inout ConnectionState, _ effects: inout ConnectionState.Effects) {
+    private func drainInbox(into driver: inout ConnectionDriver, _ effects: inout ConnectionDriver.Effects) {
         guard inboxHasWork.exchange(false, ordering: .acquiringAndReleasing) else { return }
         let work = inbox.withLock { inbox in
             defer { inbox = Inbox() }
             return inbox
         }
         if work.hasInput {
-            state.socketIsReady(&effects)
-            state.watchSocket()
+            driver.socketIsReady(&effects)
+            driver.watchSocket()
         }
         for (request, deadline) in work.requests {
-            state.submit(PendingRequest(request, deadline: deadline), &effects)
+            driver.submit(PendingRequest(request, deadline: deadline), &effects)
         }
-        for id in work.cancelled { state.stop(id, reason: .cancelled, &effects) }
+        for id in work.cancelled { driver.stop(id, reason: .cancelled, &effects) }
     }
 
-    private func perform(_ effects: ConnectionState.Effects) {
-        if effects.deadline != .never { Poller.shared.wake(by: effects.deadline) }
+    private func perform(_ effects: ConnectionDriver.Effects) {
+        if effects.state.deadline != .never { Poller.shared.wake(by: effects.state.deadline) }
         // The end first, so that a retry does not get the same connection again.
         if let closed = effects.closed {
             // In this order: a new socket may reuse the number of a closed one.
             Poller.shared.remove(self, socket: socket)
-            closed.handle.finish()
-            onEnd(closed.reason)
+            closed.finish()
         }
+        if let reason = effects.state.endReason { onEnd(reason) }
         if let key = effects.cancelAtEnd {
             do {
                 try DedicatedThread.start { key.send(timeout: ConnectionState.patience) }
@@ -302,16 +301,18 @@ final class PooledConnection: PolledSource {
                 key.free()
             }
         }
-        if effects.isRetired { onRetirement() }
-        if effects.hasReset { logger?.trace("\(ConnectionState.statements.joined(separator: "; ")); COMMIT") }
-        if let opened = effects.opened { opened.scope.openingEnded(opened.count, of: opened.count) }
-        effects.completions.forEach { $0.finish() }
-        if effects.sendsCancel { sendCancel() }
+        if effects.state.isRetired { onRetirement() }
+        if effects.state.hasReset {
+            logger?.trace("\(ConnectionState.resetStatements.joined(separator: "; ")); COMMIT")
+        }
+        if let opened = effects.state.opened { opened.scope.openingEnded(opened.count, of: opened.count) }
+        effects.state.completions.forEach { $0.finish() }
+        if effects.state.sendsCancel { sendCancel() }
     }
 
     private func sendCancel() {
         var key: CancelKey?
-        update { state, effects in key = state.beginCancel(.now, &effects) }
+        update { driver, effects in key = driver.beginCancel(.now, &effects) }
         guard let key else { return }
         do {
             try DedicatedThread.start {
@@ -320,7 +321,7 @@ final class PooledConnection: PolledSource {
                     self.logger?.warning(
                         "could not cancel a statement: the process is out of file descriptors")
                 }
-                self.update { state, effects in state.cancelWasSent(.now, &effects) }
+                self.update { driver, effects in driver.cancelWasSent(.now, &effects) }
             }
         } catch {
             key.free()

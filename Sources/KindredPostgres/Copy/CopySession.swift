@@ -47,7 +47,7 @@ final class CopySession: Sendable {
         guard operation.result == nil else { return }
         // At once: the task's next request waits for the end instead of being refused.
         if !place.cancelWaiting(id) {
-            place.connection.update { [id] state, effects in state.stop(id, reason: .cancelled, &effects) }
+            place.connection.update { [id] driver, effects in driver.stop(id, reason: .cancelled, &effects) }
         }
         place.giveBack(after: operation)
     }
@@ -78,7 +78,7 @@ final class CopySession: Sendable {
     }
 
     private func setDeadline(_ deadline: MonotonicTime) {
-        place.connection.update { state, effects in state.setDeadline(of: id, deadline, &effects) }
+        place.connection.update { driver, effects in driver.state.setDeadline(of: id, to: deadline, &effects.state) }
     }
 
     // MARK: Data
@@ -108,8 +108,8 @@ final class CopySession: Sendable {
         var count = 0
         while count < bytes.count {
             var taken: Int?
-            place.connection.update { [id] state, effects in
-                taken = bytes.withBytes { state.writeCopyData($0.part(count..<$0.count), of: id, &effects) }
+            place.connection.update { [id] driver, effects in
+                taken = bytes.withBytes { driver.writeCopyData($0.part(count..<$0.count), of: id, &effects) }
             }
             guard let taken else { return false }
             count += taken

@@ -27,8 +27,8 @@ public struct PostgresError: Error, Sendable {
         let mayHaveTakenEffect: Bool
 
         init(
-            _ code: Code, _ message: String, _ sqlState: SQLState?, _ server: ServerMessage?, _ statement: String?,
-            _ underlying: [String], _ transactionID: PostgresTransactionID?, _ mayHaveTakenEffect: Bool
+            code: Code, message: String, sqlState: SQLState?, server: ServerMessage?, statement: String?,
+            underlying: [String], transactionID: PostgresTransactionID?, mayHaveTakenEffect: Bool
         ) {
             self.code = code
             self.message = message
@@ -53,8 +53,9 @@ public struct PostgresError: Error, Sendable {
     ) {
         // Both may have names and texts of the server.
         facts = Facts(
-            code, message.harmless, sqlState ?? server?.sqlState, server, statement, underlying.map(\.harmless),
-            transactionID, mayHaveTakenEffect ?? code.leavesDoubt)
+            code: code, message: message.harmless, sqlState: sqlState ?? server?.sqlState, server: server,
+            statement: statement, underlying: underlying.map(\.harmless), transactionID: transactionID,
+            mayHaveTakenEffect: mayHaveTakenEffect ?? code.leavesDoubt)
     }
 
     /// The kind of failure.

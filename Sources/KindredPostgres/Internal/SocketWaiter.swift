@@ -25,22 +25,22 @@ import Synchronization
             guard epoll >= 0 else { return false }
             if alarm < 0 {
                 openAlarm.store(eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)), ordering: .relaxed)
-                if alarm >= 0 { control(EPOLL_CTL_ADD, alarm, EPOLLIN.rawValue) }
+                if alarm >= 0 { control(EPOLL_CTL_ADD, of: alarm, events: EPOLLIN.rawValue) }
             }
             return alarm >= 0
         }
 
         func add(_ socket: Int32) -> Bool {
-            control(EPOLL_CTL_ADD, socket, EPOLLIN.rawValue | EPOLLRDHUP.rawValue)
+            control(EPOLL_CTL_ADD, of: socket, events: EPOLLIN.rawValue | EPOLLRDHUP.rawValue)
         }
 
         func remove(_ socket: Int32) {
-            control(EPOLL_CTL_DEL, socket, 0)
+            control(EPOLL_CTL_DEL, of: socket, events: 0)
         }
 
         func setInterest(reads: Bool, writes: Bool, _ socket: Int32) {
             let input = reads ? EPOLLIN.rawValue | EPOLLRDHUP.rawValue : 0
-            control(EPOLL_CTL_MOD, socket, input | (writes ? EPOLLOUT.rawValue : 0))
+            control(EPOLL_CTL_MOD, of: socket, events: input | (writes ? EPOLLOUT.rawValue : 0))
         }
 
         func wake() {
@@ -58,7 +58,7 @@ import Synchronization
         }
 
         @discardableResult
-        private func control(_ operation: Int32, _ socket: Int32, _ events: UInt32) -> Bool {
+        private func control(_ operation: Int32, of socket: Int32, events: UInt32) -> Bool {
             SystemCalls.control(epoll, operation, socket: socket, events: events)
         }
     }

@@ -11,7 +11,7 @@ import CLibPQ
 /// A connection of libpq.
 ///
 /// Safe while it is open and one thread at a time calls it: the connecting thread first, then the holder of the mutex around
-/// the `ConnectionState`. Its owner calls `finish` last, as it takes the handle out of the state first. Memory lent by
+/// the `ConnectionDriver`. Its owner calls `finish` last, as it takes the handle out of the driver first. Memory lent by
 /// libpq is copied before it returns, and texts that go in are copied by libpq.
 @safe
 struct ConnectionHandle: Sendable {
@@ -72,6 +72,15 @@ struct ConnectionHandle: Sendable {
     var status: ConnStatusType { unsafe PQstatus(pointer) }
     var isAlive: Bool { status == CONNECTION_OK }
     var transactionStatus: PGTransactionStatusType { unsafe PQtransactionStatus(pointer) }
+
+    /// Whether a transaction is open or failed; nil while a statement is in flight.
+    var isInTransaction: Bool? {
+        switch transactionStatus {
+        case PQTRANS_IDLE: false
+        case PQTRANS_INTRANS, PQTRANS_INERROR: true
+        default: nil
+        }
+    }
 
     /// libpq's last message about the connection.
     var message: String { unsafe PQerrorMessage(pointer).map { unsafe ResultHandle.beginning($0) } ?? "" }

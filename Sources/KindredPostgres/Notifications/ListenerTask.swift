@@ -3,8 +3,6 @@ import Synchronization
 
 /// Maintains a listener's connection while it has subscribers.
 final class ListenerTask {
-    private typealias Waiter = CheckedContinuation<Void, any Error>
-
     /// The time between liveness tests.
     ///
     /// A test has two seconds, so that a dead connection is detected within five.
@@ -19,7 +17,8 @@ final class ListenerTask {
     private var probe: ListeningProbe?
     /// The channels for which the server has a LISTEN.
     private var known: Set<ChannelName> = []
-    private var waiters: [(channel: String, waiter: Waiter)] = []
+    /// The subscribers since the server last confirmed.
+    private var waiters: [CheckedContinuation<Void, any Error>] = []
     private var generation = 0
     private var failures = 0
     private var hadConnection = false
@@ -34,7 +33,7 @@ final class ListenerTask {
         var isOver = false
         for await signal in stream {
             switch signal {
-            case .listen(let channel, let waiter): waiters.append((channel, waiter))
+            case .listen(let waiter): waiters.append(waiter)
             // A connection that the task ended is reopened when due.
             case .ended(let ended):
                 if ended != generation || connection == nil { continue }
@@ -47,7 +46,7 @@ final class ListenerTask {
         }
         ticker?.cancel()
         connection?.end(PostgresListener.closed)
-        for (_, waiter) in waiters { waiter.resume(throwing: PostgresListener.closed) }
+        for waiter in waiters { waiter.resume(throwing: PostgresListener.closed) }
     }
 
     /// Brings the connection up to date; true if there is nothing left to do.
@@ -57,14 +56,14 @@ final class ListenerTask {
             if connection == nil { try await connect() }
             try await tellServer()
             failures = 0
-            for (_, waiter) in waiters { waiter.resume() }
+            for waiter in waiters { waiter.resume() }
             waiters = []
             tick(after: Self.interval)
         } catch {
             failures += 1
             listener.logger?.warning("the listener has no connection", metadata: ["error": "\(error)"])
             // New subscribers get the error; earlier ones wait for the next attempt.
-            for (_, waiter) in waiters { waiter.resume(throwing: error) }
+            for waiter in waiters { waiter.resume(throwing: error) }
             waiters = []
             connection?.end(PostgresListener.closed)
             connection = nil

@@ -8,7 +8,7 @@ public final class PostgresListener: Sendable {
     /// Work for the listener's task.
     enum Signal: Sendable {
         /// A new subscriber waits for the server's confirmation.
-        case listen(String, CheckedContinuation<Void, any Error>)
+        case listen(CheckedContinuation<Void, any Error>)
         /// A subscriber left.
         case change
         /// The connection has ended.
@@ -57,7 +57,7 @@ public final class PostgresListener: Sendable {
             let isClosed = state.withLock { state in
                 if state.isClosed { return true }
                 state.queues[ChannelName(channel), default: []].append(queue)
-                signals(&state).yield(.listen(channel, waiter))
+                signals(&state).yield(.listen(waiter))
                 return false
             }
             if isClosed { waiter.resume(throwing: Self.closed) }

@@ -113,7 +113,7 @@ package struct Bindings: Sendable {
             for value in values {
                 count += 1
                 hasNulls = hasNulls || value == nil
-                guard try Codec.appendElement(value, element, types, &bytes) == .binary else {
+                guard try Codec.appendElement(value, as: element, types: types, into: &bytes) == .binary else {
                     bytes.removeSubrange(start...)
                     let array = PostgresArray(elementType: element, elements: Array(values))
                     return try Codec.appendText(.array(array), &bytes)

@@ -19,38 +19,43 @@ extension ConnectionState {
     /// has passed.
     static let patience = Duration.seconds(5)
 
-    private static var unstopped: PostgresError {
-        PostgresError(.timeout, "The server did not stop a statement in time; the connection was closed")
-    }
+    // MARK: Stopping
 
     /// Stops a request that was cancelled, timed out, or has too large a result.
-    mutating func stop(_ id: Request.ID, reason stop: Request.Stop, _ effects: inout Effects) {
+    ///
+    /// - Returns: whether it is the first one, whose COPY has to be stopped if it runs.
+    mutating func stop(
+        _ id: Request.ID, reason stop: Request.Stop, at now: MonotonicTime, _ effects: inout Effects
+    ) -> Bool {
         if let index = held.firstIndex(where: { $0.request.id == id }) {
             let pending = held.remove(at: index)
             effects.completions.append(pending.completion(pending.request.stoppedUnsent(stop)))
-            return
+            return false
         }
         guard let index = inFlight.firstIndex(where: { $0.request.id == id }), inFlight[index].stop == nil
-        else { return }
+        else { return false }
         let pending = inFlight[index]
         pending.stop = stop
         pending.deadline = .never
         // Cancelled when its turn comes; it keeps its share of the connection until then. Behind a reset it waits for that, so
         // that a server which does not answer the reset is noticed.
         let isBehindReset = index == 1 && inFlight[0].isReset
-        if index > 0, !isBehindReset, pending.request.traits.mayLeave { return leave(pending, &effects) }
-        pending.leaveAt = .now + grace(for: pending.request, stop)
+        if index > 0, !isBehindReset, pending.request.traits.mayLeave {
+            leave(pending, &effects)
+            return false
+        }
+        pending.leaveAt = now + grace(for: pending.request, stop)
         effects.deadline = min(effects.deadline, pending.leaveAt)
-        guard index == 0, !pending.request.traits.isUndoing else { return }
+        guard index == 0, !pending.request.traits.isUndoing else { return false }
         effects.sendsCancel = cancellation == nil
-        stopCopy(&effects)
+        return true
     }
 
     /// The time for which the caller of a stopped request waits for the server's confirmation.
     private func grace(for request: Request, _ stop: Request.Stop) -> Duration {
         // No deadline has passed, and the server is in the middle of its answer.
         if case .tooLarge = stop { return Self.patience }
-        return request.traits.isUndoing ? .zero : context.configuration.cancellationGrace
+        return request.traits.isUndoing ? .zero : cancellationGrace
     }
 
     /// Resumes a stopped request's caller; the answer is still read.
@@ -63,49 +68,56 @@ extension ConnectionState {
                 request: pending.request, result: .failure(pending.request.stopped(stop, nil)), parties: .caller))
     }
 
-    /// Resumes the callers whose statements the server has not stopped in time, and gives the connection up: it is
-    /// closed at once, or later if other requests in flight await their answers.
-    private mutating func letGo(_ now: MonotonicTime, _ effects: inout Effects) {
+    // MARK: Giving up
+
+    /// The consequence of statements that the server has not stopped in time.
+    enum LetGo {
+        case nothing
+        /// Their callers went on, and the held requests go to another connection; this one is closed after the answers
+        /// that other requests await.
+        case givesUp
+        /// No other request awaits its answer: the connection is closed at once.
+        case ends(PostgresError)
+    }
+
+    /// Resumes the callers whose statements the server has not stopped in time, and gives the connection up.
+    mutating func letGo(at now: MonotonicTime, _ effects: inout Effects) -> LetGo {
         let leaving = inFlight.filter { $0.leaveAt <= now }
-        guard let handle, !leaving.isEmpty else { return }
+        if leaving.isEmpty { return .nothing }
         guard inFlight.contains(where: \.isAwaited), leaving.allSatisfy(\.request.traits.mayLeave) else {
-            if cancellation == nil { effects.cancelAtEnd = CancelKey(for: handle) }
-            return end(Self.unstopped, &effects)
+            return .ends(
+                PostgresError(.timeout, "The server did not stop a statement in time; the connection was closed"))
         }
         for pending in leaving { leave(pending, &effects) }
         isGivenUp = true
         effects.isRetired = true
-        // Moves the held requests to another connection.
-        sendHeld(&effects)
+        return .givesUp
     }
 
-    /// Begins to cancel the first request; returns the key that the sending thread needs.
-    mutating func beginCancel(_ now: MonotonicTime, _ effects: inout Effects) -> CancelKey? {
-        // The request may have been answered in the meantime.
-        guard let handle, let first = inFlight.first, cancellation?.isSending != true,
-            first.stop != nil || (first.request.copy != nil && first.error != nil)
-        else {
-            if cancellation?.isSending != true { resumeReading() }
-            return nil
-        }
-        let request = first.request
-        guard let key = CancelKey(for: handle) else {
-            resumeReading()
-            return nil
-        }
+    // MARK: Cancel requests
+
+    /// Whether the first request is to be cancelled; it may have been answered in the meantime.
+    var needsCancel: Bool {
+        guard let first = inFlight.first, cancellation?.isSending != true else { return false }
+        return first.stop != nil || (first.request.copy != nil && first.error != nil)
+    }
+
+    /// Notes that a cancel request for the first request goes out.
+    mutating func beginCancel(at now: MonotonicTime, _ effects: inout Effects) {
+        guard let target = inFlight.first?.request.id else { return }
         let giveUpAt =
-            cancellation.flatMap { $0.target == request.id ? $0.giveUpAt : nil }
-            ?? now + max(Self.patience, context.configuration.cancellationGrace)
-        cancellation = Cancellation(target: request.id, giveUpAt: giveUpAt)
+            cancellation.flatMap { $0.target == target ? $0.giveUpAt : nil }
+            ?? now + max(Self.patience, cancellationGrace)
+        cancellation = Cancellation(target: target, giveUpAt: giveUpAt)
         effects.deadline = min(effects.deadline, giveUpAt)
-        return key
     }
 
-    /// The server has taken the cancel request: statements sent from now on are safe from it.
-    mutating func cancelWasSent(_ now: MonotonicTime, _ effects: inout Effects) {
-        guard handle != nil, var current = cancellation else { return }
-        resumeReading()
-        for index in inFlight.indices { inFlight[index].mayBeHit = true }
+    /// Notes that the server has taken the cancel request: statements sent from now on are safe from it.
+    ///
+    /// - Returns: whether the connection is still open; the held requests are sent then.
+    mutating func endCancel(at now: MonotonicTime, _ effects: inout Effects) -> Bool {
+        guard endReason == nil, var current = cancellation else { return false }
+        for pending in inFlight { pending.mayBeHit = true }
         if inFlight.first?.request.id == current.target {
             current.isSending = false
             current.repeatAt = now + .milliseconds(250)
@@ -115,28 +127,31 @@ extension ConnectionState {
             cancellation = nil
             effects.sendsCancel = inFlight.first?.stop != nil
         }
-        sendHeld(&effects)
-        // The last answer may have come before: an idle session's time was not set then.
-        effects.deadline = min(effects.deadline, resetIsDue)
+        return true
     }
 
-    /// Stops requests past their deadline; returns the next deadline.
-    mutating func deadlinePassed(_ now: MonotonicTime, _ effects: inout Effects) -> MonotonicTime {
-        guard handle != nil else { return .never }
-        let late = (inFlight + held).filter { $0.deadline <= now }
-        for pending in late { stop(pending.request.id, reason: .timedOut, &effects) }
-        letGo(now, &effects)
-        guard handle != nil else { return .never }
-        if let cancellation {
-            if now >= cancellation.giveUpAt {
-                let reason = PostgresError(
-                    .connectionLost, "The server did not stop a statement in time; the connection was closed")
-                end(reason, &effects)
-                return .never
-            }
-            if !cancellation.isSending, now >= cancellation.repeatAt { effects.sendsCancel = true }
+    // MARK: Deadlines
+
+    /// The requests past their deadline.
+    func late(at now: MonotonicTime) -> [Request.ID] {
+        (inFlight + held).filter { $0.deadline <= now }.map(\.request.id)
+    }
+
+    /// Repeats a cancel request that had no effect.
+    ///
+    /// - Returns: the reason to close the connection, if the server had its time.
+    func overdueCancellation(at now: MonotonicTime, _ effects: inout Effects) -> PostgresError? {
+        guard let cancellation else { return nil }
+        if now >= cancellation.giveUpAt {
+            return PostgresError(
+                .connectionLost, "The server did not stop a statement in time; the connection was closed")
         }
-        resetIdleSession(now, &effects)
+        if !cancellation.isSending, now >= cancellation.repeatAt { effects.sendsCancel = true }
+        return nil
+    }
+
+    /// When something is due next.
+    func nextDeadline(after now: MonotonicTime) -> MonotonicTime {
         let own = cancellation.map { min($0.giveUpAt, $0.isSending ? .never : max($0.repeatAt, now)) } ?? resetIsDue
         return (inFlight + held).reduce(own) { min($0, $1.deadline, $1.leaveAt) }
     }

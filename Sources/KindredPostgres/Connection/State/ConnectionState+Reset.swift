@@ -21,7 +21,8 @@ extension ConnectionState {
     /// The longest time that a session with traces may stay idle: they may be locks for which other sessions wait.
     private static let pause = Duration.milliseconds(50)
 
-    static let statements = [
+    /// The statements that put a session back, before its own settings and COMMIT.
+    static let resetStatements = [
         // The isolation of the session's transactions may be among the changed settings.
         "BEGIN ISOLATION LEVEL READ COMMITTED NOT DEFERRABLE", "SET SESSION AUTHORIZATION DEFAULT",
         // Servers before 17.1, 16.5, 15.9 … set the role to none with it, and RESET ALL leaves it out: that of ALTER ROLE … SET
@@ -39,7 +40,7 @@ extension ConnectionState {
 
     /// The session's user is done: the next request is another task's.
     mutating func endUse(_ effects: inout Effects) {
-        guard handle != nil, traces.mayExist else { return }
+        guard endReason == nil, traces.mayExist else { return }
         traces.areOfOthers = true
         effects.deadline = min(effects.deadline, resetIsDue)
     }
@@ -47,45 +48,30 @@ extension ConnectionState {
     /// When an idle session is put back by itself.
     var resetIsDue: MonotonicTime { traces.areOfOthers && isQuiet ? heardAt + Self.pause : .never }
 
-    /// Puts an idle session back.
-    mutating func resetIdleSession(_ now: MonotonicTime, _ effects: inout Effects) {
-        guard let handle, resetIsDue <= now else { return }
-        sendReset(handle, &effects)
-        flush(&effects)
+    /// Begins to put the session back; nothing may be in flight.
+    ///
+    /// - Returns: whether all prepared statements are deallocated too.
+    mutating func beginReset() -> Bool {
+        defer { traces = Traces() }
+        if traces.includePrepared { cache.removeAll() }
+        return traces.includePrepared
     }
 
-    /// Writes the statements into the pipeline; ends the connection if that fails.
-    mutating func sendReset(_ handle: ConnectionHandle, _ effects: inout Effects) {
-        let includesPrepared = traces.includePrepared
-        traces = Traces()
-        if includesPrepared { cache.removeAll() }
+    /// Notes that the statements were sent.
+    mutating func noteReset(_ effects: inout Effects) {
         let reset = PendingRequest(Request(statements: []))
         reset.isReset = true
-        var isSent = true
-        func send(_ text: String, _ values: [String] = []) {
-            guard isSent else { return }
-            isSent = values.isEmpty ? handle.send(text, Bindings()) : handle.send(text, texts: values)
-        }
-        for text in Self.statements { send(text) }
-        for setting in startupSettings {
-            let question = Connector.Question.setting(setting.name, to: setting.value)
-            send(question.text, question.values)
-        }
-        if includesPrepared { send("DEALLOCATE ALL") }
-        send("COMMIT")
-        guard isSent, handle.sendSync() else { return end(handle.lost, &effects) }
         inFlight.append(reset)
         effects.hasReset = true
     }
 
-    /// Ends a connection whose session could not be put back.
+    /// The reason to end a connection whose session could not be put back.
     ///
     /// - Parameter error: the server's refusal.
-    mutating func resetFailed(_ error: PostgresError, isBegun: Bool, _ effects: inout Effects) {
-        let reason = PostgresError(
+    static func resetFailed(_ error: PostgresError, isBegun: Bool) -> PostgresError {
+        PostgresError(
             .connectionLost, "The session could not be put back for its next user; the connection was closed",
             // A cancellation of the statements behind is confirmed only where they were refused.
             sqlState: isBegun ? error.sqlState : nil, server: isBegun ? error.server : nil)
-        end(reason, isUntouched: isBegun, &effects)
     }
 }

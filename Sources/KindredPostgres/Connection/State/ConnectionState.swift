@@ -1,13 +1,10 @@
-import CLibPQ
 import DequeModule
 
-/// A libpq connection in pipeline mode and its requests in flight; guarded by the mutex of its `PooledConnection`.
+/// The requests of a connection: which are sent, held, stopped and repeated, and how each ends.
 ///
-/// Methods collect their effects outside of the mutex in an `Effects` value.
-struct ConnectionState: @unchecked Sendable {
-    // Unchecked: the handle and the cache's entries never leave the mutex around the only copy of this value; the
-    // handle comes out once, in `Effects.closed`, when nothing else uses it any more.
-
+/// A value without handle, lock or clock. The `ConnectionDriver` asks it, and does what it decides: what concerns the
+/// session at once, what is in `Effects` outside of the mutex.
+struct ConnectionState {
     /// The actions to take after the mutex is released.
     struct Effects {
         var completions = SmallArray<Completion>()
@@ -15,26 +12,20 @@ struct ConnectionState: @unchecked Sendable {
         var opened: (scope: any OpenedScope, count: Int)?
         /// Ask the server to cancel the first request.
         var sendsCancel = false
-        /// The connection has ended: free it, and report the reason.
-        var closed: (handle: ConnectionHandle, reason: PostgresError)?
+        /// The reason for which the connection has just ended.
+        var endReason: PostgresError?
         var deadline = MonotonicTime.never
-        /// Asks the server to stop its work for the connection that has ended.
-        var cancelAtEnd: CancelKey?
         /// Nothing new may be sent over the connection.
         var isRetired = false
         /// The statements that put the session back were sent.
         var hasReset = false
     }
 
-    /// nil once the connection has ended.
-    var handle: ConnectionHandle?
-    /// The reason why the connection has ended.
-    var endReason: PostgresError?
-    let socket: Int32
-    let context: ConnectionContext
-    let notices: NoticeSink
-    /// Settings made by statements when the session began.
-    let startupSettings: [(name: String, value: String)]
+    /// The reason why the connection has ended; nil while it is open.
+    private(set) var endReason: PostgresError?
+    let maximumBytesInFlight: Int
+    /// The time for which the caller of a stopped request waits for the server's confirmation.
+    let cancellationGrace: Duration
     var cache: StatementCache
     /// Requests sent, in the order of their answers.
     var inFlight: Deque<PendingRequest> = []
@@ -46,24 +37,15 @@ struct ConnectionState: @unchecked Sendable {
     /// Whether the connection closes after the remaining answers: some callers went on without the server's
     /// confirmation.
     var isGivenUp = false
-    var wantsWrite = false
-    var wantsRead = true
-    /// Watches for an answer during COPY FROM.
-    var copyAnswer: CopyAnswer?
-    var arriving = ArrivingResult()
-    var parameters: ReportedParameters
     /// When the server last sent something.
-    var heardAt = MonotonicTime.now
+    var heardAt: MonotonicTime
     var traces = Traces()
 
-    init(_ opened: Connector.Opened, context: ConnectionContext) {
-        handle = opened.handle
-        notices = opened.notices
-        startupSettings = opened.startupSettings
-        parameters = ReportedParameters(opened.handle)
-        socket = opened.handle.socket
-        self.context = context
-        cache = StatementCache(capacity: context.configuration.statementCacheCapacity)
+    init(_ configuration: PostgresConfiguration, at now: MonotonicTime) {
+        maximumBytesInFlight = configuration.maximumBytesInFlight
+        cancellationGrace = configuration.cancellationGrace
+        cache = StatementCache(capacity: configuration.statementCacheCapacity)
+        heardAt = now
     }
 
     /// The longest idle time of a connection before its input is checked ahead of a request.
@@ -71,14 +53,30 @@ struct ConnectionState: @unchecked Sendable {
 
     var isQuiet: Bool { inFlight.isEmpty && held.isEmpty && cancellation == nil }
 
-    /// Sends a request, or holds it while a cancel request is in flight.
-    mutating func submit(_ pending: PendingRequest, _ effects: inout Effects) {
-        guard self.handle != nil else {
+    /// Whether the connection is out of pipeline mode; nothing else can be sent then.
+    var isInScript: Bool { inFlight.first?.request.script != nil }
+
+    /// Whether the server may have ended the idle session: its input is read first.
+    ///
+    /// Not between statements in quick succession, where the check costs more than it saves.
+    func mayHaveEnded(at now: MonotonicTime) -> Bool { now > heardAt + Self.quietness }
+
+    /// Whether a request fits within the bytes allowed in flight.
+    func hasRoom(for request: Request) -> Bool { bytesInFlight + request.size <= maximumBytesInFlight }
+
+    // MARK: Beginning
+
+    /// Whether a request may be sent now; otherwise it is refused, or held, as while a cancel request is in flight.
+    mutating func admits(_ pending: PendingRequest, _ effects: inout Effects) -> Bool {
+        if let endReason {
             effects.completions.append(pending.completion(ConnectionGone(reason: endReason)))
-            return
+            return false
         }
         // Only shared connections are given up before they end; their requests go to another connection.
-        if isGivenUp { return effects.completions.append(pending.completion(ConnectionGone())) }
+        if isGivenUp {
+            effects.completions.append(pending.completion(ConnectionGone()))
+            return false
+        }
         let request = pending.request
         effects.deadline = min(effects.deadline, pending.deadline)
         if let first = inFlight.first, first.request.copy != nil, first.stop == nil {
@@ -87,73 +85,44 @@ struct ConnectionState: @unchecked Sendable {
                 .copyInProgress, "A COPY has the connection to itself; run other statements before or after it",
                 statement: request.text())
             effects.completions.append(pending.completion(error))
-            return
+            return false
         }
         if cancellation?.isSending == true || isInScript || !held.isEmpty
             || (!inFlight.isEmpty && (request.script != nil || traces.areOfOthers || !hasRoom(for: request)))
         {
             held.append(pending)
-            return
+            return false
         }
-        // The server may have ended the idle session: read its input first. Not between statements in quick succession,
-        // where the check costs more than it saves.
-        if inFlight.isEmpty, MonotonicTime.now > heardAt + Self.quietness { socketIsReady(&effects) }
-        if self.handle == nil {
-            submit(pending, &effects)
-        } else if request.continuesTransaction, inFlight.isEmpty, isInTransaction == false {
-            // Outside of its transaction the request would take effect alone.
-            effects.completions.append(
-                pending.completion(PostgresError.transactionBroken().of(statement: request.text())))
-        } else {
-            send(pending, &effects)
-        }
+        return true
     }
 
-    /// Whether the connection is out of pipeline mode; nothing else can be sent then.
-    var isInScript: Bool { inFlight.first?.request.script != nil }
-
-    /// Whether the server became read-only although a writable one is required.
+    /// Refuses a request whose transaction has ended: outside of it the request would take effect alone.
     ///
-    /// An unreported setting counts as a mismatch: reconnecting once is cheap.
-    func isMisfit(_ error: PostgresError) -> Bool {
-        guard error.sqlState == .readOnlyTransaction, let handle else { return false }
-        return switch context.configuration.targetSession {
-        case .any, .readOnly, .standby, .preferStandby: false
-        case .primary: handle.isOn("in_hot_standby") ?? true
-        case .readWrite: handle.isOn("in_hot_standby") ?? true || handle.isOn("default_transaction_read_only") ?? true
-        }
+    /// - Returns: whether it was refused.
+    func refuses(
+        _ pending: PendingRequest, isInTransaction: @autoclosure () -> Bool?, _ effects: inout Effects
+    ) -> Bool {
+        guard pending.request.continuesTransaction, inFlight.isEmpty, isInTransaction() == false else { return false }
+        let error = PostgresError.transactionBroken().of(statement: pending.request.text())
+        effects.completions.append(pending.completion(error))
+        return true
     }
 
-    /// Whether a transaction is open or failed; nil while a statement is in flight.
-    var isInTransaction: Bool? {
-        guard let handle else { return false }
-        switch handle.transactionStatus {
-        case PQTRANS_IDLE: return false
-        case PQTRANS_INTRANS, PQTRANS_INERROR: return true
-        default: return nil
-        }
+    /// Takes the held requests, to submit them again.
+    mutating func takeHeld() -> Deque<PendingRequest> {
+        defer { held = [] }
+        return held
     }
 
-    /// Whether a request fits within the bytes allowed in flight.
-    func hasRoom(for request: Request) -> Bool {
-        bytesInFlight + request.size <= context.configuration.maximumBytesInFlight
-    }
-
-    /// Sends the held requests, as far as possible now.
-    mutating func sendHeld(_ effects: inout Effects) {
-        let waiting = held
-        held = []
-        for pending in waiting { submit(pending, &effects) }
-    }
+    // MARK: End
 
     /// Ends the connection; every request still in flight or held fails.
     ///
     /// - Parameter isUntouched: whether the server has executed none of the requests in flight.
     mutating func end(_ reason: PostgresError, isUntouched: Bool = false, _ effects: inout Effects) {
-        guard let handle else { return }
-        self.handle = nil
+        guard endReason == nil else { return }
         endReason = reason
-        effects.closed = (handle, reason)
+        effects.endReason = reason
         // The server was idle: it has not begun any request in flight.
         let isUntouched = isUntouched || (inFlight.first?.error ?? reason).sqlState == .idleSessionTimeout
         for (position, pending) in inFlight.enumerated() {
@@ -171,34 +140,7 @@ struct ConnectionState: @unchecked Sendable {
         }
         for pending in held { effects.completions.append(pending.completion(ConnectionGone())) }
         inFlight = []
+        bytesInFlight = 0
         held = []
-    }
-}
-
-extension PostgresError {
-    /// The error of a transaction that a statement inside has ended.
-    static func transactionBroken(_ cause: PostgresError? = nil) -> PostgresError {
-        PostgresError(
-            .transactionBroken,
-            """
-            A statement inside the transaction has ended it, as COMMIT or ROLLBACK in a procedure may: what was written \
-            before may be stored or not; look at the rows
-            """,
-            underlying: cause.map { [$0.description] } ?? [])
-    }
-}
-
-/// The connection had ended before the request was sent; another connection can take it.
-struct ConnectionGone: Error {
-    /// The reason, if known.
-    var reason: PostgresError?
-
-    /// The error for a caller that cannot use another connection.
-    func lost(_ statement: String?) -> PostgresError {
-        if reason?.code == .closed { return PostgresError(.closed, "The client was closed", statement: statement) }
-        guard let reason, reason.code == .connectionLost, reason.server != nil else {
-            return PostgresError(.connectionLost, "The connection has ended", statement: statement)
-        }
-        return reason.of(statement: statement)
     }
 }

@@ -17,14 +17,14 @@ extension Codec {
         types: TypeRegistry? = nil,
         into bytes: inout [UInt8]
     ) throws -> PostgresFormat {
-        try encode(value, type, types, &bytes, depth: 0)
+        try encode(value, as: type, types: types, into: &bytes, depth: 0)
     }
 
     static func encode(
         _ value: PostgresValue,
-        _ type: PostgresDataType,
-        _ types: TypeRegistry?,
-        _ bytes: inout [UInt8],
+        as type: PostgresDataType,
+        types: TypeRegistry?,
+        into bytes: inout [UInt8],
         depth: Int
     ) throws -> PostgresFormat {
         switch type {
@@ -56,9 +56,9 @@ extension Codec {
         case .bytea:
             guard case .bytes(let value) = value else { throw mismatch(value, type) }
             bytes.append(contentsOf: value)
-        case .time, .timetz, .interval: try appendTime(value, type, &bytes)
+        case .time, .timetz, .interval: try appendTime(value, as: type, into: &bytes)
         case .char: bytes.append(try character(value))
-        default: return try encodeOther(value, type, types, &bytes, depth)
+        default: return try encodeOther(value, as: type, types: types, into: &bytes, depth: depth)
         }
         return .binary
     }
@@ -66,23 +66,24 @@ extension Codec {
     /// Appends arrays and types that are not built in.
     private static func encodeOther(
         _ value: PostgresValue,
-        _ type: PostgresDataType,
-        _ types: TypeRegistry?,
-        _ bytes: inout [UInt8],
-        _ depth: Int
+        as type: PostgresDataType,
+        types: TypeRegistry?,
+        into bytes: inout [UInt8],
+        depth: Int
     ) throws -> PostgresFormat {
         guard depth < TypeRegistry.maximumDepth else { throw mismatch(value, type) }
-        if type.isKnownScalar { return try encodeScalar(value, type, &bytes) }
-        return try encode(value, as: type.builtInKind ?? types?.kind(of: type), type, types, &bytes, depth)
+        if type.isKnownScalar { return try encodeScalar(value, as: type, into: &bytes) }
+        let kind = type.builtInKind ?? types?.kind(of: type)
+        return try encode(value, kind: kind, of: type, types: types, into: &bytes, depth: depth)
     }
 
     /// Appends a value within another one, its length first; returns its format.
     static func appendElement(
         _ value: PostgresValue?,
-        _ element: PostgresDataType,
-        _ types: TypeRegistry?,
-        _ bytes: inout [UInt8],
-        _ depth: Int = 0
+        as element: PostgresDataType,
+        types: TypeRegistry?,
+        into bytes: inout [UInt8],
+        depth: Int = 0
     ) throws -> PostgresFormat {
         guard let value else {
             bytes.appendBigEndian(-1 as Int32)
@@ -90,7 +91,7 @@ extension Codec {
         }
         let lengthAt = bytes.count
         bytes.appendBigEndian(0 as Int32)
-        let format = try encode(value, element, types, &bytes, depth: depth + 1)
+        let format = try encode(value, as: element, types: types, into: &bytes, depth: depth + 1)
         guard let length = Int32(exactly: bytes.count - lengthAt - 4) else {
             throw PostgresError(.invalidParameter, "A part of a value exceeds PostgreSQL's limit")
         }
@@ -101,8 +102,8 @@ extension Codec {
     /// Appends a structured value in binary form, or as text if a part has only a text form.
     static func binaryOrText(
         _ value: PostgresValue,
-        _ bytes: inout [UInt8],
-        _ write: (inout [UInt8]) throws -> PostgresFormat
+        into bytes: inout [UInt8],
+        write: (inout [UInt8]) throws -> PostgresFormat
     ) throws -> PostgresFormat {
         let start = bytes.count
         if try write(&bytes) == .binary { return .binary }
@@ -130,8 +131,8 @@ extension Codec {
 
     private static func appendTime(
         _ value: PostgresValue,
-        _ type: PostgresDataType,
-        _ bytes: inout [UInt8]
+        as type: PostgresDataType,
+        into bytes: inout [UInt8]
     ) throws {
         switch (type, try spelled(value, type)) {
         case (.time, .time(let time)): bytes.appendBigEndian(time.microseconds)

@@ -3,14 +3,14 @@ extension Codec {
     /// Appends a value as a type of the given kind; nil is an unknown type.
     static func encode(
         _ value: PostgresValue,
-        as kind: TypeRegistry.Kind?,
-        _ type: PostgresDataType,
-        _ types: TypeRegistry?,
-        _ bytes: inout [UInt8],
-        _ depth: Int
+        kind: TypeRegistry.Kind?,
+        of type: PostgresDataType,
+        types: TypeRegistry?,
+        into bytes: inout [UInt8],
+        depth: Int
     ) throws -> PostgresFormat {
         switch (kind, value) {
-        case (.domain(let base), _): return try encode(value, base, types, &bytes, depth: depth + 1)
+        case (.domain(let base), _): return try encode(value, as: base, types: types, into: &bytes, depth: depth + 1)
         case (.textLike, .string(let text)):
             try text.appendBytes(to: &bytes)
             return .binary
@@ -19,29 +19,34 @@ extension Codec {
             try text.appendBytes(to: &bytes)
             return .binary
         case (.array(let element), .array(let array)) where element.isKnown || types?.isKnown(element) == true:
-            return try binaryOrText(value, &bytes) { try append(array, element, types, &$0, depth) }
+            return try binaryOrText(value, into: &bytes) {
+                try append(array, of: element, types: types, into: &$0, depth: depth)
+            }
         case (.range(let bound), .range(let range)):
-            return try binaryOrText(value, &bytes) { try append(range, bound, types, &$0, depth) }
+            return try binaryOrText(value, into: &bytes) {
+                try append(range, of: bound, types: types, into: &$0, depth: depth)
+            }
         case (.multirange(let range), .multirange(let multirange)):
             guard case .range(let bound) = range.builtInKind ?? types?.kind(of: range) else {
                 return try appendText(value, &bytes)
             }
-            return try binaryOrText(value, &bytes) { bytes in
+            return try binaryOrText(value, into: &bytes) { bytes in
                 bytes.appendBigEndian(Int32(clamping: multirange.ranges.count))
                 for range in multirange.ranges {
-                    guard try append(range, bound, types, &bytes, depth, hasLength: true) == .binary else {
-                        return .text
-                    }
+                    let format = try append(
+                        range, of: bound, types: types, into: &bytes, depth: depth, hasLength: true)
+                    guard format == .binary else { return .text }
                 }
                 return .binary
             }
         case (.composite(let fields?), .composite(let composite)):
-            try check(composite, fields, type)
-            return try binaryOrText(value, &bytes) { bytes in
+            try check(composite, has: fields, of: type)
+            return try binaryOrText(value, into: &bytes) { bytes in
                 bytes.appendBigEndian(Int32(clamping: fields.count))
                 for (field, known) in zip(composite.fields, fields) {
                     bytes.appendBigEndian(known.type.rawValue)
-                    let format = try appendElement(field.value, known.type, types, &bytes, depth)
+                    let format = try appendElement(
+                        field.value, as: known.type, types: types, into: &bytes, depth: depth)
                     guard format == .binary else { return .text }
                 }
                 return .binary
@@ -65,7 +70,7 @@ extension Codec {
             (.hstore, .string(let text)), (.vector, .string(let text)):
             // The server parses texts that the library cannot.
             guard let read = parts(of: text, type, types) else { return try appendText(value, &bytes) }
-            return try encode(read, as: kind, type, types, &bytes, depth)
+            return try encode(read, kind: kind, of: type, types: types, into: &bytes, depth: depth)
         case (.array(let element), .string) where !element.isKnown && types?.isKnown(element) != true:
             return try appendText(value, &bytes)
         case (nil, .array), (nil, .range), (nil, .multirange), (nil, .composite), (nil, .hstore), (nil, .vector),
@@ -84,10 +89,10 @@ extension Codec {
 
     private static func append(
         _ array: PostgresArray,
-        _ element: PostgresDataType,
-        _ types: TypeRegistry?,
-        _ bytes: inout [UInt8],
-        _ depth: Int
+        of element: PostgresDataType,
+        types: TypeRegistry?,
+        into bytes: inout [UInt8],
+        depth: Int
     ) throws -> PostgresFormat {
         bytes.appendBigEndian(Int32(array.dimensions.count))
         bytes.appendBigEndian(Int32(array.elements.contains(nil) ? 1 : 0))
@@ -97,17 +102,18 @@ extension Codec {
             bytes.appendBigEndian(Int32(clamping: dimension.lowerBound))
         }
         for value in array.elements {
-            guard try appendElement(value, element, types, &bytes, depth) == .binary else { return .text }
+            let format = try appendElement(value, as: element, types: types, into: &bytes, depth: depth)
+            guard format == .binary else { return .text }
         }
         return .binary
     }
 
     private static func append(
         _ range: PostgresRange<PostgresValue>,
-        _ bound: PostgresDataType,
-        _ types: TypeRegistry?,
-        _ bytes: inout [UInt8],
-        _ depth: Int,
+        of bound: PostgresDataType,
+        types: TypeRegistry?,
+        into bytes: inout [UInt8],
+        depth: Int,
         hasLength: Bool = false
     ) throws -> PostgresFormat {
         let lengthAt = bytes.count
@@ -120,7 +126,8 @@ extension Codec {
         bytes.append(flags.rawValue)
         for value in [range.lower.bound, range.upper.bound] {
             guard let value else { continue }
-            guard try appendElement(value, bound, types, &bytes, depth) == .binary else { return .text }
+            let format = try appendElement(value, as: bound, types: types, into: &bytes, depth: depth)
+            guard format == .binary else { return .text }
         }
         if hasLength { bytes.replaceBigEndian(Int32(clamping: bytes.count - lengthAt - 4), at: lengthAt) }
         return .binary
@@ -128,7 +135,7 @@ extension Codec {
 
     /// Throws unless the value has exactly the type's fields.
     private static func check(
-        _ composite: PostgresComposite, _ fields: [TypeRegistry.Field], _ type: PostgresDataType
+        _ composite: PostgresComposite, has fields: [TypeRegistry.Field], of type: PostgresDataType
     ) throws {
         let fits =
             composite.fields.count == fields.count

@@ -19,7 +19,7 @@ extension Codec {
             let decodeElement = { (bytes: ByteView) in try context.decode(bytes, as: element) }
             return switch context.format {
             case .binary: .array(try BinaryDecoder(bytes, type).array(of: element, decodeElement))
-            case .text: .array(try ArrayTextReader.read(bytes, type, of: element, decodeElement))
+            case .text: .array(try ArrayTextReader.read(bytes, as: type, of: element, decode: decodeElement))
             }
         case .range(let bound):
             guard context.isKnown(bound) else { return nil }
@@ -27,7 +27,7 @@ extension Codec {
         case .multirange(let range):
             guard case .range(let bound) = context.kind(of: range), context.isKnown(bound) else { return nil }
             return .multirange(try multirange(bytes, of: bound, context))
-        case .composite(let fields): return try composite(bytes, fields, context).map(PostgresValue.composite)
+        case .composite(let fields): return try composite(bytes, fields: fields, context).map(PostgresValue.composite)
         case .hstore: return .hstore(try scalar(bytes, context))
         case .vector: return .vector(try scalar(bytes, context))
         case .custom(let codec):
@@ -138,7 +138,7 @@ extension Codec {
 
     /// Decodes a composite; nil if it is in text form and a field's type is unknown.
     private static func composite(
-        _ bytes: ByteView, _ known: [TypeRegistry.Field]?, _ context: DecodingContext
+        _ bytes: ByteView, fields known: [TypeRegistry.Field]?, _ context: DecodingContext
     ) throws -> PostgresComposite? {
         var fields: [PostgresComposite.Field] = []
         switch context.format {

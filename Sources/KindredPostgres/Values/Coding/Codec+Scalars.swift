@@ -3,7 +3,7 @@ extension Codec {
     ///
     /// A string that the library cannot parse goes to the server, whose grammar is richer.
     static func encodeScalar(
-        _ value: PostgresValue, _ type: PostgresDataType, _ bytes: inout [UInt8]
+        _ value: PostgresValue, as type: PostgresDataType, into bytes: inout [UInt8]
     ) throws -> PostgresFormat {
         switch (type, value) {
         case (.inet, .inet(let address)): address.appendBinary(to: &bytes)
@@ -33,7 +33,7 @@ extension Codec {
             return try appendText(value, &bytes)
         case (_, .string(let text)):
             if let read = TextDecoder.value(text, type), read != value, read.hasBinaryForm {
-                return try encodeScalar(read, type, &bytes)
+                return try encodeScalar(read, as: type, into: &bytes)
             }
             return try appendText(value, &bytes)
         default: throw mismatch(value, type)

@@ -14,9 +14,9 @@ struct ArrayTextReader {
     /// Reads the whole array, its elements by the given function.
     static func read(
         _ bytes: ByteView,
-        _ type: PostgresDataType,
+        as type: PostgresDataType,
         of element: PostgresDataType,
-        _ decode: (ByteView) throws -> PostgresValue
+        decode: (ByteView) throws -> PostgresValue
     ) throws -> PostgresArray {
         try withoutActuallyEscaping(decode) { decode in
             var reader = ArrayTextReader(bytes: bytes, delimiter: element == .box ? ";" : ",", decode: decode)

@@ -4,7 +4,7 @@
 /// bytes that it has read and not yet returned are counted. A statement with too large an answer is cancelled; reading
 /// pauses while the cancel request is in flight, so that at most the rest of the current row follows. If more follows,
 /// the connection is closed.
-extension ConnectionState {
+extension ConnectionDriver {
     /// The bytes that libpq has read and not yet returned.
     struct ArrivingResult {
         /// nil while each read completes something; counting costs system calls.
@@ -63,7 +63,7 @@ extension ConnectionState {
     mutating func endIfCut(_ effects: inout Effects) {
         guard arriving.isCut else { return }
         let limit = context.configuration.maximumResultSize
-        if let first = inFlight.first, first.stop == nil { first.stop = .tooLarge(limit: limit) }
+        if let first = state.inFlight.first, first.stop == nil { first.stop = .tooLarge(limit: limit) }
         end(Self.didNotStop(limit), &effects)
     }
 
@@ -97,17 +97,17 @@ extension ConnectionState {
     /// connection.
     mutating func limitArriving(completeBefore: Int, _ effects: inout Effects) {
         let hasCompleted = completeBefore != arriving.completeCount
-        arriving.mayBeUnfinished = !hasCompleted || !inFlight.isEmpty
+        arriving.mayBeUnfinished = !hasCompleted || !state.inFlight.isEmpty
         guard !hasCompleted else { return }
         arriving.count(notices, socket: socket)
         let limit = context.configuration.maximumResultSize
         guard arriving.bytes > limit else { return }
-        if let first = inFlight.first, first.stop == nil {
+        if let first = state.inFlight.first, first.stop == nil {
             stop(first.request.id, reason: .tooLarge(limit: limit), &effects)
-            guard effects.sendsCancel else { return }
+            guard effects.state.sendsCancel else { return }
             arriving.isPaused = true
             setReads(false)
-        } else if inFlight.isEmpty || arriving.bytes - limit > Self.rest {
+        } else if state.inFlight.isEmpty || arriving.bytes - limit > Self.rest {
             end(Self.didNotStop(limit), &effects)
         }
     }
@@ -123,7 +123,7 @@ extension ConnectionState {
     func sizeViolation(of result: ResultHandle) -> PostgresError? {
         let limit = context.configuration.maximumResultSize
         guard result.memorySize > limit else { return nil }
-        let mayTakeEffect = inFlight.first?.request.mayTakeEffect ?? true
+        let mayTakeEffect = state.inFlight.first?.request.mayTakeEffect ?? true
         return Request.tooLarge(limit: limit, isExecuted: true).of(statement: nil, mayHaveTakenEffect: mayTakeEffect)
     }
 }

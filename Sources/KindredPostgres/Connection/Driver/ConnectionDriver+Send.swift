@@ -1,0 +1,133 @@
+extension ConnectionDriver {
+    /// Writes a request with its Sync into the pipeline.
+    mutating func send(_ pending: PendingRequest, _ effects: inout Effects) {
+        guard let handle else { return submit(pending, &effects) }
+        let request = pending.request
+        if state.traces.areOfOthers {
+            sendReset(handle, &effects)
+            guard self.handle != nil else { return submit(pending, &effects) }
+            if state.holdsScript(pending) { return flush(&effects) }
+        }
+        if let script = request.script { return send(script: script, of: pending, &effects) }
+        if request.traits.isAutocommit { deallocate(state.takeEvicted(before: request), over: handle, &effects) }
+        for (position, statement) in request.statements.enumerated() {
+            guard append(statement, at: position, to: pending, handle) else {
+                guard handle.isAlive else { break }
+                // The Sync still goes out, so that answers and requests stay aligned.
+                pending.fail(
+                    PostgresError(
+                        .invalidParameter, "libpq could not send the statement",
+                        underlying: LibPQ.lines(of: handle.message)),
+                    at: position)
+                break
+            }
+        }
+        let isSent = handle.sendSync()
+        state.noteSent(pending, &effects.state)
+        if isSent && handle.isAlive {
+            flush(&effects)
+        } else {
+            receive(&effects)
+            end(handle.lost, &effects)
+        }
+    }
+
+    /// Deallocates evicted statements.
+    private mutating func deallocate(_ names: [String], over handle: ConnectionHandle, _ effects: inout Effects) {
+        if names.isEmpty { return }
+        let cleaning = PendingRequest(Request(id: 0, statements: []))
+        for name in names {
+            guard handle.send("DEALLOCATE \(name)", Bindings()) else { break }
+            cleaning.steps.append(.discard)
+        }
+        guard handle.sendSync() else { return }
+        state.noteSent(cleaning, &effects.state)
+    }
+
+    /// Sends a script in the simple protocol; the connection leaves pipeline mode until the answer.
+    private mutating func send(script: String, of pending: PendingRequest, _ effects: inout Effects) {
+        guard let handle else { return }
+        let request = pending.request
+        state.noteScript(pending)
+        copyAnswer = request.copy?.direction == .input ? CopyAnswer(handle, notices) : nil
+        let text = (request.statements.map(\.text.text) + [script]).joined(separator: "; ")
+        if handle.exitPipelineMode(), handle.send(script: text) {
+            flush(&effects)
+        } else {
+            end(handle.lost, &effects)
+        }
+    }
+
+    /// Writes a statement, preceded by its preparation if it is not prepared.
+    private mutating func append(
+        _ statement: Statement, at position: Int, to pending: PendingRequest, _ handle: ConnectionHandle
+    ) -> Bool {
+        let format: Int32 = statement.resultFormat == .binary ? 1 : 0
+        let sending = state.sending(statement, at: position, of: pending)
+        guard let entry = sending.entry else {
+            pending.steps.append(.execute(nil, position: position))
+            return handle.send(statement.text.text, statement.bindings, resultFormat: format)
+        }
+        if sending.prepares {
+            guard handle.prepare(statement.text.text, statement.bindings, as: entry.name) else {
+                state.cache.remove(entry, wasRefused: true)
+                return false
+            }
+            pending.steps.append(.prepare(entry))
+        }
+        let isSent =
+            sending.isDescription
+            ? handle.describe(entry.name)
+            : handle.execute(entry.cName, statement.bindings, resultFormat: format)
+        guard isSent else { return false }
+        pending.steps.append(sending.isDescription ? .describe(entry) : .execute(entry, position: position))
+        return true
+    }
+
+    // MARK: Reset
+
+    /// Puts an idle session back.
+    mutating func resetIdleSession(_ now: MonotonicTime, _ effects: inout Effects) {
+        guard let handle, state.resetIsDue <= now else { return }
+        sendReset(handle, &effects)
+        flush(&effects)
+    }
+
+    /// Writes the statements that put the session back into the pipeline; ends the connection if that fails.
+    private mutating func sendReset(_ handle: ConnectionHandle, _ effects: inout Effects) {
+        let includesPrepared = state.beginReset()
+        var isSent = true
+        func send(_ text: String, _ values: [String] = []) {
+            guard isSent else { return }
+            isSent = values.isEmpty ? handle.send(text, Bindings()) : handle.send(text, texts: values)
+        }
+        for text in ConnectionState.resetStatements { send(text) }
+        for setting in startupSettings {
+            let question = Connector.Question.setting(setting.name, to: setting.value)
+            send(question.text, question.values)
+        }
+        if includesPrepared { send("DEALLOCATE ALL") }
+        send("COMMIT")
+        guard isSent, handle.sendSync() else { return end(handle.lost, &effects) }
+        state.noteReset(&effects.state)
+    }
+
+    // MARK: Output
+
+    /// Writes pending output, as far as the socket takes it.
+    mutating func flush(_ effects: inout Effects) {
+        guard let handle else { return }
+        let flushed = handle.flush()
+        let wants = flushed == .partly
+        if wants != wantsWrite {
+            wantsWrite = wants
+            watchSocket()
+            if !wants, state.inFlight.first?.copyPhase == .input {
+                state.noteServersAnswer()
+                state.inFlight.first?.request.copy?.change { $0.isFlushed = true }
+            }
+        }
+        // The server may have sent the reason before it closed; reading finds it.
+        if flushed == .failed { socketIsReady(&effects) }
+    }
+}
