@@ -13,29 +13,29 @@ struct OfflineContext {
         let client = try PostgresClient(try PostgresConfiguration(uri: "postgres://localhost:1/none"), nil)
         let runtime = try SchemaRuntime(ConditionFixture.schema, classes: TypedClasses()).checked()
         context = Database(client: client, runtime: runtime, overrides: [], logger: nil).makeContext()
-        entity = try context.runtime.entity(named: "title")
+        entity = try context.core.runtime.entity(named: "title")
     }
 
     func row(_ id: Int, _ name: String) throws -> Row {
         var cells = RowCells()
         try cells.set(.integer(Int64(id)), at: 0, of: entity, nil)
         try cells.set(.string(name), at: 1, of: entity, nil)
-        return cells.row(entity.emptyRow(context.types).columns)
+        return cells.row(entity.emptyRow(context.core.types).columns)
     }
 
     /// The object of a row that was read.
     func object(_ id: Int, _ name: String) throws -> DatabaseObject {
-        let object = context.make(entity, try row(id, name), nil, 0)
-        _ = context.withMap { $0.insert(object, entity, .integer(Int64(id))) }
+        let object = context.core.make(entity, try row(id, name), nil, 0)
+        _ = context.core.withMap { $0.insert(object, entity, .integer(Int64(id))) }
         return object
     }
 
-    func journal() -> TransactionJournal { TransactionJournal(context.database, ContextTurns()) { true } }
+    func journal() -> TransactionJournal { TransactionJournal(context.core.database, ContextTurns()) { true } }
 
     /// Gives an object the row that a statement of the task's transaction has written.
     func write(_ name: String, to object: DatabaseObject, in journal: TransactionJournal?) async throws {
         let row = try row(1, name)
-        try await TransactionJournal.with(journal) { try context.apply(row, to: object) }
+        try await TransactionJournal.with(journal) { try context.core.apply(row, to: object) }
     }
 }
 

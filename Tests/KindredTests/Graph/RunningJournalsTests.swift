@@ -52,7 +52,7 @@ import Testing
     @Test func aRowThatAnotherTaskReadsIsWhatARollbackLeadsTo() async throws {
         let journal = offline.journal()
         try await offline.write("inside", to: object, in: journal)
-        try offline.context.apply(try offline.row(1, "committed"), to: object, askedAt: offline.context.now)
+        try offline.context.core.apply(try offline.row(1, "committed"), to: object, askedAt: offline.context.core.now)
         #expect(try object.storedName == "inside")
         _ = try journal.undo()
         #expect(try object.storedName == "committed")
@@ -61,7 +61,7 @@ import Testing
     @Test func aRowThatAnotherTaskReadsIsShownWhereTheTransactionWroteNone() async throws {
         let journal = offline.journal()
         journal.record(object)
-        try offline.context.apply(try offline.row(1, "committed"), to: object, askedAt: offline.context.now)
+        try offline.context.core.apply(try offline.row(1, "committed"), to: object, askedAt: offline.context.core.now)
         #expect(try object.storedName == "committed")
         _ = try journal.undo()
         #expect(try object.storedName == "committed")

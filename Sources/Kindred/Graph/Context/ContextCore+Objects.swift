@@ -106,7 +106,7 @@ extension ContextCore {
     }
 
     func make(_ seed: ObjectSeed) -> DatabaseObject {
-        if let layout = seed.runtime.layout { return layout.type.init(seed) }
+        if let layout = seed.runtime.layout { return layout.objectClass.objectType.init(seed) }
         return DatabaseObject(seed)
     }
 

@@ -9,6 +9,8 @@ import Synchronization
 package final class ContextCore: Sendable {
     let database: Database
     let runtime: SchemaRuntime
+    /// The look-ups by key of each entity, shared with other contexts.
+    let lookups: [KeyLookups?]
     let faulting: FaultingMode
     let map: RankedMutex<IdentityMap>
     /// The objects in memory.
@@ -46,10 +48,11 @@ package final class ContextCore: Sendable {
     private let releasedRows = RankedMutex<[ReleasedRow]>([], .releasedRows)
     private let hasReleasedRows = Atomic(false)
 
-    init(database: Database, runtime: SchemaRuntime, faulting: FaultingMode) {
+    init(database: Database, model: SharedModel, faulting: FaultingMode) {
         self.database = database
         self.faulting = faulting
-        self.runtime = runtime
+        runtime = model.runtime
+        lookups = model.lookups
         references = ObjectReferences()
         map = RankedMutex(IdentityMap(references), .identityMap)
     }

@@ -31,7 +31,7 @@ extension DatabaseContext {
     /// `SELECT … WHERE key`: the object, refreshed if it is known.
     func fetch(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> DatabaseObject? {
         let askedAt = core.now
-        if let lookups = entity.lookups,
+        if let lookups = core.lookups[entity.index],
             let place = lookups.enter(for: key, of: entity, client, isBound: client.isBound)
         {
             let found = try await client.observingShared(try entity.selectByKeys()) {
@@ -51,7 +51,7 @@ extension DatabaseContext {
 
     /// Sends a look-up of its own; the entity counts it if its look-ups can share statements.
     private func selectAlone(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> QueryResult {
-        defer { entity.lookups?.leave(client) }
+        defer { core.lookups[entity.index]?.leave(client) }
         let text = try entity.selectByKey()
         var bindings = Bindings()
         try entity.append(key, to: &bindings)
