@@ -49,9 +49,9 @@ extension ContextCore {
             let displaced = note { map, time in
                 map.remove(object, entity, oldKey)
                 if map.object(entity, oldKey) == nil {
-                    map.noteDeleted(entity, oldKey, at: time, in: scope)
+                    map.notes.noteDeleted(entity, oldKey, at: time, in: scope)
                 }
-                map.noteStored(entity, newKey, in: scope)
+                map.notes.noteStored(entity, newKey, in: scope)
                 return map.insert(object, entity, newKey)
             }
             // With a key that is checked later, two rows may have it meanwhile: a rollback puts the other object back.
@@ -95,7 +95,7 @@ extension ContextCore {
             note { map, time in
                 map.remove(object, entity, key)
                 // An undone row was in no answer that is still valid; another row may have its key.
-                if !isUndone { map.noteDeleted(entity, key, at: time, in: scope) }
+                if !isUndone { map.notes.noteDeleted(entity, key, at: time, in: scope) }
             }
         }
         // Notes on an undone row count no longer, and another row may have its key.
@@ -179,7 +179,7 @@ extension ContextCore {
         guard !unheld.isEmpty else { return }
         let scope = writing?.scope
         note { map, time in
-            for key in unheld { map.noteDeleted(entity, key, at: time, in: scope) }
+            for key in unheld { map.notes.noteDeleted(entity, key, at: time, in: scope) }
         }
         noteLostRows(of: entity)
     }
@@ -187,6 +187,6 @@ extension ContextCore {
     /// Marks loaded relationships as stale where their rows have no objects: some of these rows may have changed or
     /// gone.
     func forgetUnheldRows(of entity: EntityRuntime) {
-        noteLostRows(of: entity, areInDoubt: true)
+        noteLostRows(of: entity, areStale: true)
     }
 }

@@ -74,12 +74,12 @@ package final class ContextCore: Sendable {
                     defer { objects = [] }
                     return objects
                 }
-                for object in left { map.keepReleasedRow(object) }
+                for object in left { map.notes.keepReleasedRow(object) }
             }
             // Evicts before `body` runs, so that `body` never sees notes that are about to go.
-            if let entity = map.overfullEntity {
+            if let entity = map.notes.overfullEntity {
                 let time = clock.tick()
-                map.forgetNotes(of: entity, at: time)
+                map.notes.forgetNotes(of: entity, at: time)
                 notedAt.store(time, ordering: .releasing)
             }
             return try body(&map)
