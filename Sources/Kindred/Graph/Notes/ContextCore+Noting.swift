@@ -60,23 +60,6 @@ extension ContextCore {
         }
     }
 
-    /// Notes a changed row at one more owner, besides the owners that it refers to.
-    func noteRow(_ row: Row, _ key: ObjectKey, atOwner owner: DatabaseObject, _ relationship: RelationshipRuntime) {
-        let entry = RelationshipLog.Entry(member: key, row: row, scope: writing?.scope)
-        note(entry, in: relationship, of: ownKeys(relationship, owner))
-    }
-
-    /// Keeps and notes the newer row of a member without an object.
-    func keepNewerRow(_ row: Row, _ entity: EntityRuntime, _ key: ObjectKey) {
-        let before = note { map, time in
-            let before = map.notes.newerRow(entity, key)
-            map.notes.setNewerRow(NewerRow(row: row, changedAt: time), entity, key)
-            return before
-        }
-        writing?.recordNewerRow(before, entity, key, in: self)
-        noteRow(row, of: entity, key)
-    }
-
     /// Notes an entry at the owners at the other end of a foreign key.
     private func note(
         _ entry: RelationshipLog.Entry, through relationship: RelationshipRuntime, of owners: Set<ObjectKey>
@@ -88,7 +71,7 @@ extension ContextCore {
         note(entry, in: relationship.inverse, of: owners)
     }
 
-    private func note(
+    func note(
         _ entry: RelationshipLog.Entry, in relationship: RelationshipRuntime, of owners: some Collection<ObjectKey>
     ) {
         guard knows(relationship.source) else { return }
