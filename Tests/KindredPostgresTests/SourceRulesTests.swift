@@ -117,8 +117,8 @@ import Testing
             "Kindred/Conditions/Parsing/FormatLexer.swift",
             // Weak references without the memory of the language's own.
             "Kindred/Graph/Map/ObjectTable.swift",
-            // Arrays of objects whose class was checked; key paths, which are not Sendable.
-            "Kindred/Model/Classes/TypedClasses.swift", "Kindred/Model/Classes/TypedObject.swift",
+            // Classes, and arrays of objects, whose type was checked; key paths, which are not Sendable.
+            "Kindred/Graph/Objects/TypedObject.swift", "Kindred/Model/Classes/EntityMapping.swift",
             // Set once, before the schema that holds the entity is shared.
             "Kindred/Model/Entities/EntityRuntime.swift",
             // Foundation and C: an error, a flag and a buffer as pointers.

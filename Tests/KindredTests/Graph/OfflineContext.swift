@@ -30,7 +30,7 @@ struct OfflineContext {
         return object
     }
 
-    func journal() -> TransactionJournal { TransactionJournal(context.database, ContextTurns()) { true } }
+    func journal() -> TransactionJournal { TransactionJournal(context.core.database, ContextTurns()) { true } }
 
     /// Gives an object the row that a statement of the task's transaction has written.
     func write(_ name: String, to object: DatabaseObject, in journal: TransactionJournal?) async throws {

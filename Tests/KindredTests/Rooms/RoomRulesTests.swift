@@ -14,17 +14,8 @@ import Testing
 
     static let exceptions: [Exception] = [
         Exception(
-            name: "DatabaseObject", place: "Model/Classes/",
-            reason: "the class of an entity's objects is part of the model that the program gives"),
-        Exception(
-            name: "DatabaseObject", place: "Model/Errors/",
-            reason: "an error names the objects that it is about"),
-        Exception(
-            name: "KeyLookups", place: "Model/Entities/EntityRuntime.swift",
-            reason: "look-ups by key of all contexts share statements, and the entity is what they have in common"),
-        Exception(
             name: "PostgresClient", place: "Graph/Context/Database.swift",
-            reason: "the database that the program holds has the pool; the graph hands it on"),
+            reason: "the database that the program holds has the pool; the graph hands it on")
     ]
 
     private static let target = RoomedTarget(

@@ -47,7 +47,7 @@ extension Database {
             let schema = try await client.called(at: fileID, line) {
                 try await SchemaReader.read(from: client, overrides: overrides)
             }
-            let runtime = try SchemaRuntime(schema, classes: TypedClasses(classes)).checked()
+            let runtime = try SchemaRuntime(schema, classes: TypedClasses(classes.map { EntityClass($0) })).checked()
             return Database(client: client, runtime: runtime, overrides: overrides, logger: logger)
         } catch {
             await client.close()
@@ -74,7 +74,7 @@ extension Database {
     /// - Parameter faulting: the effect of the first access to a relationship; by default it loads the relationship for
     ///   all objects fetched together.
     public func makeContext(faulting: FaultingMode = .batch) -> DatabaseContext {
-        ContextCore(database: self, runtime: runtime.withLock { $0 }, faulting: faulting).context
+        ContextCore(database: self, model: model.withLock { $0 }, faulting: faulting).context
     }
 
     /// Makes a context for the duration of `body`, and discards unsaved changes at the end, also if `body` throws.

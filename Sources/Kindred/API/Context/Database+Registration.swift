@@ -6,7 +6,7 @@ extension Database {
     ///
     /// Throws `KindredError` `.unknownEntity` with the nearest names. Sends nothing.
     public func addHooks(_ hooks: ObjectHooks, to entityName: String) throws {
-        registeredHooks.add(hooks, for: try runtime.withLock { $0 }.entity(named: entityName).name)
+        registeredHooks.add(hooks, for: try runtime.entity(named: entityName).name)
     }
 
     /// Registers typed classes; contexts made from now on create their entities' objects as these.
@@ -18,7 +18,7 @@ extension Database {
     public func register(_ classes: [any TypedObject.Type]) throws {
         try replaceRuntime { runtime in
             var known = runtime.registered
-            for type in classes { known.insert(type) }
+            for type in classes { known.insert(EntityClass(type)) }
             return SchemaRuntime(runtime.schema, classes: known)
         }
     }
@@ -27,6 +27,6 @@ extension Database {
     ///
     /// Sends nothing. Throws as ``register(_:)`` does.
     public func validate(_ classes: any TypedObject.Type...) throws {
-        _ = try SchemaRuntime(schema, classes: TypedClasses(classes)).checked()
+        _ = try SchemaRuntime(schema, classes: TypedClasses(classes.map { EntityClass($0) })).checked()
     }
 }

@@ -76,7 +76,7 @@ extension DatabaseContext {
     }
 
     func entity(of type: any TypedObject.Type) throws -> EntityRuntime {
-        let name = core.runtime.classes.entity(of: type)
+        let name = core.runtime.classes.entity(of: type.mapping)
         guard let entity = core.runtime[name] else {
             throw KindredError(
                 .unknownEntity,
@@ -84,7 +84,7 @@ extension DatabaseContext {
                 entity: name.description
             )
         }
-        guard let known = core.runtime.classes[name], known == type else { throw entity.unregistered(type) }
+        guard let known = core.runtime.classes[name], known.type == type else { throw entity.unregistered(type) }
         return entity
     }
 }

@@ -5,6 +5,37 @@ import Synchronization
 // Applies the server's answers to memory. Every change of a row passes through `apply`, which notes it for the sets at
 // the other ends of its foreign keys.
 extension ContextCore {
+    /// A relationship of an owner.
+    struct OwnerEnd {
+        let owner: DatabaseObject
+        let relationship: RelationshipRuntime
+    }
+
+    /// Takes a row that a statement of this context has written, and that may have no object.
+    ///
+    /// It goes to the object, or else is kept, newer than in loaded relationships; the owners that it refers to or has
+    /// left are noted.
+    ///
+    /// - Parameters:
+    ///   - known: the row's object, where its key has changed.
+    ///   - end: the owner that the statement was about, which the row has joined or left.
+    func accept(
+        _ row: Row, of entity: EntityRuntime, object known: DatabaseObject? = nil, at end: OwnerEnd? = nil
+    ) throws {
+        guard let key = try ObjectKey(row, entity.key) else { return }
+        if let object = known ?? liveObject(entity, key) { return try apply(row, to: object) }
+        let before = note { map, time in
+            let before = map.notes.newerRow(entity, key)
+            map.notes.setNewerRow(NewerRow(row: row, changedAt: time), entity, key)
+            return before
+        }
+        writing?.recordNewerRow(before, entity, key, in: self)
+        noteRow(row, of: entity, key)
+        guard let end else { return }
+        let entry = RelationshipLog.Entry(member: key, row: row, scope: writing?.scope)
+        note(entry, in: end.relationship, of: ownKeys(end.relationship, end.owner))
+    }
+
     /// Gives an object its new row.
     ///
     /// - Parameters:
@@ -49,9 +80,9 @@ extension ContextCore {
             let displaced = note { map, time in
                 map.remove(object, entity, oldKey)
                 if map.object(entity, oldKey) == nil {
-                    map.noteDeleted(entity, oldKey, at: time, in: scope)
+                    map.notes.noteDeleted(entity, oldKey, at: time, in: scope)
                 }
-                map.noteStored(entity, newKey, in: scope)
+                map.notes.noteStored(entity, newKey, in: scope)
                 return map.insert(object, entity, newKey)
             }
             // With a key that is checked later, two rows may have it meanwhile: a rollback puts the other object back.
@@ -95,7 +126,7 @@ extension ContextCore {
             note { map, time in
                 map.remove(object, entity, key)
                 // An undone row was in no answer that is still valid; another row may have its key.
-                if !isUndone { map.noteDeleted(entity, key, at: time, in: scope) }
+                if !isUndone { map.notes.noteDeleted(entity, key, at: time, in: scope) }
             }
         }
         // Notes on an undone row count no longer, and another row may have its key.
@@ -179,7 +210,7 @@ extension ContextCore {
         guard !unheld.isEmpty else { return }
         let scope = writing?.scope
         note { map, time in
-            for key in unheld { map.noteDeleted(entity, key, at: time, in: scope) }
+            for key in unheld { map.notes.noteDeleted(entity, key, at: time, in: scope) }
         }
         noteLostRows(of: entity)
     }
@@ -187,6 +218,6 @@ extension ContextCore {
     /// Marks loaded relationships as stale where their rows have no objects: some of these rows may have changed or
     /// gone.
     func forgetUnheldRows(of entity: EntityRuntime) {
-        noteLostRows(of: entity, areInDoubt: true)
+        noteLostRows(of: entity, areStale: true)
     }
 }

@@ -12,9 +12,9 @@ extension ContextCore {
         var made = MadeObjects(mayBeUndone: writing != nil)
         let (isAwaking, group) = (mayAwake(entity), members.group)
         let isCurrent = withMap { map in
-            guard isFresh || !map.hasForgotten(entity, since: members.seenAt ?? members.askedAt)
+            guard isFresh || map.notes.staleSince(rowsOf: entity) <= members.seenAt ?? members.askedAt
             else { return false }
-            let hasNotes = map.hasNotes(entity)
+            let hasNotes = map.notes.hasNotes(entity)
             members.forEach { member in
                 let (object, isNew) = self.object(member, entity, group, &map)
                 if isNew, isAwaking || hasNotes || made.mayBeUndone {
@@ -35,9 +35,9 @@ extension ContextCore {
         var made = MadeObjects(mayBeUndone: writing != nil)
         let isAwaking = mayAwake(entity)
         let object = withMap { map -> DatabaseObject? in
-            guard !map.hasForgotten(entity, since: askedAt) else { return nil }
+            guard map.notes.staleSince(rowsOf: entity) <= askedAt else { return nil }
             let (object, isNew) = self.object(member, entity, group, &map)
-            if isNew, isAwaking || made.mayBeUndone || map.hasNotes(entity) {
+            if isNew, isAwaking || made.mayBeUndone || map.notes.hasNotes(entity) {
                 made.add(object, member.key, &map, isAwaking)
             }
             return object
@@ -81,10 +81,10 @@ private struct MadeObjects {
         if isAwaking { awaking.append(object) }
         if mayBeUndone { undoable.append(object) }
         let entity = object.runtime
-        guard map.hasNotes(entity) else { return }
-        if let newer = map.newerRow(entity, key) {
+        guard map.notes.hasNotes(entity) else { return }
+        if let newer = map.notes.newerRow(entity, key) {
             object.withState { $0.show(newer) }
         }
-        if map.isDeleting(entity, key) { object.markDeleting() }
+        if map.notes.isDeleting(entity, key) { object.markDeleting() }
     }
 }

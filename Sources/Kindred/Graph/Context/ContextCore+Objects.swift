@@ -21,7 +21,7 @@ extension ContextCore {
             switch keys {
             case .integers(let integers):
                 let (objects, known) = try map.objects(entity, integers, orMake: make)
-                if map.hasNotes(entity) {
+                if map.notes.hasNotes(entity) {
                     let old = Set(known)
                     for position in objects.indices where !old.contains(position) {
                         tellNotes(to: objects[position], .integer(integers[position]), askedAt: counted, &map)
@@ -101,12 +101,12 @@ extension ContextCore {
     private func tellNotes(to object: DatabaseObject, _ key: ObjectKey, askedAt: ContextTime, _ map: inout IdentityMap)
     {
         let writing = writing
-        guard let replaced = map.tellNotes(to: object, key, askedAt: askedAt, in: writing?.scope) else { return }
+        guard let replaced = map.notes.tellNotes(to: object, key, askedAt: askedAt, in: writing?.scope) else { return }
         writing?.recordNewerRow(replaced, object.runtime, key, in: self)
     }
 
     func make(_ seed: ObjectSeed) -> DatabaseObject {
-        if let layout = seed.runtime.layout { return layout.type.init(seed) }
+        if let layout = seed.runtime.layout { return layout.objectClass.objectType.init(seed) }
         return DatabaseObject(seed)
     }
 

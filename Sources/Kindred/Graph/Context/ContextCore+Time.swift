@@ -39,9 +39,10 @@ extension ContextCore {
         }
     }
 
-    /// Notes that rows of an entity are gone, or may be (`areInDoubt`), without knowing which.
-    func noteLostRows(of entity: EntityRuntime, areInDoubt: Bool = false) {
-        let (before, time) = note { map, time in (map.noteLostRows(entity, at: time, areInDoubt: areInDoubt), time) }
+    /// Notes that rows of an entity are gone, or may have changed too (`areStale`), without knowing
+    /// which.
+    func noteLostRows(of entity: EntityRuntime, areStale: Bool = false) {
+        let (before, time) = note { map, time in (map.notes.noteLostRows(entity, at: time, areStale: areStale), time) }
         writing?.recordLostRows(before, entity, at: time, in: self)
         noteWrittenThrough(entity)
     }
@@ -79,7 +80,7 @@ extension ContextCore {
     /// Evicts all notes: everything read before is stale.
     func forgetAllNotes() {
         for entity in runtime.entities where withMap({ $0.knows(entity) }) {
-            note { map, time in map.forgetNotes(of: entity, at: time) }
+            note { map, time in map.notes.forgetNotes(of: entity, at: time) }
         }
     }
 

@@ -9,6 +9,8 @@ import Synchronization
 package final class ContextCore: Sendable {
     let database: Database
     let runtime: SchemaRuntime
+    /// The look-ups by key of each entity, shared with other contexts.
+    let lookups: [KeyLookups?]
     let faulting: FaultingMode
     let map: RankedMutex<IdentityMap>
     /// The objects in memory.
@@ -46,10 +48,11 @@ package final class ContextCore: Sendable {
     private let releasedRows = RankedMutex<[ReleasedRow]>([], .releasedRows)
     private let hasReleasedRows = Atomic(false)
 
-    init(database: Database, runtime: SchemaRuntime, faulting: FaultingMode) {
+    init(database: Database, model: SharedModel, faulting: FaultingMode) {
         self.database = database
         self.faulting = faulting
-        self.runtime = runtime
+        runtime = model.runtime
+        lookups = model.lookups
         references = ObjectReferences()
         map = RankedMutex(IdentityMap(references), .identityMap)
     }
@@ -71,12 +74,12 @@ package final class ContextCore: Sendable {
                     defer { objects = [] }
                     return objects
                 }
-                for object in left { map.keepReleasedRow(object) }
+                for object in left { map.notes.keepReleasedRow(object) }
             }
             // Evicts before `body` runs, so that `body` never sees notes that are about to go.
-            if let entity = map.overfullEntity {
+            if let entity = map.notes.overfullEntity {
                 let time = clock.tick()
-                map.forgetNotes(of: entity, at: time)
+                map.notes.forgetNotes(of: entity, at: time)
                 notedAt.store(time, ordering: .releasing)
             }
             return try body(&map)

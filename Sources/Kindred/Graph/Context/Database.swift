@@ -12,7 +12,7 @@ import Synchronization
 public final class Database: Sendable {
     /// The pool of connections, for everything below objects: raw SQL, exclusive connections, metrics.
     public let client: PostgresClient
-    let runtime: RankedMutex<SchemaRuntime>
+    let model: RankedMutex<SharedModel>
     let overrides: [SchemaOverride]
     let registeredHooks = RegisteredHooks()
     let mistakes: MistakeLog
@@ -21,15 +21,18 @@ public final class Database: Sendable {
         mistakes = MistakeLog(logger)
         self.client = client
         self.overrides = overrides
-        self.runtime = RankedMutex(runtime, .leaf)
+        model = RankedMutex(SharedModel(runtime), .leaf)
     }
 
     /// The model as last read: entities, attributes, relationships.
-    public var schema: DatabaseSchema { runtime.withLock { $0.schema } }
+    public var schema: DatabaseSchema { runtime.schema }
+
+    /// The model as last read, prepared for use.
+    var runtime: SchemaRuntime { model.withLock { $0.runtime } }
 
     /// Replaces the model for contexts made from now on.
     func replaceRuntime(_ change: (SchemaRuntime) throws -> SchemaRuntime) throws {
-        try runtime.withLock { $0 = try change($0).checked() }
+        try model.withLock { $0 = SharedModel(try change($0.runtime).checked()) }
     }
 
     /// The types of the database, which encode values.
@@ -37,4 +40,16 @@ public final class Database: Sendable {
 
     /// The longest time that a task waits for its turn to change a context.
     var turnTimeout: Duration { client.configuration.pool.acquireTimeout }
+}
+
+/// A model as read once, with what its contexts share.
+struct SharedModel: Sendable {
+    let runtime: SchemaRuntime
+    /// The look-ups by key of each entity; nil where they cannot share statements.
+    let lookups: [KeyLookups?]
+
+    init(_ runtime: SchemaRuntime) {
+        self.runtime = runtime
+        lookups = runtime.entities.map { $0.sharesLookups ? KeyLookups() : nil }
+    }
 }

@@ -90,7 +90,7 @@ extension ContextCore {
 extension ContextCore {
     /// Whether rows of an entity have a hook to call before their deletion.
     func hasDeletionHook(_ entity: EntityRuntime) -> Bool {
-        entity.layout?.preparesItsDeletion == true
+        entity.layout?.objectClass.preparesItsDeletion == true
             || database.registeredHooks.hooks(for: entity).contains { $0.prepareForDeletion != nil }
     }
 

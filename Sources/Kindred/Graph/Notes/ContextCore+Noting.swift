@@ -60,23 +60,6 @@ extension ContextCore {
         }
     }
 
-    /// Notes a changed row at one more owner, besides the owners that it refers to.
-    func noteRow(_ row: Row, _ key: ObjectKey, atOwner owner: DatabaseObject, _ relationship: RelationshipRuntime) {
-        let entry = RelationshipLog.Entry(member: key, row: row, scope: writing?.scope)
-        note(entry, in: relationship, of: ownKeys(relationship, owner))
-    }
-
-    /// Keeps and notes the newer row of a member without an object.
-    func keepNewerRow(_ row: Row, _ entity: EntityRuntime, _ key: ObjectKey) {
-        let before = note { map, time in
-            let before = map.newerRow(entity, key)
-            map.setNewerRow(NewerRow(row: row, changedAt: time), entity, key)
-            return before
-        }
-        writing?.recordNewerRow(before, entity, key, in: self)
-        noteRow(row, of: entity, key)
-    }
-
     /// Notes an entry at the owners at the other end of a foreign key.
     private func note(
         _ entry: RelationshipLog.Entry, through relationship: RelationshipRuntime, of owners: Set<ObjectKey>
@@ -88,12 +71,12 @@ extension ContextCore {
         note(entry, in: relationship.inverse, of: owners)
     }
 
-    private func note(
+    func note(
         _ entry: RelationshipLog.Entry, in relationship: RelationshipRuntime, of owners: some Collection<ObjectKey>
     ) {
         guard knows(relationship.source) else { return }
         note { map, time in
-            map.note(relationship) { log in
+            map.notes.note(relationship) { log in
                 for owner in owners { log.append(entry, of: owner, at: time) }
             }
         }
@@ -161,20 +144,20 @@ extension ContextCore {
     func noteStale(_ relationship: RelationshipRuntime, _ owner: ObjectKey) {
         if relationship.isComparedByServer { return noteAllStale(relationship) }
         guard knows(relationship.source) else { return }
-        note { map, time in map.note(relationship) { $0.noteStale(owner, at: time) } }
+        note { map, time in map.notes.note(relationship) { $0.noteStale(owner, at: time) } }
     }
 
     /// Marks a relationship of all rows of its entity as stale.
     func noteAllStale(_ relationship: RelationshipRuntime) {
         guard knows(relationship.source) else { return }
-        note { map, time in map.note(relationship) { $0.noteAllStale(at: time) } }
+        note { map, time in map.notes.note(relationship) { $0.noteAllStale(at: time) } }
     }
 
     /// Drops all loaded relationships of an object, and marks them as stale.
     func noteRefreshed(_ object: DatabaseObject) {
         object.withState { $0.relationships = LoadedRelationships() }
         guard let key = object.key else { return }
-        note { map, time in map.noteRefreshed(object.runtime, key, at: time) }
+        note { map, time in map.notes.noteStale(object.runtime, key, at: time) }
     }
 
     /// Marks the many-to-many sets at both ends of a changed helper row as stale.
@@ -222,20 +205,20 @@ extension ContextCore {
     /// Notes a write, which views may show: answers about their relationships are stale.
     func noteViewsOutdated() {
         guard runtime.hasViewRelationships else { return }
-        note { map, time in map.noteWritten(at: time) }
+        note { map, time in map.notes.noteViewsStale(at: time) }
     }
 
     /// Notes a write through a view, or a table in a line of inheritance: evicts all notes on the other tables of its rows.
     func noteWrittenThrough(_ view: EntityRuntime) {
         for table in view.shownEntities.map({ runtime.entities[$0] }) where withMap({ $0.knows(table) }) {
-            note { map, time in map.forgetNotes(of: table, at: time) }
+            note { map, time in map.notes.forgetNotes(of: table, at: time) }
         }
     }
 
     /// Whether an object in memory proves that a foreign key leads to it: a view may no longer show the row.
     func mayTrustObject(of relationship: RelationshipRuntime) -> Bool {
         guard relationship.model.isByView, relationship.destination.entity.isView else { return true }
-        return withMap { $0.writtenAt } == .never
+        return withMap { $0.notes.viewsStaleSince } == .never
     }
 
     /// Refreshes objects whose rows came with a relationship: stale ones, and all where views and tables share rows.

@@ -15,21 +15,16 @@ extension ContextCore {
         if source.isStale { return nil }
         if case .many(let members) = source.loaded {
             if let seenAt = members.seenAt, isQuiet(since: seenAt) { return members }
-            if isUsable(members.batch, relationship, owner) {
-                let isInDoubt = withMap { $0.doubtedAt(relationship.destination) } > members.askedAt
-                let shown = show(members, relationship, owner, isKept: !isInDoubt)
-                if !isInDoubt { return shown }
-                if let settled = settled(shown, relationship, owner) { return settled }
-            }
+            if isUsable(members.batch, relationship, owner) { return show(members, relationship, owner) }
         }
         if source.status == .inserted {
-            let staleSince = source.key.map { key in withMap { $0.staleSince(relationship, key) } } ?? .never
+            let staleSince = source.key.map { key in withMap { $0.notes.staleSince(relationship, key) } } ?? .never
             return show(LoadedMembers(askedAt: staleSince), relationship, owner)
         }
         guard let key = try? relationship.ownKey(source.storedRow),
             let found = source.group?.found(relationship.slot, key),
             isUsable(found.members.batch, relationship, owner),
-            withMap({ $0.lostRows(of: relationship) }) <= found.askedAt
+            withMap({ $0.notes.lostAt(relationship) }) <= found.askedAt
         else { return nil }
         return show(found.members, relationship, owner)
     }
@@ -38,40 +33,13 @@ extension ContextCore {
     func isUsable(_ batch: LoadedBatch, _ relationship: RelationshipRuntime, _ owner: DatabaseObject) -> Bool {
         if batch.isUndone { return false }
         if isQuiet(since: batch.askedAt) { return true }
-        let (keys, ownKey) = (ownKeys(relationship, owner), owner.key)
-        return withMap { map in
-            keys.allSatisfy { map.staleSince(relationship, $0) <= batch.askedAt }
-                && ownKey.map { map.staleSince(relationship.source, $0) } ?? .never <= batch.askedAt
-        }
-    }
-
-    /// The members where an untracked loss may have changed rows without objects: valid if all members have objects,
-    /// whose rows become the answer; else nil.
-    private func settled(
-        _ shown: LoadedMembers, _ relationship: RelationshipRuntime, _ owner: DatabaseObject
-    ) -> LoadedMembers? {
-        guard stagedChange(relationship, of: owner) == nil else { return nil }
-        let keys = ownKeys(relationship, owner)
-        var known: [Member] = []
-        for member in shown.members {
-            guard let object = withMap({ $0.object(relationship.destination, member.key) }), !object.isStale
-            else { return nil }
-            let row = object.storedRow
-            if relationship.destinationHoldsForeignKey, !Self.refers(row, relationship.otherColumns, to: keys) {
-                continue
-            }
-            known.append(Member(key: member.key, row: row))
-        }
-        let batch = LoadedBatch(known, askedAt: shown.seenAt ?? shown.askedAt, in: writing?.scope)
-        return show(LoadedMembers(batch, 0..<known.count), relationship, owner)
+        let (keys, row) = (ownKeys(relationship, owner), owner.key)
+        return withMap { $0.notes.isValid(askedAt: batch.askedAt, relationship, of: keys, row: row) }
     }
 
     /// Applies the log to an answer.
-    ///
-    /// - Parameter isKept: whether the owner keeps the result; false after an untracked loss, so that the next access
-    ///   reads again.
     func show(
-        _ answer: LoadedMembers, _ relationship: RelationshipRuntime, _ owner: DatabaseObject, isKept: Bool = true
+        _ answer: LoadedMembers, _ relationship: RelationshipRuntime, _ owner: DatabaseObject
     ) -> LoadedMembers {
         var members = answer
         let count = undoCount
@@ -91,10 +59,10 @@ extension ContextCore {
             let time = now
             if isQuiet(since: since) { return (time, [], []) }
             keys = ownKeys(relationship, owner)
-            var entries = keys.flatMap { map.entries(relationship, $0, since: since) }
+            var entries = keys.flatMap { map.notes.entries(relationship, $0, since: since) }
             // Another task's uncommitted changes are hidden; the owner applies them after the commit.
             if isBeside { entries.removeAll { $0.scope.map { $0.root !== root && $0.isRunning } ?? false } }
-            return (time, entries, map.deletedKeys(relationship.destination, since: since, in: root))
+            return (time, entries, map.notes.deletedKeys(relationship.destination, since: since, in: root))
         }
         // Positions staged before the answer came have no entry.
         if members.seenAt == nil, relationship.position != nil, hasChanges { members.isUnsorted = true }
@@ -105,7 +73,7 @@ extension ContextCore {
         add(change, to: &members)
         members.seenAt = time
         if members.isUnsorted { sort(&members, relationship) }
-        if isKept, !isBeside { keep(.many(members), relationship, of: owner) }
+        if !isBeside { keep(.many(members), relationship, of: owner) }
         return members
     }
 
@@ -174,7 +142,7 @@ extension ContextCore {
         let known = withMap { map -> Known in
             if let object = map.object(destination, key) { return (object, nil, nil) }
             let last = entry.counts ? entry : lastEntry(of: key, relationship, keys, &map) { $0.counts }
-            return (nil, map.newerRow(destination, key)?.row, last)
+            return (nil, map.notes.newerRow(destination, key)?.row, last)
         }
         if let object = known.object {
             let inverse = relationship.inverse.slot
@@ -199,7 +167,7 @@ extension ContextCore {
         where predicate: (RelationshipLog.Entry) -> Bool
     ) -> RelationshipLog.Entry? {
         for key in keys {
-            if let entry = map.entries(relationship, key, of: member).first(where: predicate) { return entry }
+            if let entry = map.notes.entries(relationship, key, of: member).first(where: predicate) { return entry }
         }
         return nil
     }
@@ -279,7 +247,7 @@ extension ContextCore {
             current.map { member -> Row in
                 let object = map.object(destination, member.key)
                 if let row = object?.withState({ $0.isStale ? nil : $0.row }) { return row }
-                return map.newerRow(destination, member.key)?.row ?? member.row
+                return map.notes.newerRow(destination, member.key)?.row ?? member.row
             }
         }
         var elements: [Element] = []

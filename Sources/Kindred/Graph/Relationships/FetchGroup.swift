@@ -51,7 +51,7 @@ package final class FetchGroup: Sendable {
         var batches: [LoadedBatch] = []
         /// Running loads, with their keys and waiters.
         var running: [Running] = []
-        /// Answers read before this time are stale.
+        /// Answers asked before were dropped.
         var staleSince: ContextTime = .never
 
         func found(_ key: ObjectKey) -> Found? {

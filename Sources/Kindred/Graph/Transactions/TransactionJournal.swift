@@ -284,10 +284,10 @@ final class TransactionJournal: Sendable {
             finish()
         }
         for (core, entity, key, row) in entries.rows.reversed() {
-            core.withMap { $0.setNewerRow(row, entity, key) }
+            core.withMap { $0.notes.setNewerRow(row, entity, key) }
         }
         for (core, entity, time, before) in entries.losses.reversed() {
-            core.withMap { $0.undoLostRows(entity, at: time, before) }
+            core.withMap { $0.notes.undoLostRows(entity, at: time, before) }
         }
         let created = Set(entries.created)
         for (pair, before) in entries.pairs {
@@ -367,7 +367,7 @@ extension ContextCore {
         if let key = state.key(entity), state.status != .deleted {
             withMap { map in
                 map.insert(object, entity, key)
-                map.noteStored(entity, key, in: outer)
+                map.notes.noteStored(entity, key, in: outer)
             }
         }
         if undone.stagingBox != nil || state.stagingBox != nil { releaseIfUnstaged(object) }

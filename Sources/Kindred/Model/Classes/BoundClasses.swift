@@ -5,18 +5,18 @@ import KindredSchema
 struct BoundClasses: Sendable {
     private let schema: DatabaseSchema
     /// The classes by the entities that they were generated from.
-    private let following: [QualifiedName: any TypedObject.Type]
-    private let qualified: [QualifiedName: any TypedObject.Type]
+    private let following: [QualifiedName: EntityClass]
+    private let qualified: [QualifiedName: EntityClass]
     /// The classes by the entities that they are bound to.
-    private var bound: [QualifiedName: any TypedObject.Type] = [:]
+    private var bound: [QualifiedName: EntityClass] = [:]
     /// Problems other than columns: classes without an entity, two classes for one.
     private(set) var problems: [String]
     /// Whether a class is bound to another entity than it was generated from.
     private var isAnyRebound = false
 
     init(
-        following: [QualifiedName: any TypedObject.Type],
-        qualified: [QualifiedName: any TypedObject.Type],
+        following: [QualifiedName: EntityClass],
+        qualified: [QualifiedName: EntityClass],
         _ problems: [String],
         _ schema: DatabaseSchema
     ) {
@@ -24,7 +24,7 @@ struct BoundClasses: Sendable {
         (self.following, self.qualified) = (following, qualified)
         self.problems = problems
         for (name, type) in (Array(qualified) + Array(following)).sorted(by: { $0.key < $1.key }) {
-            let entity = entity(of: type)
+            let entity = entity(of: type.mapping)
             if entity != name { isAnyRebound = true }
             if let other = bound[entity] {
                 self.problems.append(
@@ -38,12 +38,12 @@ struct BoundClasses: Sendable {
         }
     }
 
-    subscript(entity: QualifiedName) -> (any TypedObject.Type)? { bound[entity] }
+    subscript(entity: QualifiedName) -> EntityClass? { bound[entity] }
 
     /// The entity that a class is bound to, whether it is registered or not.
-    func entity(of type: any TypedObject.Type) -> QualifiedName {
-        let name = type.mapping.entity
-        if type.mapping.isQualified { return name }
+    func entity(of mapping: EntityMapping) -> QualifiedName {
+        let name = mapping.entity
+        if mapping.isQualified { return name }
         let meant = schema.following(name)
         // With classes for both entities, each is bound to its own.
         return following[meant] == nil && qualified[meant] == nil ? meant : name
@@ -54,7 +54,7 @@ struct BoundClasses: Sendable {
     /// A stable key consists of the schema, table and name of the constraint behind it. The schema may differ here: it
     /// is that of the entity to which the constraint's table is bound.
     func relationship(
-        _ key: String, of entity: Entity, _ type: any TypedObject.Type
+        _ key: String, of entity: Entity, _ type: EntityClass
     ) -> Relationship? {
         guard isAnyRebound else { return entity.relationship(named: key) }
         let followed = entity.relationships.first { relationship in
@@ -73,8 +73,8 @@ struct BoundClasses: Sendable {
 
     /// The bound name of a constraint's table: a helper without a class moves with the class whose relationship it
     /// stores.
-    private func place(_ table: QualifiedName, _ entity: Entity, _ type: any TypedObject.Type) -> QualifiedName {
-        if let type = following[table] ?? qualified[table] { return self.entity(of: type) }
+    private func place(_ table: QualifiedName, _ entity: Entity, _ type: EntityClass) -> QualifiedName {
+        if let type = following[table] ?? qualified[table] { return self.entity(of: type.mapping) }
         guard table.schema == type.mapping.entity.schema else { return table }
         return QualifiedName(schema: entity.name.schema, name: table.name)
     }

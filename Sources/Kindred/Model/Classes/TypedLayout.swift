@@ -4,9 +4,7 @@ import Synchronization
 
 /// A class's properties resolved against its entity: positions instead of names, once per schema.
 package final class TypedLayout: Sendable {
-    package let type: any TypedObject.Type
-    /// Whether objects' `prepareForDeletion()` must be called before they are deleted.
-    let preparesItsDeletion: Bool
+    package let objectClass: EntityClass
     /// The attribute's position of each property; -1 for relationships.
     let positions: [Int]
     /// The relationship of each property; nil for attributes.
@@ -37,13 +35,12 @@ package final class TypedLayout: Sendable {
     let fields: [String: EntityField]
 
     private init(
-        type: any TypedObject.Type,
+        type: EntityClass,
         entity: Entity,
         positions: [Int],
         relationships: [RelationshipRuntime?]
     ) {
-        self.type = type
-        preparesItsDeletion = type.preparesItsDeletion
+        objectClass = type
         propertyRelationships = Dictionary(
             zip(type.mapping.properties, relationships).compactMap { property, relationship in
                 relationship.map { (property.key, $0) }
@@ -82,7 +79,7 @@ package final class TypedLayout: Sendable {
 
     /// Resolves a class, or adds all mismatches to `problems`.
     static func resolve(
-        _ type: any TypedObject.Type,
+        _ type: EntityClass,
         _ entity: Entity,
         _ relationships: [RelationshipRuntime],
         _ classes: BoundClasses,
@@ -124,7 +121,7 @@ package final class TypedLayout: Sendable {
         _ label: String,
         _ classes: BoundClasses
     ) -> [String] {
-        let destination: DatabaseObject.Type
+        let destination: EntityClass.Reference
         switch property.kind {
         case .attribute: return []
         case .toMany(let type):
@@ -139,14 +136,9 @@ package final class TypedLayout: Sendable {
             }
             destination = type
         }
-        guard let registered = classes[relationship.destination], isClass(registered, orSubclassOf: destination) else {
+        guard let registered = classes[relationship.destination], registered.isClass(destination) else {
             return ["\(label) leads to \(relationship.destination), for which \(destination) is not registered"]
         }
         return []
-    }
-
-    private static func isClass(_ type: DatabaseObject.Type, orSubclassOf other: DatabaseObject.Type) -> Bool {
-        func check<Other: DatabaseObject>(_ other: Other.Type) -> Bool { type is Other.Type }
-        return check(other)
     }
 }

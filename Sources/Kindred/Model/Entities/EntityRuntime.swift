@@ -47,8 +47,8 @@ package final class EntityRuntime: Sendable {
     private let empty = RankedMutex<Row?>(nil, .leaf)
     /// `SELECT … WHERE key`, the most frequent statement, kept here so that it needs no look-up.
     let selectionByKey = RankedMutex<StatementText?>(nil, .leaf)
-    /// The sharing of look-ups by key; nil if they cannot share.
-    let lookups: KeyLookups?
+    /// Whether look-ups by key can share statements.
+    let sharesLookups: Bool
 
     init(entity: Entity, index: Int, shownEntities: [Int], isShown: Bool) {
         self.shownEntities = shownEntities
@@ -63,7 +63,7 @@ package final class EntityRuntime: Sendable {
         let isTable = entity.kind == .table || entity.kind == .partitionedTable
         // Only keys for which equality here is the server's equality.
         let hasExactKey = key.count == 1 && (hasIntegerKey || entity.attributes[key[0]].baseType == .uuid)
-        lookups = isTable && hasExactKey ? KeyLookups() : nil
+        sharesLookups = isTable && hasExactKey
         serverChecks = entity.serverChecks.compactMap { ServerCheckRuntime($0, of: entity) }
         requiredColumns = entity.attributes.indices.filter { position in
             let attribute = entity.attributes[position]

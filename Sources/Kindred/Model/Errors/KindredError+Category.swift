@@ -6,7 +6,7 @@ extension KindredError: CategorizedError {
     /// Several problems are a conflict if each of them is one, and invalid otherwise.
     public var category: ErrorCategory {
         if code == .validationFailed {
-            return problems.allSatisfy { $0.code == .staleObject || $0.code == .objectDeleted } ? .conflict : .invalid
+            return details?.areConflicts == false ? .invalid : .conflict
         }
         return code == .constraintViolation ? underlying?.sqlState?.category ?? .conflict : code.category
     }

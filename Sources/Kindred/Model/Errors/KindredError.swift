@@ -92,10 +92,8 @@ public struct KindredError: Error, Sendable {
     /// The server's error, if there was one.
     public let underlying: PostgresError?
 
-    /// All problems that prevent the objects from being saved, by object and key; empty for other errors.
-    public let problems: [ValidationProblem]
-    /// The objects that other transactions have changed since they were read; empty for other errors.
-    public let conflicts: [VersionConflict]
+    /// What is wrong with single objects; nil for other errors.
+    let details: (any KindredErrorDetails)?
 
     package init(
         _ code: Code,
@@ -104,11 +102,9 @@ public struct KindredError: Error, Sendable {
         key: String? = nil,
         constraint: String? = nil,
         underlying: PostgresError? = nil,
-        problems: [ValidationProblem] = [],
-        conflicts: [VersionConflict] = []
+        details: (any KindredErrorDetails)? = nil
     ) {
-        self.conflicts = conflicts
-        self.problems = problems
+        self.details = details
         self.code = code
         // It contains names from the database and from callers.
         self.message = message.harmless
@@ -129,29 +125,16 @@ extension KindredError: CustomStringConvertible, CustomDebugStringConvertible {
     /// and the server's error.
     public var debugDescription: String {
         var facts = [description]
-        for problem in problems where problems.count > 1 || problem.error != nil {
-            facts.append(problem.message + (problem.error.map { " (\(String(reflecting: $0).harmlessLines()))" } ?? ""))
-        }
-        for conflict in conflicts {
-            let version = conflict.version.map(\.description) ?? "NULL"
-            let stored = conflict.databaseVersion.map(\.description) ?? "NULL"
-            facts.append("\(conflict.object) was read as version \(version) and is \(stored)".harmless)
-        }
+        if let details { facts += details.facts }
         if let underlying { facts.append(String(reflecting: underlying)) }
         return facts.joined(separator: "; ")
     }
 }
 
-/// An object that was not written because another transaction has changed its row since it was read.
-///
-/// `DatabaseObject.refresh()` reads the database's values and keeps staged changes; the next save has no conflict.
-public struct VersionConflict: Sendable {
-    /// The object whose write was refused.
-    public let object: DatabaseObject
-    /// The version with which the object was read.
-    public let version: PostgresValue?
-    /// The row's version in the database.
-    public let databaseVersion: PostgresValue?
-    /// The attributes whose values in the database differ from the values read, except the version.
-    public let changedKeys: [String]
+/// What an error says about single objects, which only the rooms above the model know.
+package protocol KindredErrorDetails: Sendable {
+    /// For `debugDescription`.
+    var facts: [String] { get }
+    /// Whether other transactions caused all of it.
+    var areConflicts: Bool { get }
 }

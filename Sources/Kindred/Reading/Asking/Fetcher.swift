@@ -24,7 +24,7 @@ struct Fetcher: Sendable {
     /// `SELECT … WHERE key`: the object, refreshed if it is known.
     func fetch(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> DatabaseObject? {
         let askedAt = core.now
-        if let lookups = entity.lookups,
+        if let lookups = core.lookups[entity.index],
             let place = lookups.enter(for: key, of: entity, core.client, isBound: core.client.isBound)
         {
             let found = try await core.client.observingShared(try entity.selectByKeys()) {
@@ -44,7 +44,7 @@ struct Fetcher: Sendable {
 
     /// Sends a look-up of its own; the entity counts it if its look-ups can share statements.
     private func selectAlone(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> QueryResult {
-        defer { entity.lookups?.leave(core.client) }
+        defer { core.lookups[entity.index]?.leave(core.client) }
         return try await core.client.execute(try entity.select(byKey: key), for: entity.name)
     }
 

@@ -10,7 +10,7 @@ extension Loader {
         _ source: LinkSource
     ) async throws -> FetchGroup.Found {
         guard core.faulting == .batch, let group = source.group else { return try await loadAlone(relationship, key) }
-        let lostAt = core.withMap { $0.lostRows(of: relationship) }
+        let lostAt = core.withMap { $0.notes.lostAt(relationship) }
         group.forget(relationship.slot, before: lostAt)
         // An element loaded by its own key needs no object to tell that it is loaded.
         let entity = relationship.source
@@ -31,7 +31,7 @@ extension Loader {
         }
         let found = batch.found(for: key)
         if staleSince(relationship, key, source.key) <= batch.askedAt,
-            core.withMap({ $0.lostRows(of: relationship) }) <= batch.askedAt
+            core.withMap({ $0.notes.lostAt(relationship) }) <= batch.askedAt
         {
             return found
         }
@@ -75,21 +75,25 @@ extension Loader {
     /// Answers for an owner's relationship read before this time are stale.
     func staleSince(_ relationship: RelationshipRuntime, _ key: ObjectKey, _ ownKey: ObjectKey?) -> ContextTime {
         core.withMap { map in
-            max(map.staleSince(relationship, key), ownKey.map { map.staleSince(relationship.source, $0) } ?? .never)
+            max(
+                map.notes.staleSince(relationship, key),
+                ownKey.map { map.notes.staleSince(relationship.source, $0) } ?? .never)
         }
     }
 
     /// The last change of an owner's relationship: counts read before are stale.
     func changedAt(_ relationship: RelationshipRuntime, _ key: ObjectKey, _ ownKey: ObjectKey?) -> ContextTime {
         core.withMap { map in
-            max(map.changedAt(relationship, key), ownKey.map { map.staleSince(relationship.source, $0) } ?? .never)
+            max(
+                map.notes.changedAt(relationship, key),
+                ownKey.map { map.notes.staleSince(relationship.source, $0) } ?? .never)
         }
     }
 
     /// One query for the members of all owners with the given keys.
     func query(_ relationship: RelationshipRuntime, _ keys: KeyNumbers) async throws -> LoadedBatch {
         let query = RelationshipQuery(relationship)
-        core.withMap { $0.noteKnown(relationship.source) }
+        core.withMap { $0.notes.noteKnown(relationship.source) }
         let time = core.now
         let result = try await core.client.execute(try query.statement(for: keys.keys), for: query.destination.name)
         let askedAt = core.counted(time)
@@ -110,9 +114,9 @@ extension Loader {
     /// Replaces notes by the rows that were read, which may be newer.
     private func noteRead(_ batch: LoadedBatch, of entity: EntityRuntime) {
         let replaced = core.withMap { map -> [(key: ObjectKey, newer: NewerRow)] in
-            guard map.hasNotes(entity) else { return [] }
+            guard map.notes.hasNotes(entity) else { return [] }
             return batch.rows.compactMap { member in
-                map.noteRead(member.row, entity, member.key, askedAt: batch.askedAt).map { (member.key, $0) }
+                map.notes.noteRead(member.row, entity, member.key, askedAt: batch.askedAt).map { (member.key, $0) }
             }
         }
         for (key, newer) in replaced {

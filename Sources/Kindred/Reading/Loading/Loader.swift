@@ -31,7 +31,7 @@ struct Loader: Sendable {
         }
         let loaded = try await load(relationship, key, for: object, source, at: place)
         let isGone = loaded.members.first.map { member in
-            core.withMap { $0.isDeleted(relationship.destination, member.key, since: loaded.askedAt) }
+            core.withMap { $0.notes.isDeleted(relationship.destination, member.key, since: loaded.askedAt) }
         }
         // The answer stays: it still has the row, and the deletion may be rolled back.
         if isGone == true { return nil }
@@ -66,12 +66,9 @@ struct Loader: Sendable {
             if batch.isUndone { return false }
             if core.isQuiet(since: batch.askedAt) { return true }
             return core.withMap { map in
-                let entity = relationship.destination
-                if relationship.model.isByView, map.writtenAt > batch.askedAt { return false }
-                guard !map.hasForgotten(entity, since: batch.askedAt) else { return false }
-                guard let member else { return map.lostRows(of: relationship) <= batch.askedAt }
-                return !map.isDeleted(entity, member.key, since: batch.askedAt)
-                    && map.doubtedAt(entity) <= batch.askedAt
+                guard map.notes.staleSince(destinationOf: relationship) <= batch.askedAt else { return false }
+                guard let member else { return map.notes.lostAt(relationship) <= batch.askedAt }
+                return !map.notes.isDeleted(relationship.destination, member.key, since: batch.askedAt)
             }
         }
         if case .one(let one) = source.loaded, one.foreignKey == key, isCurrent(one.member, one.batch) { return one }

@@ -88,7 +88,7 @@ struct MemberCounter: Sendable {
             }
             let slot = tally.slot(of: relationship)
             let entity = relationship.source
-            let lostAt = core.withMap { $0.lostRows(of: relationship) }
+            let lostAt = core.withMap { $0.notes.lostAt(relationship) }
             group.forget(slot, before: lostAt)
             let batch = try await group.load(
                 slot, key, staleSince: loader.changedAt(relationship, key, source.key), from: source.position,
@@ -113,7 +113,7 @@ struct MemberCounter: Sendable {
     ) async throws -> LoadedBatch {
         let statements = CountStatements(relationship)
         let statement = try statements.tally(tally, of: keys.keys)
-        core.withMap { $0.noteKnown(relationship.source) }
+        core.withMap { $0.notes.noteKnown(relationship.source) }
         let time = core.now
         let result = try await core.client.execute(statement, for: statements.rows.name)
         var counts = Array(repeating: 0, count: keys.count)

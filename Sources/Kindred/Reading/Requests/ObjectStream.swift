@@ -55,7 +55,7 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
                         throw KindredError(rejectedStatement: error, entity: request.entity.name) ?? error
                     }
                     guard let result else { return [DatabaseObject]?.none }
-                    let gone = context.core.withMap { $0.deletedKeys(request.entity, since: askedAt) }
+                    let gone = context.core.withMap { $0.notes.deletedKeys(request.entity, since: askedAt) }
                     var objects = try context.core.objects(from: result, of: request.entity, askedAt: askedAt)
                     if gone != [] {
                         objects = try await DeletionFilter(core: context.core, entity: request.entity).remaining(
@@ -111,7 +111,7 @@ private struct DeletionFilter {
             object.withState { $0.status = .deleted }
             core.note { map, time in
                 map.remove(object, entity, key)
-                map.noteDeleted(entity, key, at: time, in: core.writing?.scope)
+                map.notes.noteDeleted(entity, key, at: time, in: core.writing?.scope)
             }
             return false
         }

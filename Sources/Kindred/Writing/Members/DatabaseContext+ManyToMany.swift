@@ -194,12 +194,9 @@ extension DatabaseContext {
         for position in 0..<rows.count {
             let row = try rows[position]
             guard let key = try ObjectKey(row, helper.key) else { continue }
-            if let object = core.liveObject(helper, key) {
-                if let payload { core.unstage(payload.columns, of: object) }
-                try core.apply(row, to: object)
-            } else {
-                core.keepNewerRow(row, helper, key)
-            }
+            let object = core.liveObject(helper, key)
+            if let object, let payload { core.unstage(payload.columns, of: object) }
+            try core.accept(row, of: helper, object: object)
         }
     }
 

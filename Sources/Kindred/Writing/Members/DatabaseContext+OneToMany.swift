@@ -154,9 +154,9 @@ extension DatabaseContext {
     ) throws {
         let entity = statements.members
         guard let key = try ObjectKey(row, entity.key) else { return }
-        if let object = moved[key] ?? core.liveObject(entity, key) { return try core.apply(row, to: object) }
-        core.keepNewerRow(row, entity, key)
-        core.noteRow(row, key, atOwner: owner, statements.relationship)
+        try core.accept(
+            row, of: entity, object: moved[key],
+            at: ContextCore.OwnerEnd(owner: owner, relationship: statements.relationship))
     }
 
     func leaving(_ statements: MemberStatements) throws -> [Int] {

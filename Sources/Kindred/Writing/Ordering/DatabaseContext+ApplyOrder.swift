@@ -113,11 +113,7 @@ extension DatabaseContext {
         _ given: DatabaseObject? = nil
     ) throws -> DatabaseObject? {
         let object = given ?? core.liveObject(entity, key)
-        if let object {
-            try core.apply(row, to: object)
-        } else {
-            core.keepNewerRow(row, entity, key)
-        }
+        try core.accept(row, of: entity, object: object)
         return object
     }
 

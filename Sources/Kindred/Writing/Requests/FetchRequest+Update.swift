@@ -90,7 +90,7 @@ extension DatabaseContext {
     func follower(_ entity: EntityRuntime, _ key: ObjectKey) -> DatabaseObject? {
         core.withMap { map in
             if let object = map.object(entity, key) { return object }
-            guard let newer = map.newerRow(entity, key) else { return nil }
+            guard let newer = map.notes.newerRow(entity, key) else { return nil }
             return map.object(entity, key) {
                 core.make(ObjectSeed(core: core, runtime: entity, row: newer.row))
             }.object

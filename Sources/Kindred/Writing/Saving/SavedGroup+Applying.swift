@@ -51,15 +51,15 @@ extension SavedGroup {
         let (displaced, replaced) = core.withMap { map in
             map.makeRoom(for: new.count, of: entity)
             // The temporary keys stay valid until the save ends: loaded sets may still hold them.
-            let hasNotes = map.hasNotes(entity)
+            let hasNotes = map.notes.hasNotes(entity)
             var displaced: [DatabaseObject] = []
             var replaced: [(key: ObjectKey, row: NewerRow)] = []
             for (object, key) in zip(new, keys) where givenUp.isEmpty || !givenUp.contains(object) {
                 if let other = map.insert(object, entity, key) { displaced.append(other) }
                 guard hasNotes else { continue }
-                if let row = map.newerRow(entity, key) { replaced.append((key, row)) }
-                map.setNewerRow(nil, entity, key)
-                map.noteStored(entity, key, in: scope)
+                if let row = map.notes.newerRow(entity, key) { replaced.append((key, row)) }
+                map.notes.setNewerRow(nil, entity, key)
+                map.notes.noteStored(entity, key, in: scope)
             }
             return (displaced, replaced)
         }
@@ -74,7 +74,7 @@ extension SavedGroup {
                 core.noteRow(rows[position], of: entity, keys[position])
                 continue
             }
-            if let key = before.key { core.withMap { $0.renameOwner(entity, key, rows[position]) } }
+            if let key = before.key { core.withMap { $0.notes.renameOwner(entity, key, rows[position]) } }
             guard isLinked else { continue }
             let links = saved.object.withState { RowLinks($0) }
             core.noteChange(of: saved.object, keys[position], former: before.key, from: before.links, to: links)

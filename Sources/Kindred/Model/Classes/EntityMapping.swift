@@ -1,41 +1,5 @@
 public import KindredSchema
 
-/// A class for the objects of one entity, as `kindred generate` writes it.
-///
-/// A class is registered with a database, by `Database.connect(_:classes:overrides:logger:)` or
-/// ``Database/register(_:)``; contexts then create every object of its entity as that class.
-///
-/// ```swift
-/// let database = try await Database.connect(uri, classes: KindredModels.all)
-/// let smith = try await database.makeContext().fetch(Person.self).where { $0.surname == "Smith" }.one()
-/// ```
-public protocol TypedObject: DatabaseObject {
-    /// The class's entity, and the column or relationship of each property.
-    static var mapping: EntityMapping { get }
-
-    /// The result type of the class's ``DatabaseObject/prepareForDeletion()``, which reveals an override; the compiler
-    /// infers it.
-    associatedtype DeletionPreparation
-
-    /// The method of the class, or the one that it inherits.
-    func prepareForDeletion() async throws -> DeletionPreparation
-}
-
-extension TypedObject {
-    /// The names of columns and relationships by key path, such as `"surname"` for `\Person.surname`.
-    public static var keys: [AnyKeyPath: String] { mapping.keys }
-
-    /// Whether ``DatabaseObject/prepareForDeletion()`` is overridden, so that it must be called before objects are
-    /// deleted.
-    ///
-    /// The compiler infers the method's result type in the class that declares the conformance: an override returns
-    /// nothing, the inherited method returns a marker. A class with another superclass may inherit an override, and so
-    /// counts as overriding.
-    static var preparesItsDeletion: Bool {
-        DeletionPreparation.self == Void.self || _getSuperclass(Self.self) != DatabaseObject.self
-    }
-}
-
 /// The mapping of a typed class: its entity's name, and the column or relationship behind each property.
 ///
 /// Made by generated code only.
@@ -84,8 +48,8 @@ public struct PropertyMapping: Sendable {
     enum Kind: Sendable {
         /// A column with a kind of values, as ``Attribute/valueKind`` names it.
         case attribute(valueKind: String, isOptional: Bool, reading: PropertyReading)
-        case toOne(DatabaseObject.Type, isOptional: Bool)
-        case toMany(DatabaseObject.Type)
+        case toOne(EntityClass.Reference, isOptional: Bool)
+        case toMany(EntityClass.Reference)
     }
 
     let keyPath: any AnyKeyPath & Sendable

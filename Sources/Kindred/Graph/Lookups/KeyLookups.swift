@@ -11,9 +11,9 @@ final class KeyLookups: Sendable {
         /// The look-up that the next answer sends, and its number of keys.
         var forming: (lookup: SharedLookup, count: Int)?
 
-        func mustWait(_ client: PostgresClient) -> Bool {
+        func mustWait(_ client: some LookupServer) -> Bool {
             if let forming, forming.count >= maximumCount { return false }
-            return traffic.shouldWait(connectionCount: limit(client), now: .now)
+            return traffic.shouldWait(connectionCount: client.lookupConnectionCount, now: .now)
         }
     }
 
@@ -30,11 +30,11 @@ final class KeyLookups: Sendable {
     ///
     /// - Parameter isBound: whether it must not be shared, as in a transaction.
     func enter(
-        for key: ObjectKey, of entity: EntityRuntime, _ client: PostgresClient, isBound: @autoclosure () -> Bool
+        for key: ObjectKey, of entity: EntityRuntime, _ client: some LookupServer, isBound: @autoclosure () -> Bool
     ) -> SharedLookup.Place? {
         state.withLock { state in
             guard state.mustWait(client), !isBound() else {
-                state.traffic.begin(connectionCount: limit(client), now: .now)
+                state.traffic.begin(connectionCount: client.lookupConnectionCount, now: .now)
                 return nil
             }
             let lookup = state.forming?.lookup ?? SharedLookup(entity)
@@ -46,22 +46,23 @@ final class KeyLookups: Sendable {
     }
 
     /// Waits for a shared look-up's row; nil if it must be sent alone, and is counted for that.
-    func wait(at place: SharedLookup.Place, _ client: PostgresClient) async throws -> SharedLookup.Found? {
+    func wait(at place: SharedLookup.Place, _ client: some LookupServer) async throws -> SharedLookup.Found? {
         if let found = try await place.lookup.answer(to: place.seat) { return found }
-        state.withLock { $0.traffic.begin(connectionCount: limit(client), now: .now) }
+        state.withLock { $0.traffic.begin(connectionCount: client.lookupConnectionCount, now: .now) }
         return nil
     }
 
     /// Ends a look-up that was sent alone, and sends the waiting ones.
-    func leave(_ client: PostgresClient) {
+    func leave(_ client: some LookupServer) {
         statementEnded(1, client)
     }
 
-    private func statementEnded(_ lookupCount: Int, _ client: PostgresClient) {
+    private func statementEnded(_ lookupCount: Int, _ client: some LookupServer) {
         let next = state.withLock { state -> (lookup: SharedLookup, count: Int)? in
             defer { state.forming = nil }
             state.traffic.end(
-                lookupCount: lookupCount, isFollowed: state.forming != nil, connectionCount: limit(client), now: .now)
+                lookupCount: lookupCount, isFollowed: state.forming != nil,
+                connectionCount: client.lookupConnectionCount, now: .now)
             return state.forming
         }
         if let next { next.lookup.start(client) { self.statementEnded(next.count, client) } }
@@ -69,5 +70,3 @@ final class KeyLookups: Sendable {
 
     var underWayCount: Int { state.withLock { $0.traffic.statementCount } }
 }
-
-private func limit(_ client: PostgresClient) -> Int { client.configuration.pool.maximumConnections }

@@ -92,7 +92,7 @@ final class SharedLookup: Sendable {
     // MARK: Sending
 
     /// Sends the statement from a task of its own, because no single waiter owns it.
-    func start(_ client: PostgresClient, then end: @escaping @Sendable () -> Void) {
+    func start(_ client: some LookupServer, then end: @escaping @Sendable () -> Void) {
         let task = Task.detached {
             let outcome = await self.ask(client)
             end()
@@ -108,14 +108,12 @@ final class SharedLookup: Sendable {
     /// Errors that one look-up may have caused, and that therefore do not concern the others.
     private static let ownFaults: [PostgresError.Code] = [.server, .resultTooLarge, .invalidParameter]
 
-    private func ask(_ client: PostgresClient) async -> Outcome {
+    private func ask(_ client: some LookupServer) async -> Outcome {
         let keys = queue.change { $0.seats.filter { !$0.hasLeft }.map(\.key) }
         if keys.isEmpty { return .none }
         do {
-            // The timeout includes the time spent waiting.
             let waited = MonotonicTime.now.since(begin)
-            let timeout = client.configuration.statementTimeout.map { max($0 - waited, .milliseconds(1)) }
-            let result = try await client.executeUnobserved(try entity.select(byKeys: keys), timeout: timeout)
+            let result = try await client.select(keys, of: entity, waited: waited)
             var (keys, positions) = (KeyNumbers(), [Int]())
             for position in 0..<result.count {
                 guard let key = try ObjectKey(result, position, entity.key), keys.insert(key).isNew else { continue }

@@ -1,0 +1,19 @@
+/// The program's class for the objects of an entity, as far as the model knows it.
+package struct EntityClass: Sendable, Equatable, CustomStringConvertible {
+    package typealias Reference = any (AnyObject & Sendable).Type
+
+    package let type: Reference
+    let mapping: EntityMapping
+    /// Whether objects' `prepareForDeletion()` must be called before they are deleted.
+    let preparesItsDeletion: Bool
+
+    package var description: String { "\(type)" }
+
+    package static func == (left: EntityClass, right: EntityClass) -> Bool { left.type == right.type }
+
+    /// Whether the class is another one, or inherits from it.
+    func isClass(_ other: Reference) -> Bool {
+        let classes = sequence(first: type as AnyClass) { _getSuperclass($0) }
+        return classes.contains { $0 == other as AnyClass }
+    }
+}
