@@ -17,7 +17,8 @@ enum DeletionStatements {
     }
 
     /// `SELECT … WHERE column IN (…) FOR UPDATE`: the rows at the other end of a relationship.
-    static func others(_ step: DeletionStep, _ sources: [ObjectKey], columns: [Int], isLocked: Bool) throws -> Statement {
+    static func others(_ step: DeletionStep, _ sources: [ObjectKey], columns: [Int], isLocked: Bool) throws -> Statement
+    {
         let entity = step.destination
         let shape =
             "deletion others \(step.source.index).\(step.relationship.slot) \(isLocked) \(step.helper != nil) \(columns)"
@@ -33,7 +34,9 @@ enum DeletionStatements {
 
     /// `SELECT … WHERE key IN (…) AND tableoid IN (…)`: the rows that reference the given ones by foreign keys of
     /// single partitions.
-    static func others(_ key: PartitionKeyRuntime, to referenced: EntityRuntime, _ keys: [ObjectKey]) throws -> Statement {
+    static func others(_ key: PartitionKeyRuntime, to referenced: EntityRuntime, _ keys: [ObjectKey]) throws
+        -> Statement
+    {
         let entity = key.source
         var parameters = Parameters()
         let keys = try parameters.keys(keys, of: referenced.key, in: referenced)
@@ -59,7 +62,8 @@ enum DeletionStatements {
     }
 
     /// `SELECT column, count(*) …`: the source with the most rows that forbid its deletion, and their number.
-    static func blockers(_ step: DeletionStep, _ sources: [ObjectKey], without deleted: [ObjectKey]) throws -> Statement {
+    static func blockers(_ step: DeletionStep, _ sources: [ObjectKey], without deleted: [ObjectKey]) throws -> Statement
+    {
         let entity = step.destination
         let isPartial = !deleted.isEmpty
         var parameters = Parameters()
@@ -81,8 +85,8 @@ enum DeletionStatements {
     /// `UPDATE … SET column = NULL WHERE column IN (…) RETURNING …`: clears the references to the deleted rows.
     static func nullify(
         _ step: DeletionStep,
-        _ cleared: [Int],
-        _ sources: [ObjectKey],
+        clearing cleared: [Int],
+        of sources: [ObjectKey],
         without deleted: [ObjectKey]
     ) throws -> Statement {
         let entity = step.destination
