@@ -25,21 +25,23 @@ extension FetchRequest {
             guard isLeftToDatabase else {
                 return try await context.transaction { try await context.deleteInTransaction(query, of: entity) }
             }
-            return try await context.atOnce(entity) { try await context.deleteAtOnce(query, of: entity) }
+            return try await context.atOnce(entity) {
+                try await ConditionWriter(context.core).deleteAtOnce(query, of: entity)
+            }
         }
     }
 }
 
-extension DatabaseContext {
+extension ConditionWriter {
     /// One DELETE by condition, and the effect of the database's actions on memory.
-    func deleteAtOnce(_ request: SelectQuery, of entity: EntityRuntime) async throws -> Int {
+    func deleteAtOnce(_ query: SelectQuery, of entity: EntityRuntime) async throws -> Int {
         try await core.write {
-            let columns = deletionRules([entity]).columns(of: entity)
-            let statement = try request.deleteStatement(of: entity, in: schema, returning: columns)
-            let result = try await sendDeletion(statement, entity, among: [entity: []])
+            let columns = core.context.deletionRules([entity]).columns(of: entity)
+            let statement = try query.deleteStatement(of: entity, in: core.runtime.schema, returning: columns)
+            let result = try await core.context.sendDeletion(statement, entity, among: [entity: []])
             let positions = entity.key.compactMap(columns.firstIndex(of:))
             try core.applyDeleted((0..<result.count).compactMap { try ObjectKey(result, $0, positions) }, of: entity)
-            var actions = ForeignKeyActions(self)
+            var actions = ForeignKeyActions(core.context)
             try actions.follow([
                 ForeignKeyActions.Gone(entity: entity) { wanted in
                     Set(try entity.referencedKeys(result, wanted, in: columns))
