@@ -17,32 +17,41 @@ extension DatabaseContext {
         _ values: [String: (any PropertyValue)?] = [:], fileID: String = #fileID, line: Int = #line
     ) async throws -> DatabaseObject {
         return try await client.called(at: fileID, line) {
-            let entity = try core.runtime.entity(named: entityName)
-            guard !entity.entity.isReadOnly else {
-                throw entity.notWritable
-            }
-            let given = try await reading(values, of: entity)
-            var assignments = Assignments(entity)
-            for (key, value) in given.sorted(by: { $0.key < $1.key }) {
-                try assignments.assign(value, forKey: key, in: self)
-            }
-            try assignments.assignInitialVersion()
-            try requireValues(assignments, entity)
-            let values = assignments.written
-            let statement = try RowStatements(entity: entity, columns: values.columns).insert(values)
-            return try await write(of: entity) {
-                let result = try await send([statement], entity)[0]
-                guard result.count == 1, let key = try ObjectKey(result, 0, entity.key) else {
-                    throw keptAway(entity)
-                }
-                // A known object, whose row is gone by other ways, shows the new one; a rollback puts its state back.
-                let known = core.liveObject(entity, key)
-                let object = try core.object(from: result, row: 0, of: entity, askedAt: core.tick())
-                if object !== known { core.journal?.recordCreated(object) }
-                core.noteRow(object.storedRow, of: entity, object.key)
-                core.countNew(object.storedRow, of: entity)
-                return object
-            }
+            try await RowWriter(core).insert(try core.runtime.entity(named: entityName), values)
+        }
+    }
+
+    /// Stores a new row, or follows `onConflict` if another row has its key already; returns the object of the
+    /// resulting row.
+    ///
+    /// One `INSERT … ON CONFLICT … RETURNING`; with ``ConflictResolution/keep(_:)`` and an existing row, a second
+    /// statement reads it. Concurrent callers do not fail. The objects in memory follow. Throws as
+    /// `create(_:_:)` does, and before anything is sent `KindredError` `.invalidRequest` if the key is not
+    /// unique in the database, `.missingValue` if it has no value.
+    @discardableResult
+    public func create(
+        _ entityName: String,
+        _ values: [String: (any PropertyValue)?],
+        onConflict resolution: ConflictResolution, fileID: String = #fileID, line: Int = #line
+    ) async throws -> DatabaseObject {
+        return try await client.called(at: fileID, line) {
+            try await create(entityName, [values], onConflict: resolution)[0]
+        }
+    }
+
+    /// Stores rows by one statement, or follows `onConflict` for rows whose key others have; returns their objects in
+    /// the order of the values.
+    ///
+    /// All rows must have values for the same keys. With ``ConflictResolution/update(_:)`` no two rows may have the
+    /// same key: `.invalidRequest`, before anything is sent unless only the server treats the keys as equal.
+    @discardableResult
+    public func create(
+        _ entityName: String,
+        _ rows: [[String: (any PropertyValue)?]],
+        onConflict resolution: ConflictResolution, fileID: String = #fileID, line: Int = #line
+    ) async throws -> [DatabaseObject] {
+        return try await client.called(at: fileID, line) {
+            try await Upserter(core).upsert(rows, of: try core.runtime.entity(named: entityName), resolution)
         }
     }
 

@@ -1,4 +1,18 @@
 extension DatabaseContext {
+    /// Makes a new object in memory, to be stored by `save()`; `create(_:_:)` stores at once.
+    ///
+    /// Until it is saved it has a temporary ID, shows its given values, and NULL for values that the database assigns.
+    /// `values` may hold attributes, to-one relationships, and arrays of objects for to-many ones; new objects among
+    /// them are stored with it, in the right order. Sends nothing. Throws `KindredError`: `.unknownEntity`,
+    /// `.unknownKey`, `.wrongType`, `.readOnly`.
+    @discardableResult
+    public func insert(
+        _ entityName: String,
+        _ values: [String: (any PropertyValue)?] = [:]
+    ) throws -> DatabaseObject {
+        try Stager(core).insert(try core.runtime.entity(named: entityName), values)
+    }
+
     /// Whether there are unsaved changes.
     public var hasChanges: Bool { core.hasChanges }
 

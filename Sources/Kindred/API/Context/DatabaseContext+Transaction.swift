@@ -51,7 +51,7 @@ extension DatabaseContext {
             TransactionOptions(
                 isolation: isolation, readOnly: readOnly, deferrable: deferrable, tracksCommit: tracksCommit,
                 retry: retry),
-            changing: self, at: SourcePlace(fileID: fileID, line: line), body)
+            changing: core, at: SourcePlace(fileID: fileID, line: line), body)
     }
 }
 
@@ -72,61 +72,5 @@ extension Database {
                 isolation: isolation, readOnly: readOnly, deferrable: deferrable, tracksCommit: tracksCommit,
                 retry: retry),
             changing: nil, at: SourcePlace(fileID: fileID, line: line), body)
-    }
-
-    /// - Parameter context: the context whose turn is taken before the transaction begins; the turns of other contexts
-    ///   are taken at their first write in the transaction.
-    fileprivate func transaction<T>(
-        _ options: TransactionOptions,
-        changing context: DatabaseContext?,
-        at place: SourcePlace,
-        _ body: () async throws -> T
-    ) async throws -> T {
-        guard client.isInTransaction, let outer = TransactionJournal.current(of: self) else {
-            let turns = ContextTurns()
-            defer { turns.end() }
-            if let context { try await turns.acquire(context.core) }
-            return try await transaction(options, within: nil, turns: turns, at: place, body)
-        }
-        if let context { try await outer.turns.acquire(context.core) }
-        // Takes the write lock first: a sibling's write that held it while waiting for the savepoint's end would
-        // deadlock with this one.
-        return try await outer.writeLock.withLock {
-            try await transaction(options, within: outer, turns: outer.turns, at: place, body)
-        }
-    }
-
-    private func transaction<T>(
-        _ options: TransactionOptions,
-        within outer: TransactionJournal?,
-        turns: ContextTurns,
-        at place: SourcePlace,
-        _ body: () async throws -> T
-    ) async throws -> T {
-        var journal: TransactionJournal?
-        do {
-            let result = try await client.withTransaction(options, at: place) { scope in
-                // Each attempt starts from the restored objects.
-                try journal?.undo()
-                let attempt = TransactionJournal(self, turns) { scope.mayHaveWritten }
-                journal = attempt
-                return try await TransactionJournal.with(attempt) {
-                    let result = try await body()
-                    if outer == nil { try await client.called(at: place) { try await attempt.checkCounts() } }
-                    return result
-                }
-            }
-            if let outer { journal?.merge(into: outer) } else { journal?.commit() }
-            return result
-        } catch {
-            let isUnknown = (error as? PostgresError)?.mayHaveCommitted == true
-            if isUnknown, let outer {
-                // The enclosing transaction has ended too, and undoes all of it.
-                journal?.merge(into: outer)
-                throw error
-            }
-            try? journal?.undo(isUnknown: isUnknown)
-            throw error
-        }
     }
 }

@@ -20,22 +20,7 @@ extension DatabaseObject {
         async throws
     {
         try await called(at: fileID, line) { context in
-            try await Refresher(context.core).readStale(CollectionOfOne(self))
-            try requireLive()
-            guard let relationship = runtime.relationship(named: key), runtime.attributeIndex(of: key) == nil else {
-                return try await setValues([key: value], in: context)
-            }
-            if relationship.isToMany {
-                return try await context.replace(
-                    try await context.members(value, of: relationship), of: self, relationship)
-            }
-            guard relationship.model.kind == .oneToOne else { return try await setValues([key: value], in: context) }
-            let given = try await context.reading(value, for: relationship, needsObject: true)
-            let object = try context.member(given, of: relationship)
-            if isInserted || object?.isInserted == true {
-                return try await context.stageNewPartner(object, of: self, relationship)
-            }
-            try await context.setPartner(object, of: self, relationship)
+            try await RowWriter(context.core).set(value, forKey: key, of: self)
         }
     }
 
@@ -46,29 +31,8 @@ extension DatabaseObject {
         async throws
     {
         try await called(at: fileID, line) { context in
-            try await Refresher(context.core).readStale(CollectionOfOne(self))
-            try requireLive()
-            try await setValues(values, in: context)
+            try await RowWriter(context.core).set(values, of: self)
         }
-    }
-
-    private func setValues(_ values: [String: (any PropertyValue)?], in context: DatabaseContext) async throws {
-        let given = try await context.reading(values, of: runtime)
-        if isInserted { return try context.stageOnNew(self, given) }
-        _ = try requireKey()
-        // Relationships to new objects can only be staged.
-        let links = try context.newDestinations(given, of: self)
-        let values = given.filter { links[$0.key] == nil }
-        var assignments = Assignments(runtime, for: self)
-        for (key, value) in values.sorted(by: { $0.key < $1.key }) {
-            try assignments.assign(value, forKey: key, in: context)
-        }
-        for (relationship, object) in links.values {
-            try assignments.requireNone(of: relationship)
-            try context.requireDestination(object, of: self, relationship)
-        }
-        try await context.update(self, assignments, key: values.count == 1 ? values.first?.key : nil)
-        for (relationship, object) in links.values { try context.stageDestination(object, of: self, relationship) }
     }
 
     /// Reads the object's row again.

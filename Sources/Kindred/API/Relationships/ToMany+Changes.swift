@@ -9,7 +9,7 @@ extension ToMany {
     /// its own. In an ordered relationship the object becomes the last member, as with `append(_:)`.
     public func insert(_ member: Member, fileID: String = #fileID, line: Int = #line) async throws {
         try await owner.called(at: fileID, line) { context in
-            try await context.join(CollectionOfOne(member as DatabaseObject), to: owner, relationship)
+            try await SetWriter(context.core).join(CollectionOfOne(member as DatabaseObject), to: owner, relationship)
         }
     }
 
@@ -21,14 +21,14 @@ extension ToMany {
         _ member: Member, through payload: [String: (any PropertyValue)?], fileID: String = #fileID, line: Int = #line
     ) async throws {
         try await owner.called(at: fileID, line) { context in
-            try await context.join(member, to: owner, relationship, through: payload)
+            try await SetWriter(context.core).join(member, to: owner, relationship, through: payload)
         }
     }
 
     /// Makes all the objects members, by one statement; in a one-to-many relationship they leave their old owners.
     public func formUnion(_ members: some Sequence<Member>, fileID: String = #fileID, line: Int = #line) async throws {
         try await owner.called(at: fileID, line) { context in
-            try await context.join(members.map { $0 as DatabaseObject }, to: owner, relationship)
+            try await SetWriter(context.core).join(members.map { $0 as DatabaseObject }, to: owner, relationship)
         }
     }
 
@@ -38,21 +38,22 @@ extension ToMany {
     /// the key may not be NULL. Many-to-many: one DELETE from the helper table.
     public func remove(_ member: Member, fileID: String = #fileID, line: Int = #line) async throws {
         try await owner.called(at: fileID, line) { context in
-            try await context.leave(CollectionOfOne(member as DatabaseObject), from: owner, relationship)
+            try await SetWriter(context.core).leave(
+                CollectionOfOne(member as DatabaseObject), from: owner, relationship)
         }
     }
 
     /// Removes objects from the set, by one statement; objects that are no members are skipped.
     public func subtract(_ members: some Sequence<Member>, fileID: String = #fileID, line: Int = #line) async throws {
         try await owner.called(at: fileID, line) { context in
-            try await context.leave(members.map { $0 as DatabaseObject }, from: owner, relationship)
+            try await SetWriter(context.core).leave(members.map { $0 as DatabaseObject }, from: owner, relationship)
         }
     }
 
     /// Removes every member, loaded or not, by one UPDATE or DELETE by owner.
     public func removeAll(fileID: String = #fileID, line: Int = #line) async throws {
         try await owner.called(at: fileID, line) { context in
-            try await context.leaveAll(owner, try relationship)
+            try await SetWriter(context.core).leaveAll(owner, try relationship)
         }
     }
 
@@ -63,9 +64,8 @@ extension ToMany {
     /// `.requiredRelationship`, and writes nothing, if a member would leave a required relationship.
     public func set(_ members: some Sequence<Member>, fileID: String = #fileID, line: Int = #line) async throws {
         try await owner.called(at: fileID, line) { context in
-            let relationship = try relationship
-            let all = try context.distinctMembers(members.map { $0 as DatabaseObject }, of: relationship)
-            try await context.replace(all, of: owner, relationship)
+            try await SetWriter(context.core).replace(
+                with: members.map { $0 as DatabaseObject }, of: owner, relationship)
         }
     }
 }

@@ -23,9 +23,7 @@ extension ToMany {
         async throws
     {
         try await owner.called(at: fileID, line) { context in
-            let relationship = try relationship
-            let all = try context.orderable(members.map { $0 as DatabaseObject }, of: owner, relationship)
-            try await context.append(all, to: owner, relationship, through: nil)
+            try await Orderer(context.core).append(members.map { $0 as DatabaseObject }, to: owner, relationship)
         }
     }
 
@@ -50,7 +48,7 @@ extension ToMany {
         contentsOf members: some Sequence<Member>, at index: Int, fileID: String = #fileID, line: Int = #line
     ) async throws {
         try await owner.called(at: fileID, line) { context in
-            try await context.insert(
+            try await Orderer(context.core).insert(
                 members.map { $0 as DatabaseObject }, at: index, in: owner, relationship, usedAt: place)
         }
     }
@@ -61,7 +59,8 @@ extension ToMany {
     /// `.notFound` if another transaction has removed the member.
     public func move(from index: Int, to destination: Int, fileID: String = #fileID, line: Int = #line) async throws {
         try await owner.called(at: fileID, line) { context in
-            try await context.move(from: index, to: destination, in: owner, relationship, usedAt: place)
+            try await Orderer(context.core).move(
+                from: index, to: destination, in: owner, relationship, usedAt: place)
         }
     }
 
@@ -69,7 +68,8 @@ extension ToMany {
     @discardableResult
     public func remove(at index: Int, fileID: String = #fileID, line: Int = #line) async throws -> Member {
         return try await owner.called(at: fileID, line) { context in
-            try typed([try await context.leave(at: index, owner, relationship, usedAt: place)])[0]
+            let orderer = Orderer(context.core)
+            return try typed([try await orderer.leave(at: index, owner, relationship, usedAt: place)])[0]
         }
     }
 }

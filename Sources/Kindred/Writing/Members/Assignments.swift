@@ -15,7 +15,7 @@ struct Assignments {
     }
 
     /// Adds the value for a key: an attribute, or a to-one relationship whose foreign key the entity holds.
-    mutating func assign(_ value: (any PropertyValue)?, forKey key: String, in context: DatabaseContext) throws {
+    mutating func assign(_ value: (any PropertyValue)?, forKey key: String, in core: ContextCore) throws {
         if let attribute = entity.attributeIndex(of: key) {
             try assign(try entity.attributeValue(value, at: attribute), toColumn: attribute, key: key)
             return
@@ -30,11 +30,11 @@ struct Assignments {
             )
         }
         if case .objectID(let id)? = try value?.propertyContent,
-            case .values(let values) = try context.identified(id, for: relationship)
+            case .values(let values) = try RelationshipValues(core).identified(id, for: relationship)
         {
             return try assign(values, to: relationship.ownColumns, key: relationship.model.name)
         }
-        let object = try context.member(value, of: relationship)
+        let object = try RelationshipValues(core).member(value, of: relationship)
         try assign(object, to: relationship)
     }
 
@@ -112,6 +112,22 @@ struct Assignments {
         throw KindredError(
             .valueTooLarge, message, entity: name, key: key,
             problems: [ValidationProblem(.valueTooLarge, message, object: object, entity: name, key: key)])
+    }
+
+    /// Throws if a new row lacks values that only the program can give.
+    func requireComplete() throws {
+        let missing = entity.entity.attributes.enumerated().filter { position, attribute in
+            attribute.isNotNull && !attribute.hasDefault && attribute.identity == .none && !attribute.isGenerated
+                && written[position] == nil
+        }.map(\.element.name)
+        guard missing.isEmpty || entity.mayFillNewRows else {
+            throw KindredError(
+                .missingValue,
+                "A new row of \(entity.name) needs a value for \(missing.joined(separator: ", "))",
+                entity: entity.name.description,
+                key: missing[0]
+            )
+        }
     }
 
     /// Gives a new row its first version, unless it or the database sets one.

@@ -26,10 +26,10 @@ struct OrderUpdate {
 
     init(
         _ answer: QueryResult,
-        _ rows: OrderedRows,
         _ change: OrderChange,
-        _ objects: [(key: ObjectKey, object: DatabaseObject)],
-        _ payload: ColumnValues?
+        of rows: OrderedRows,
+        with objects: [(key: ObjectKey, object: DatabaseObject)],
+        payload: ColumnValues?
     ) throws {
         let columns = Array(rows.statements.memberColumns.indices)
         var (members, positions): ([ObjectKey], [ObjectKey: Int64?]) = ([], [:])
@@ -79,9 +79,9 @@ struct OrderUpdate {
     func writes(_ rows: OrderedRows) throws -> (park: [Statement], place: [Statement]) {
         var joined: [OrderStatements.Place] = []
         var columns: [Int] = []
-        if case .members(let statements) = rows.link {
+        if case .members(let writer) = rows.link {
             joined = joining.map(\.place)
-            columns = statements.joining
+            columns = writer.statements.joining
         }
         guard !moving.isEmpty || !joined.isEmpty else { return ([], []) }
         let place = try rows.statements.place(moving, joining: joined, columns: columns)

@@ -4,17 +4,18 @@ import KindredSchema
 /// The rows that hold an owner's order, and the keys of members in them.
 struct OrderedRows {
     enum Link {
-        case members(MemberStatements)
-        case helper(HelperStatements)
+        case members(MemberWriter)
+        case helper(PairWriter)
     }
 
     let owner: DatabaseObject
     let statements: OrderStatements
     let link: Link
 
-    init(_ owner: DatabaseObject, _ members: MemberStatements, _ position: Int) {
-        self.owner = owner
-        link = .members(members)
+    init(_ writer: MemberWriter, position: Int) {
+        let members = writer.statements
+        owner = writer.owner
+        link = .members(writer)
         statements = OrderStatements(
             relationship: members.relationship,
             position: position,
@@ -25,9 +26,10 @@ struct OrderedRows {
         )
     }
 
-    init(_ owner: DatabaseObject, _ helper: HelperStatements, _ position: Int) {
-        self.owner = owner
-        link = .helper(helper)
+    init(_ writer: PairWriter, position: Int) {
+        let helper = writer.statements
+        owner = writer.owner
+        link = .helper(writer)
         statements = OrderStatements(
             relationship: helper.relationship,
             position: position,
@@ -40,10 +42,9 @@ struct OrderedRows {
 
     /// The row keys of the objects.
     func keys(of objects: [DatabaseObject]) throws -> [ObjectKey] {
-        guard let context = objects.first?.context else { return [] }
-        return switch link {
+        switch link {
         case .members: try objects.map { try $0.requireKey() }
-        case .helper(let helper): try context.memberKeys(objects, helper)
+        case .helper(let writer): try writer.statements.keys(of: objects)
         }
     }
 
@@ -51,7 +52,8 @@ struct OrderedRows {
     func key(of member: Member) throws -> ObjectKey? {
         switch link {
         case .members: return member.key
-        case .helper(let helper):
+        case .helper(let writer):
+            let helper = writer.statements
             let values = try helper.relationship.otherColumns.map { try member.row[$0] }
             guard !values.contains(nil) else { return nil }
             return helper.memberKey(values.compactMap { $0 })

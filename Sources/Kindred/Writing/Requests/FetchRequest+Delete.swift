@@ -25,17 +25,19 @@ extension FetchRequest {
             guard deleter.deletionRules([entity]).isLeftToDatabase else {
                 return try await context.transaction { try await deleter.deleteInTransaction(query, of: entity) }
             }
-            return try await deleter.atOnce(entity) { try await context.deleteAtOnce(query, of: entity) }
+            return try await deleter.atOnce(entity) {
+                try await ConditionWriter(context.core).deleteAtOnce(query, of: entity)
+            }
         }
     }
 }
 
-extension DatabaseContext {
+extension ConditionWriter {
     /// One DELETE by condition, and the effect of the database's actions on memory.
-    func deleteAtOnce(_ request: SelectQuery, of entity: EntityRuntime) async throws -> Int {
+    func deleteAtOnce(_ query: SelectQuery, of entity: EntityRuntime) async throws -> Int {
         try await core.write {
             let columns = Deleter(core).deletionRules([entity]).columns(of: entity)
-            let statement = try request.deleteStatement(of: entity, in: schema, returning: columns)
+            let statement = try query.deleteStatement(of: entity, in: core.runtime.schema, returning: columns)
             let result = try await Deleter(core).sendDeletion(statement, entity, among: [entity: []])
             let positions = entity.key.compactMap(columns.firstIndex(of:))
             try core.applyDeleted((0..<result.count).compactMap { try ObjectKey(result, $0, positions) }, of: entity)

@@ -13,7 +13,7 @@ struct RequestUpdate {
     init(
         _ values: [String: (any PropertyValue)?],
         of entity: EntityRuntime,
-        in context: DatabaseContext
+        in core: ContextCore
     ) throws {
         self.entity = entity
         constants = Assignments(entity)
@@ -22,7 +22,7 @@ struct RequestUpdate {
                 try assign(try calculated.calculation, forKey: key)
             } else {
                 try requireOwnColumns(key)
-                try constants.assign(value, forKey: key, in: context)
+                try constants.assign(value, forKey: key, in: core)
             }
         }
         for column in columns { try entity.requireNoVersion(column, key: entity.entity.attributes[column].name) }

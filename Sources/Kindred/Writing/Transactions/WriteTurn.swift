@@ -24,4 +24,22 @@ extension ContextCore {
         }
         return try await body()
     }
+
+    /// Runs a write of an entity's rows, in its own transaction if it may break the limits of a set, or if rules may put
+    /// rows elsewhere: then also in a savepoint of a running one.
+    ///
+    /// - Parameter columns: the columns written; nil for new rows.
+    func write<T>(
+        of entity: EntityRuntime, _ columns: [Int]? = nil, _ body: () async throws -> T
+    ) async throws -> T {
+        guard entity.hasRules || journal == nil && runtime.countLimits?.concern(entity, columns) == true
+        else {
+            return try await write(body)
+        }
+        do {
+            return try await transaction { try await write(body) }
+        } catch let error as PostgresError {
+            throw runtime.refusedAtEnd(error, among: [])
+        }
+    }
 }

@@ -1,7 +1,11 @@
 import KindredPostgres
 
-// Checks values for relationships: live objects of the destination entity, from this context.
-extension DatabaseContext {
+/// The objects that a program gives as values of relationships: live ones of the destination's entity, of this context.
+struct RelationshipValues: Sendable {
+    let core: ContextCore
+
+    init(_ core: ContextCore) { self.core = core }
+
     /// The object, or nil, assigned to a to-one relationship.
     func member(_ value: (any PropertyValue)?, of relationship: RelationshipRuntime) throws -> DatabaseObject? {
         switch try value?.propertyContent {
@@ -11,11 +15,11 @@ extension DatabaseContext {
             return object
         case .objectID(let id):
             guard case .object(let object) = try identified(id, for: relationship) else {
-                throw wrongMember(relationship, "the ID of one that is not in memory; read it first")
+                throw relationship.wrongMember("the ID of one that is not in memory; read it first")
             }
             return object
-        case .collection, .set: throw wrongMember(relationship, "a collection")
-        case .value: throw wrongMember(relationship, "a plain value")
+        case .collection, .set: throw relationship.wrongMember("a collection")
+        case .value: throw relationship.wrongMember("a plain value")
         }
     }
 
@@ -23,7 +27,7 @@ extension DatabaseContext {
     func members(_ value: (any PropertyValue)?, of relationship: RelationshipRuntime) async throws -> [DatabaseObject] {
         if case .set(let set)? = try value?.propertyContent {
             guard let known = set.known else { throw set.owner.noProperty("relationship") }
-            let objects = try await set.owner.context.members(of: known, owner: set.owner, at: set.place)
+            let objects = try await Loader(set.owner.core).members(of: known, owner: set.owner, at: set.place)
             return try distinctMembers(objects, of: relationship)
         }
         return try stageableMembers(value, of: relationship)
@@ -38,13 +42,13 @@ extension DatabaseContext {
         case nil, .value(nil): return []
         case .collection(let contents):
             let objects = try contents.map { content in
-                guard case .object(let object) = content else { throw wrongMember(relationship, "a plain value") }
+                guard case .object(let object) = content else { throw relationship.wrongMember("a plain value") }
                 return object
             }
             return try distinctMembers(objects, of: relationship)
-        case .set: throw wrongMember(relationship, "a set that may have to be read first; give its objects")
-        case .object, .objectID: throw wrongMember(relationship, "a single object; give a collection")
-        case .value: throw wrongMember(relationship, "a plain value")
+        case .set: throw relationship.wrongMember("a set that may have to be read first; give its objects")
+        case .object, .objectID: throw relationship.wrongMember("a single object; give a collection")
+        case .value: throw relationship.wrongMember("a plain value")
         }
     }
 
@@ -71,34 +75,20 @@ extension DatabaseContext {
             )
         }
         guard object.runtime === entity else {
-            throw wrongMember(relationship, "an object of \(object.runtime.name)")
+            throw relationship.wrongMember("an object of \(object.runtime.name)")
         }
         try object.requireLive()
     }
+}
 
-    func wrongMember(_ relationship: RelationshipRuntime, _ given: String) -> KindredError {
-        let source = relationship.source.name
-        let destination = relationship.destination.name
+extension RelationshipRuntime {
+    /// The error for a value that is no object of the destination.
+    func wrongMember(_ given: String) -> KindredError {
         return KindredError(
             .wrongType,
-            "\(source).\(relationship.model.name) takes objects of \(destination), not \(given)",
-            entity: source.description,
-            key: relationship.model.name
+            "\(source.name).\(model.name) takes objects of \(destination.name), not \(given)",
+            entity: source.name.description,
+            key: model.name
         )
-    }
-
-    func requireValues(_ assignments: Assignments, _ entity: EntityRuntime) throws {
-        let missing = entity.entity.attributes.enumerated().filter { position, attribute in
-            attribute.isNotNull && !attribute.hasDefault && attribute.identity == .none && !attribute.isGenerated
-                && assignments.written[position] == nil
-        }.map(\.element.name)
-        guard missing.isEmpty || entity.mayFillNewRows else {
-            throw KindredError(
-                .missingValue,
-                "A new row of \(entity.name) needs a value for \(missing.joined(separator: ", "))",
-                entity: entity.name.description,
-                key: missing[0]
-            )
-        }
     }
 }

@@ -2,14 +2,24 @@ import KindredPostgres
 import KindredSchema
 
 // Changes of an ordered set: positions of stored members are written at once, those of new ones are staged.
-extension DatabaseContext {
+extension Orderer {
+    private var stager: Stager { Stager(core) }
+
+    /// Appends objects to a set that must be ordered; existing members keep their places.
+    func append(
+        _ objects: some Sequence<DatabaseObject>, to owner: DatabaseObject, _ relationship: RelationshipRuntime
+    ) async throws {
+        let all = try orderable(objects, of: owner, relationship)
+        try await append(all, to: owner, relationship, through: nil)
+    }
+
     /// The objects that are to become members of an ordered set, each once.
-    func orderable(
+    private func orderable(
         _ objects: some Sequence<DatabaseObject>, of owner: DatabaseObject, _ relationship: RelationshipRuntime
     ) throws -> [DatabaseObject] {
         try owner.requireLive()
         guard relationship.position != nil else { throw relationship.unordered }
-        return try distinctMembers(objects, of: relationship)
+        return try RelationshipValues(core).distinctMembers(objects, of: relationship)
     }
 
     /// Appends objects; existing members only get the payload.
@@ -19,36 +29,36 @@ extension DatabaseContext {
     ) async throws {
         try owner.requireLive()
         // A staged member keeps its place.
-        let joined = payload == nil ? Set(stagedMembers(of: relationship, owner)) : []
+        let joined = payload == nil ? Set(stager.stagedMembers(of: relationship, owner)) : []
         let staged = (owner.isInserted ? all : all.filter(\.isInserted)).filter { !joined.contains($0) }
         let stored = owner.isInserted ? [] : all.filter { !$0.isInserted }
         if payload == nil, let link = relationship.helper {
-            _ = try self.payload([:], of: relationship, link)
+            _ = try RelationshipValues(core).payload([:], of: relationship, through: link)
         }
         if !staged.isEmpty {
             // Staged members follow all stored ones.
             if !owner.isInserted, relationship.destinationHoldsForeignKey {
-                _ = try await members(of: relationship, owner: owner)
+                _ = try await Loader(core).members(of: relationship, owner: owner)
             }
-            try requireJoin(staged, to: owner, relationship, behind: stored.count)
+            try stager.requireJoin(staged, to: owner, relationship, behind: stored.count)
         }
         if !stored.isEmpty {
-            try await reorder(owner, relationship, .append(needsAll: false), stored, payload: payload)
+            try await reorder(relationship, of: owner, by: .append(needsAll: false), with: stored, payload: payload)
         }
-        try stageJoin(staged, to: owner, relationship, payload: payload)
+        try stager.stageJoin(staged, to: owner, relationship, payload: payload)
     }
 
     /// Makes objects the only members, in their order.
     func setOrder(
         _ all: [DatabaseObject], of owner: DatabaseObject, _ relationship: RelationshipRuntime
     ) async throws {
-        if owner.isInserted { return try stageReplace(all, of: owner, relationship) }
+        if owner.isInserted { return try stager.stageReplace(all, of: owner, relationship) }
         try requireStored(all, in: owner, relationship)
         let kept = Set(all)
-        let left = stagedMembers(of: relationship, owner).filter { !kept.contains($0) }
-        try requireLeave(left, from: owner, relationship)
-        try await reorder(owner, relationship, .set, all)
-        try stageLeave(left, from: owner, relationship)
+        let left = stager.stagedMembers(of: relationship, owner).filter { !kept.contains($0) }
+        try stager.requireLeave(left, from: owner, relationship)
+        try await reorder(relationship, of: owner, by: .set, with: all)
+        try stager.stageLeave(left, from: owner, relationship)
     }
 
     /// Inserts objects at an index; existing members move there.
@@ -59,14 +69,17 @@ extension DatabaseContext {
         let all = try orderable(objects, of: owner, relationship)
         try requireStored(all, in: owner, relationship)
         let moved = Set(all)
-        let others = try await members(of: relationship, owner: owner, at: place).filter { !moved.contains($0) }
+        let others = try await Loader(core).members(of: relationship, owner: owner, at: place).filter {
+            !moved.contains($0)
+        }
         try requireIndex(index, through: others.count, in: owner, relationship)
         guard !all.isEmpty else { return }
         if owner.isInserted {
-            return try stageReplace(others.prefix(index) + all + others.dropFirst(index), of: owner, relationship)
+            return try stager.stageReplace(
+                others.prefix(index) + all + others.dropFirst(index), of: owner, relationship)
         }
         let next = try key(of: others, at: index, in: owner, relationship)
-        try await reorder(owner, relationship, .insert(before: next, at: index), all)
+        try await reorder(relationship, of: owner, by: .insert(before: next, at: index), with: all)
     }
 
     /// Moves the member at an index to another, which is its index afterwards.
@@ -82,11 +95,11 @@ extension DatabaseContext {
         let others = current.filter { $0 !== member }
         if owner.isInserted {
             let order = others.prefix(destination) + [member] + others.dropFirst(destination)
-            return try stageReplace(Array(order), of: owner, relationship)
+            return try stager.stageReplace(Array(order), of: owner, relationship)
         }
         try requireStored([member], in: owner, relationship)
         let next = try key(of: others, at: destination, in: owner, relationship)
-        try await reorder(owner, relationship, .move(before: next, at: destination), [member])
+        try await reorder(relationship, of: owner, by: .move(before: next, at: destination), with: [member])
     }
 
     /// Removes the member at an index, and returns it.
@@ -95,7 +108,7 @@ extension DatabaseContext {
     ) async throws -> DatabaseObject {
         let current = try await orderedMembers(of: owner, relationship, usedAt: place)
         try requireIndex(index, through: current.count - 1, in: owner, relationship)
-        try await leave(CollectionOfOne(current[index]), from: owner, relationship)
+        try await SetWriter(core).leave(CollectionOfOne(current[index]), from: owner, relationship)
         return current[index]
     }
 
@@ -103,7 +116,7 @@ extension DatabaseContext {
         of owner: DatabaseObject, _ relationship: RelationshipRuntime, usedAt place: SourcePlace?
     ) async throws -> [DatabaseObject] {
         guard relationship.position != nil else { throw relationship.unordered }
-        return try await members(of: relationship, owner: owner, at: place)
+        return try await Loader(core).members(of: relationship, owner: owner, at: place)
     }
 
     /// The row key of the member before which others are inserted; nil for the end.

@@ -1,9 +1,8 @@
 import KindredPostgres
 import KindredSchema
-import Synchronization
 
 // Changes of relationships with a new end: staged with it, and shown by both sides at once.
-extension DatabaseContext {
+extension Stager {
     /// Points a to-one relationship to an object, or to none, as a staged change of the source.
     ///
     /// The destination's known one-to-one partner is left without one.
@@ -64,7 +63,7 @@ extension DatabaseContext {
         for (column, value) in zip(columns, values) {
             // The values of a new row's generated columns are shown already.
             guard isNew || written.contains(column) else { continue }
-            try cells.set(value, at: column, of: entity, client.types)
+            try cells.set(value, at: column, of: entity, core.types)
         }
         try requireAgreement(of: source, with: cells, relationship, columns)
         return cells

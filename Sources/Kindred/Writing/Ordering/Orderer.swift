@@ -1,26 +1,32 @@
 import KindredPostgres
 import KindredSchema
 
-// Changes of an ordered relationship: lock the owner, read its order, write the difference.
-extension DatabaseContext {
+/// Changes ordered relationships: locks the owner, reads its order, and writes the difference.
+struct Orderer: Sendable {
+    let core: ContextCore
+
+    init(_ core: ContextCore) { self.core = core }
+
     /// Changes an order in its own transaction, or in a savepoint of the running one.
     func reorder(
-        _ owner: DatabaseObject,
         _ relationship: RelationshipRuntime,
-        _ change: OrderChange,
-        _ objects: [DatabaseObject],
+        of owner: DatabaseObject,
+        by change: OrderChange,
+        with objects: [DatabaseObject],
         payload: ColumnValues? = nil
     ) async throws {
-        try await readStale([owner] + objects)
-        try await transaction { try await core.write { try await run(owner, relationship, change, objects, payload) } }
+        try await Refresher(core).readStale([owner] + objects)
+        try await core.transaction {
+            try await core.write { try await run(relationship, of: owner, by: change, with: objects, payload: payload) }
+        }
     }
 
     private func run(
-        _ owner: DatabaseObject,
         _ relationship: RelationshipRuntime,
-        _ change: OrderChange,
-        _ objects: [DatabaseObject],
-        _ payload: ColumnValues?
+        of owner: DatabaseObject,
+        by change: OrderChange,
+        with objects: [DatabaseObject],
+        payload: ColumnValues?
     ) async throws {
         try owner.requireLive()
         for object in objects { try object.requireLive() }
@@ -28,16 +34,17 @@ extension DatabaseContext {
         let keys = try rows.keys(of: objects)
         let read = change.needsEndOnly ? try rows.statements.readEnd(keys) : try rows.statements.read()
         let key = relationship.model.name
-        let answers = try await send(
+        let answers = try await core.client.send(
             [try OrderStatements.lock(try owner.requireKey(), of: owner.runtime), read], rows.statements.rows, key: key)
         guard answers[0].count == 1 else { throw core.gone([owner]) }
         do {
-            var update = try OrderUpdate(answers[1], rows, change, zip(keys, objects).map { ($0, $1) }, payload)
+            var update = try OrderUpdate(
+                answers[1], change, of: rows, with: zip(keys, objects).map { ($0, $1) }, payload: payload)
             try requireMembers(update, change, relationship)
-            try await send(&update, rows, key)
-            try apply(update, rows)
+            try await send(&update, of: rows, key: key)
+            try apply(update, of: rows)
         } catch is OrderUpdate.EndIsFull {
-            try await run(owner, relationship, .append(needsAll: true), objects, payload)
+            try await run(relationship, of: owner, by: .append(needsAll: true), with: objects, payload: payload)
         }
     }
 
@@ -65,9 +72,9 @@ extension DatabaseContext {
         guard let position = relationship.position else { throw relationship.unordered }
         let rows =
             if let helper = relationship.helper {
-                OrderedRows(owner, try helperStatements(owner, relationship, helper), position)
+                OrderedRows(try PairWriter(core, owner: owner, relationship, through: helper), position: position)
             } else {
-                OrderedRows(owner, try memberStatements(owner, relationship), position)
+                OrderedRows(try MemberWriter(core, owner: owner, relationship), position: position)
             }
         let entity = rows.statements.rows
         guard !entity.key.contains(position) else {
@@ -85,24 +92,26 @@ extension DatabaseContext {
     }
 
     /// Sends the statements of the change, in one round trip.
-    private func send(_ update: inout OrderUpdate, _ rows: OrderedRows, _ key: String) async throws {
+    private func send(_ update: inout OrderUpdate, of rows: OrderedRows, key: String) async throws {
         switch rows.link {
-        case .members(let statements):
-            try requireSharedColumns(update.joining.map(\.object), statements)
+        case .members(let writer):
+            let statements = writer.statements
+            try writer.requireSharedColumns(update.joining.map(\.object))
             core.count(statements.relationship, of: rows.owner)
-            try await countFormer(update.joining.map(\.object), statements.members, writing: statements.columns)
+            try await CountCheck(core).noteFormer(update.joining.map(\.object), writing: statements.columns)
             var batch: [Statement] = []
             if !update.leaving.isEmpty {
-                batch.append(try statements.detach(keys: update.leaving, leaving: try leaving(statements)))
+                batch.append(try statements.detach(keys: update.leaving, leaving: try writer.leaving))
                 batch += try statements.check(update.leaving, haveJoined: false)
             }
             let (park, placed) = try update.writes(rows)
             batch += park + placed
             guard !batch.isEmpty else { return }
-            update.answers = try await send(batch, statements.members, key: key)
+            update.answers = try await core.client.send(batch, statements.members, key: key)
             update.hasLeavers = !update.leaving.isEmpty
             update.hasPlaces = !placed.isEmpty
-        case .helper(let statements):
+        case .helper(let writer):
+            let statements = writer.statements
             var batch: [Statement] = []
             if !update.leaving.isEmpty { batch += try statements.deletion(.members(update.leaving)) }
             let (park, placed) = try update.writes(rows)
@@ -114,7 +123,7 @@ extension DatabaseContext {
                 batch.append(try rows.statements.insert(inserted, payload: update.payload, statements.link))
             }
             guard !batch.isEmpty else { return }
-            update.answers = try await sendToHelper(batch, rows.owner, statements)
+            update.answers = try await writer.send(batch)
             if !inserted.isEmpty { update.pairs = update.answers.removeLast() }
         }
     }

@@ -1,19 +1,22 @@
 import KindredPostgres
 
 // Applies a changed order to memory.
-extension DatabaseContext {
+extension Orderer {
     /// Applies the results: rows to their objects, and the new order to the owner's loaded members.
-    func apply(_ update: OrderUpdate, _ rows: OrderedRows) throws {
+    func apply(_ update: OrderUpdate, of rows: OrderedRows) throws {
         let (owner, relationship) = (rows.owner, rows.statements.relationship)
         try requirePlaced(update, rows)
-        if case .members(let statements) = rows.link {
+        if case .members(let writer) = rows.link {
             // A given member that was staged to leave stays: the caller's value wins.
             let gone = Set(update.leaving)
-            for (key, object) in update.given where !gone.contains(key) { core.unstage(statements.columns, of: object) }
+            for (key, object) in update.given where !gone.contains(key) {
+                core.unstage(writer.statements.columns, of: object)
+            }
         }
         let loaded = core.loadedMembers(of: relationship, owner: owner)
         switch rows.link {
-        case .members(let statements):
+        case .members(let writer):
+            let statements = writer.statements
             if update.hasLeavers, let answer = update.answers.first {
                 let width = statements.members.attributeColumns.count
                 guard try answer.first?[width] == .integer(Int64(update.leaving.count)) else {
@@ -21,24 +24,28 @@ extension DatabaseContext {
                 }
                 let left = try EntityRows(answer, of: statements.members)
                 for position in 0..<left.count {
-                    if let row = try left.joined(position) { try applyMember(row, owner, statements, [:]) }
+                    if let row = try left.joined(position) { try writer.apply(row) }
                 }
             }
             try applyPlaced(update, rows)
-        case .helper(let statements):
+        case .helper(let writer):
+            let statements = writer.statements
             if update.hasLeavers, let answer = update.answers.first {
-                try applyDeletedPairs(answer, of: owner, statements)
+                try writer.applyDeleted(answer)
             }
             try applyPlacedPairs(update, rows)
-            if let pairs = update.pairs { try applyWrittenPairs(pairs, statements.helper, payload: update.payload) }
+            if let pairs = update.pairs { try writer.applyWritten(pairs, payload: update.payload) }
             // The set of helper rows has the same order.
             for end in statements.helper.foreignKeys where end.ownColumns == statements.link.sourceColumns {
                 core.noteHelperRows(end, of: owner)
             }
-            for joined in update.joining { join(joined.object, owner, statements) }
-            if update.payload != nil { try unloadPairs(update, owner, statements) }
+            for joined in update.joining { writer.noteJoined(joined.object) }
+            if update.payload != nil {
+                // Objects and sets of helper rows may show the former payload.
+                for object in update.given.values { writer.noteHelperRows(of: object) }
+            }
         }
-        try keepOrder(update, rows, loaded)
+        try keepOrder(update, of: rows, loaded: loaded)
     }
 
     /// Throws if a trigger, rule or policy kept a row from getting its position; the transaction is rolled back.
@@ -58,7 +65,7 @@ extension DatabaseContext {
                     && ObjectKey(answer, row, rows.statements.memberColumns) == wanted.key
                     && answer.value(row: row, column: width + 1) == .bool(true)
             }
-            guard placed == places.count else { throw keptAway(entity) }
+            guard placed == places.count else { throw entity.keptAway }
         }
         if let pairs = update.pairs {
             let wanted = Dictionary(update.inserted.map { ($0.key, $0.position) }, uniquingKeysWith: { $1 })
@@ -67,7 +74,7 @@ extension DatabaseContext {
                 else { return false }
                 return try pairs.integer(row: row, column: column) == position
             }
-            guard placed == wanted.count else { throw keptAway(entity) }
+            guard placed == wanted.count else { throw entity.keptAway }
         }
     }
 
@@ -87,7 +94,7 @@ extension DatabaseContext {
                 let given = update.given[key]
                 if let given { core.unstage([rows.statements.position], of: given) }
                 let row = try changed[position]
-                if let object = try takeOver(row, entity, key, given) { missing.remove(object) }
+                if let object = try takeOver(row, of: entity, key, given: given) { missing.remove(object) }
             }
         }
         if let object = missing.first { throw core.gone([object]) }
@@ -100,30 +107,22 @@ extension DatabaseContext {
         let changed = try EntityRows(answer, of: entity)
         for position in 0..<changed.count {
             let row = try changed[position]
-            if let key = try ObjectKey(row, entity.key) { try takeOver(row, entity, key) }
+            if let key = try ObjectKey(row, entity.key) { try takeOver(row, of: entity, key) }
         }
     }
 
     /// Applies a row to its object, which is returned, or without an object to loaded relationships.
     @discardableResult
     private func takeOver(
-        _ row: Row,
-        _ entity: EntityRuntime,
-        _ key: ObjectKey,
-        _ given: DatabaseObject? = nil
+        _ row: Row, of entity: EntityRuntime, _ key: ObjectKey, given: DatabaseObject? = nil
     ) throws -> DatabaseObject? {
         let object = given ?? core.liveObject(entity, key)
         try core.accept(row, of: entity, object: object)
         return object
     }
 
-    /// Marks the objects and sets of helper rows whose payload changed as stale.
-    private func unloadPairs(_ update: OrderUpdate, _ owner: DatabaseObject, _ statements: HelperStatements) throws {
-        for object in update.given.values { unloadHelperRows(object, owner, statements) }
-    }
-
     /// Reorders the owner's loaded members, or marks them as stale if the database has others.
-    private func keepOrder(_ update: OrderUpdate, _ rows: OrderedRows, _ loaded: LoadedMembers?) throws {
+    private func keepOrder(_ update: OrderUpdate, of rows: OrderedRows, loaded: LoadedMembers?) throws {
         let (owner, relationship) = (rows.owner, rows.statements.relationship)
         guard let loaded else { return }
         var members: [ObjectKey: Member] = [:]

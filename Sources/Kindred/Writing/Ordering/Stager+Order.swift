@@ -3,7 +3,7 @@ import KindredSchema
 import Synchronization
 
 // Stages positions where an end is new; for pairs their staged order decides.
-extension DatabaseContext {
+extension Stager {
     /// Stages the order of a new owner's members, if it has one.
     func stageOrder(
         _ members: [DatabaseObject],
@@ -48,7 +48,7 @@ extension DatabaseContext {
         }
         var placed: [DatabaseObject] = []
         for (relationship, ends) in Dictionary(grouping: ends, by: \.relationship).sorted(by: { $0.key < $1.key }) {
-            try await load(relationship, forAll: ends.map(\.owner))
+            try await Loader(core).load(relationship, forAll: ends.map(\.owner))
             for end in ends {
                 for (member, cells) in try endPositions(of: joining[end] ?? [], end.owner, relationship) {
                     member.stage(cells)

@@ -8,7 +8,7 @@ extension TransactionJournal {
     /// Sends nothing unless members of such sets have come or gone; else one round trip for each context.
     func checkCounts() async throws {
         var problems: [ValidationProblem] = []
-        for (core, ends) in takeCounted() { problems += try await core.context.countProblems(ends) }
+        for (core, ends) in takeCounted() { problems += try await CountCheck(core).problems(ends) }
         // Wraps several problems in one error.
         if let error = KindredError(problems) {
             throw KindredError(
@@ -17,12 +17,51 @@ extension TransactionJournal {
     }
 }
 
-extension DatabaseContext {
+/// Checks that sets with declared counts keep them.
+///
+/// Owners are noted where their members change. Before a write of rows that sets require, their owners are read from the
+/// database, because memory need not know them.
+struct CountCheck: Sendable {
+    private let core: ContextCore
+
+    init(_ core: ContextCore) { self.core = core }
+
+    /// Locks rows before some of their columns are written, and selects the owners that they leave.
+    ///
+    /// Memory may have other owners. Nil if no owner has limits.
+    func formerOwners(of keys: [ObjectKey], _ entity: EntityRuntime, writing columns: [Int]) throws -> FormerOwners? {
+        guard let limits = core.counting?.limits else { return nil }
+        let links = limits.requiredLinks(of: entity, among: columns)
+        guard !links.isEmpty, !keys.isEmpty else { return nil }
+        let selected = Set(links.flatMap(\.columns)).sorted()
+        let statement = try DeletionStatements.rows(entity, keys, columns: selected, isLocked: true)
+        return FormerOwners(statement: statement, columns: selected, links: links)
+    }
+
+    /// Notes the owners that objects are about to leave, by one SELECT if an owner has limits.
+    func noteFormer(_ objects: [DatabaseObject], writing columns: [Int]) async throws {
+        guard core.counting != nil, let entity = objects.first?.runtime,
+            let former = try formerOwners(of: objects.compactMap(\.key), entity, writing: columns)
+        else { return }
+        try note(former, try await core.client.send([former.statement], entity)[0])
+    }
+
+    /// Notes the owners that a query has found.
+    func note(_ former: FormerOwners, _ result: QueryResult) throws {
+        for row in 0..<result.count {
+            for link in former.links {
+                if let key = try ObjectKey(result, row, link.columns.compactMap(former.columns.firstIndex(of:))) {
+                    core.journal?.count(link.relationship, key, in: core)
+                }
+            }
+        }
+    }
+
     /// The sets of the given owners that have fewer or more members than allowed.
     ///
     /// Locks the owners first, in the order of their keys, so that of two concurrent transactions the second counts the
     /// rows of the first. Skips owners that are gone.
-    fileprivate func countProblems(_ ends: Set<StagedLinks.End>) async throws -> [ValidationProblem] {
+    func problems(_ ends: Set<StagedLinks.End>) async throws -> [ValidationProblem] {
         let groups = Dictionary(grouping: ends, by: \.relationship).sorted { $0.key < $1.key }
         var locks: [Statement] = []
         var counts: [(relationship: RelationshipRuntime, statement: Statement)] = []
@@ -34,7 +73,7 @@ extension DatabaseContext {
             }
         }
         guard let first = counts.first else { return [] }
-        let results = try await send(
+        let results = try await core.client.send(
             locks + counts.map(\.statement), first.relationship.source)
         return try zip(counts, results.dropFirst(locks.count)).flatMap { count, result in
             try (0..<result.count).map { try problem(count.relationship, result, row: $0) }
@@ -76,55 +115,4 @@ struct FormerOwners {
     /// The selected columns.
     let columns: [Int]
     let links: [CountLimits.Link]
-}
-
-// Before a write of rows that sets require, reads their owners from the database, because memory need not know them.
-extension DatabaseContext {
-    /// Runs a write of an entity's rows, in its own transaction if it may break the limits of a set, or if rules may put
-    /// rows elsewhere: then also in a savepoint of a running one.
-    ///
-    /// - Parameter columns: the columns written; nil for new rows.
-    func write<T>(
-        of entity: EntityRuntime, _ columns: [Int]? = nil, _ body: () async throws -> T
-    ) async throws -> T {
-        guard entity.hasRules || core.journal == nil && core.runtime.countLimits?.concern(entity, columns) == true
-        else {
-            return try await core.write(body)
-        }
-        do {
-            return try await transaction { try await core.write(body) }
-        } catch let error as PostgresError {
-            throw refusedAtEnd(error, among: [])
-        }
-    }
-
-    /// Locks rows before some of their columns are written, and selects the owners that they leave.
-    ///
-    /// Memory may have other owners. Nil if no owner has limits.
-    func formerOwners(of keys: [ObjectKey], _ entity: EntityRuntime, writing columns: [Int]) throws -> FormerOwners? {
-        guard let limits = core.counting?.limits else { return nil }
-        let links = limits.requiredLinks(of: entity, among: columns)
-        guard !links.isEmpty, !keys.isEmpty else { return nil }
-        let selected = Set(links.flatMap(\.columns)).sorted()
-        let statement = try DeletionStatements.rows(entity, keys, columns: selected, isLocked: true)
-        return FormerOwners(statement: statement, columns: selected, links: links)
-    }
-
-    /// Notes the owners that objects are about to leave, by one SELECT if an owner has limits.
-    func countFormer(_ objects: [DatabaseObject], _ entity: EntityRuntime, writing columns: [Int]) async throws {
-        guard core.counting != nil,
-            let former = try formerOwners(of: objects.compactMap(\.key), entity, writing: columns)
-        else { return }
-        try count(former, try await send([former.statement], entity)[0])
-    }
-
-    func count(_ former: FormerOwners, _ result: QueryResult) throws {
-        for row in 0..<result.count {
-            for link in former.links {
-                if let key = try ObjectKey(result, row, link.columns.compactMap(former.columns.firstIndex(of:))) {
-                    core.journal?.count(link.relationship, key, in: core)
-                }
-            }
-        }
-    }
 }

@@ -1,32 +1,40 @@
 import KindredPostgres
 
-// Changes of a to-many relationship: staged if new objects take part, else one statement.
-extension DatabaseContext {
-    /// The statements that change a set: of its members' rows, or of a helper's.
-    private enum SetStatements {
-        case members(MemberStatements)
-        case helper(HelperStatements)
+/// Changes to-many relationships: staged if new objects take part, else one statement.
+struct SetWriter: Sendable {
+    /// What writes the change of a set: to its members' rows, or to a helper's.
+    private enum Writer {
+        case members(MemberWriter)
+        case helper(PairWriter)
     }
+
+    let core: ContextCore
+    private var stager: Stager { Stager(core) }
+    private var values: RelationshipValues { RelationshipValues(core) }
+
+    init(_ core: ContextCore) { self.core = core }
 
     /// Adds objects to an owner's set; they leave their former owners.
     func join(
         _ objects: some Sequence<DatabaseObject>, to owner: DatabaseObject, _ relationship: RelationshipRuntime
     ) async throws {
-        let all = try distinctMembers(objects, of: relationship)
-        if relationship.position != nil { return try await append(all, to: owner, relationship, through: nil) }
+        let all = try values.distinctMembers(objects, of: relationship)
+        if relationship.position != nil {
+            return try await Orderer(core).append(all, to: owner, relationship, through: nil)
+        }
         let (staged, members) = try split(all, owner, relationship)
-        if !staged.isEmpty { try requireJoin(staged, to: owner, relationship) }
+        if !staged.isEmpty { try stager.requireJoin(staged, to: owner, relationship) }
         if members.isEmpty {
             try owner.requireLive()
         } else {
             try await change(relationship, of: owner, with: members) { change in
                 switch change {
-                case .members(let statements): try await attach(members, to: owner, statements)
-                case .helper(let statements): try await insert(members, to: owner, statements, through: [:])
+                case .members(let writer): try await writer.attach(members)
+                case .helper(let writer): try await writer.insert(members)
                 }
             }
         }
-        if !staged.isEmpty { try stageJoin(staged, to: owner, relationship) }
+        if !staged.isEmpty { try stager.stageJoin(staged, to: owner, relationship) }
     }
 
     /// Adds an object through a helper's row with values of its own.
@@ -34,7 +42,7 @@ extension DatabaseContext {
         _ object: DatabaseObject, to owner: DatabaseObject, _ relationship: RelationshipRuntime,
         through given: [String: (any PropertyValue)?]
     ) async throws {
-        let members = try distinctMembers(CollectionOfOne(object), of: relationship)
+        let members = try values.distinctMembers(CollectionOfOne(object), of: relationship)
         guard let link = relationship.helper else {
             try owner.requireLive()
             let name = relationship.model.name
@@ -46,17 +54,19 @@ extension DatabaseContext {
             )
         }
         if owner.isInserted || object.isInserted {
-            let payload = try payload(given, of: relationship, link)
-            return try stageJoin(members, to: owner, relationship, payload: payload)
+            let payload = try values.payload(given, of: relationship, through: link)
+            return try stager.stageJoin(members, to: owner, relationship, payload: payload)
         }
         if let position = relationship.position {
-            let payload = try payload(given, of: relationship, link)
+            let payload = try values.payload(given, of: relationship, through: link)
             // A position in the payload is written like any other column.
-            if payload?[position] == nil { return try await append(members, to: owner, relationship, through: payload) }
+            if payload?[position] == nil {
+                return try await Orderer(core).append(members, to: owner, relationship, through: payload)
+            }
         }
         try await change(relationship, of: owner, with: members) { change in
-            guard case .helper(let statements) = change else { return }
-            try await insert(members, to: owner, statements, through: given)
+            guard case .helper(let writer) = change else { return }
+            try await writer.insert(members, through: given)
         }
     }
 
@@ -64,56 +74,55 @@ extension DatabaseContext {
     func leave(
         _ objects: some Sequence<DatabaseObject>, from owner: DatabaseObject, _ relationship: RelationshipRuntime
     ) async throws {
-        let all = try distinctMembers(objects, of: relationship)
-        let joined = Set(stagedMembers(of: relationship, owner))
+        let all = try values.distinctMembers(objects, of: relationship)
+        let joined = Set(stager.stagedMembers(of: relationship, owner))
         let staged = all.filter { owner.isInserted || $0.isInserted || joined.contains($0) }
         let members = all.filter { !owner.isInserted && !$0.isInserted && !joined.contains($0) }
-        try requireLeave(staged, from: owner, relationship)
+        try stager.requireLeave(staged, from: owner, relationship)
         if members.isEmpty {
             try owner.requireLive()
         } else {
             try await change(relationship, of: owner, with: members) { change in
                 switch change {
-                case .members(let statements): try await detach(members, from: owner, statements)
-                case .helper(let statements): try await remove(members, from: owner, statements)
+                case .members(let writer): try await writer.detach(members)
+                case .helper(let writer): try await writer.remove(members)
                 }
             }
         }
-        try stageLeave(staged, from: owner, relationship)
+        try stager.stageLeave(staged, from: owner, relationship)
     }
 
     /// Removes every member from an owner's set, including members that were never read.
     func leaveAll(_ owner: DatabaseObject, _ relationship: RelationshipRuntime) async throws {
-        try requireLeave(stagedMembers(of: relationship, owner), from: owner, relationship)
+        try stager.requireLeave(stager.stagedMembers(of: relationship, owner), from: owner, relationship)
         if !owner.isInserted {
             try await change(relationship, of: owner) { change in
                 switch change {
-                case .members(let statements): try await detachAll(from: owner, statements)
-                case .helper(let statements): try await removeAll(from: owner, statements)
+                case .members(let writer): try await writer.detachAll()
+                case .helper(let writer): try await writer.removeAll()
                 }
             }
         }
-        try stageLeave(stagedMembers(of: relationship, owner), from: owner, relationship)
+        try stager.stageLeave(stager.stagedMembers(of: relationship, owner), from: owner, relationship)
     }
 
     /// Makes objects the only members of an owner's set.
-    ///
-    /// - Parameter all: the objects, each once and checked, as `distinctMembers` returns them.
     func replace(
-        _ all: [DatabaseObject], of owner: DatabaseObject, _ relationship: RelationshipRuntime
+        with objects: [DatabaseObject], of owner: DatabaseObject, _ relationship: RelationshipRuntime
     ) async throws {
-        if relationship.position != nil { return try await setOrder(all, of: owner, relationship) }
+        let all = try values.distinctMembers(objects, of: relationship)
+        if relationship.position != nil { return try await Orderer(core).setOrder(all, of: owner, relationship) }
         let (staged, members) = try split(all, owner, relationship)
-        try requireReplace(staged, of: owner, relationship)
+        try stager.requireReplace(staged, of: owner, relationship)
         if !owner.isInserted {
             try await change(relationship, of: owner, with: members) { change in
                 switch change {
-                case .members(let statements): try await replace(members, of: owner, statements)
-                case .helper(let statements): try await replace(members, of: owner, statements)
+                case .members(let writer): try await writer.replace(with: members)
+                case .helper(let writer): try await writer.replace(with: members)
                 }
             }
         }
-        try stageReplace(staged, of: owner, relationship)
+        try stager.stageReplace(staged, of: owner, relationship)
     }
 
     /// The members that can only be staged, because they or the owner are new, and the members to write.
@@ -124,7 +133,7 @@ extension DatabaseContext {
         let staged = isNew ? members : members.filter(\.isInserted)
         if !staged.isEmpty, let link = relationship.helper {
             // Throws for a required column of the helper before anything is written.
-            _ = try payload([:], of: relationship, link)
+            _ = try values.payload([:], of: relationship, through: link)
         }
         return (staged, isNew ? [] : staged.isEmpty ? members : members.filter { !$0.isInserted })
     }
@@ -132,16 +141,16 @@ extension DatabaseContext {
     /// Runs a change of a live owner, when no other write of the context is running.
     private func change(
         _ relationship: RelationshipRuntime, of owner: DatabaseObject, with members: [DatabaseObject] = [],
-        _ body: (SetStatements) async throws -> Void
+        _ body: (Writer) async throws -> Void
     ) async throws {
-        if core.undoCount > 0 { try await readStale([owner] + members) }
+        if core.undoCount > 0 { try await Refresher(core).readStale([owner] + members) }
         let columns = relationship.helper?.pairColumns ?? relationship.otherColumns
-        try await write(of: relationship.linkRows, columns) {
+        try await core.write(of: relationship.linkRows, columns) {
             try owner.requireLive()
             if let helper = relationship.helper {
-                try await body(.helper(try helperStatements(owner, relationship, helper)))
+                try await body(.helper(try PairWriter(core, owner: owner, relationship, through: helper)))
             } else {
-                try await body(.members(try memberStatements(owner, relationship)))
+                try await body(.members(try MemberWriter(core, owner: owner, relationship)))
             }
         }
     }

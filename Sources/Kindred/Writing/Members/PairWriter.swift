@@ -1,0 +1,199 @@
+import KindredPostgres
+import KindredSchema
+
+/// Changes the members of an owner by a many-to-many relationship: inserts and deletes rows of the helper table, and leaves
+/// both ends alone.
+struct PairWriter {
+    private let core: ContextCore
+    let owner: DatabaseObject
+    let statements: HelperStatements
+
+    init(
+        _ core: ContextCore, owner: DatabaseObject, _ relationship: RelationshipRuntime,
+        through link: RelationshipRuntime.HelperLink
+    ) throws {
+        self.core = core
+        self.owner = owner
+        statements = HelperStatements(
+            relationship: relationship,
+            link: link,
+            ownerValues: try owner.referencedValues(relationship.ownColumns, relationship.model.name)
+        )
+    }
+
+    private var relationship: RelationshipRuntime { statements.relationship }
+
+    /// One INSERT of the missing pairs.
+    func insert(_ members: [DatabaseObject], through payload: [String: (any PropertyValue)?] = [:]) async throws {
+        guard !members.isEmpty else { return }
+        let assignments = try RelationshipValues(core).payload(payload, of: relationship, through: statements.link)
+        let result = try await store(try statements.keys(of: members), payload: assignments)
+        try applyWritten(result, payload: assignments)
+        for member in members { noteJoined(member) }
+        // The pairs came with positions: the order must be read again.
+        if relationship.position != nil { core.noteStale(relationship, of: owner) }
+    }
+
+    /// Stores pairs, all of them or none; returns their rows where they have payload.
+    private func store(_ keys: [ObjectKey], payload: ColumnValues?) async throws -> QueryResult {
+        let isChecked = statements.isChecked(payload)
+        if isChecked, payload != nil || core.journal == nil {
+            let statement = try statements.insert(keys, payload: payload, checks: .allPairs)
+            do {
+                return try await send([statement])[0]
+            } catch let error as KindredError where payload == nil && KeptRows(error.underlying) != nil {
+                // The statement does not see pairs that another transaction has stored at the same time.
+            }
+        }
+        var batch = [try statements.insert(keys, payload: payload, checks: isChecked ? .storedPairs : .nothing)]
+        if statements.mayKeepRows(payload) { batch.append(try statements.check(keys)) }
+        return try await send(batch)[0]
+    }
+
+    /// One DELETE of the pairs.
+    func remove(_ members: [DatabaseObject]) async throws {
+        guard !members.isEmpty else { return }
+        let keys = try statements.keys(of: members)
+        let results = try await send(try statements.deletion(.members(keys)))
+        try applyDeleted(results[0])
+        guard statements.helper.entity.obstacles.contains(.policies), results[0].count < members.count else {
+            for member in members { noteParted(member) }
+            return
+        }
+        // Pairs that a policy hides may still be stored: both ends are read again.
+        core.noteStale(relationship, of: owner)
+        for member in members {
+            core.noteStale(relationship.inverse, of: member)
+            noteHelperRows(of: member)
+        }
+    }
+
+    /// One DELETE of all pairs of the owner.
+    func removeAll() async throws {
+        let results = try await send(try statements.deletion(.all))
+        try applyDeleted(results[0])
+    }
+
+    /// Deletes the pairs that are not among the new ones and inserts the missing ones, in one atomic change.
+    func replace(with members: [DatabaseObject]) async throws {
+        guard !members.isEmpty else { return try await removeAll() }
+        let keys = try statements.keys(of: members)
+        let insert = try statements.insert(
+            keys, payload: try RelationshipValues(core).payload([:], of: relationship, through: statements.link),
+            checks: statements.isChecked(nil) ? .storedPairs : .nothing)
+        var batch = try statements.deletion(.others(keys)) + [insert]
+        if statements.mayKeepRows(nil) { batch.append(try statements.check(keys)) }
+        let results = try await send(batch)
+        try applyDeleted(results[0])
+        for member in members { noteJoined(member) }
+    }
+
+    /// Sends statements that write the helper's rows, as one.
+    func send(_ batch: [Statement]) async throws -> [QueryResult] {
+        core.count(relationship, of: owner)
+        let key = relationship.model.name
+        do {
+            return try await core.client.send(batch, statements.helper, key: key)
+        } catch let error as KindredError where error.constraint.map(isEndOfHelper) ?? false {
+            throw KindredError(
+                .objectDeleted,
+                "An end of \(owner.runtime.name).\(key) is no longer in the database; nothing was written",
+                entity: error.entity,
+                key: key,
+                constraint: error.constraint,
+                underlying: error.underlying
+            )
+        }
+    }
+
+    private func isEndOfHelper(_ constraint: String) -> Bool {
+        let helper = relationship.model.helper
+        return constraint == helper?.sourceForeignKey || constraint == helper?.destinationForeignKey
+    }
+
+    /// Adds a member to the loaded sets of both ends.
+    func noteJoined(_ member: DatabaseObject) {
+        core.notePair(owner, relationship, member, isPaired: true)
+        noteHelperRows(of: member)
+    }
+
+    private func noteParted(_ member: DatabaseObject) {
+        core.notePair(owner, relationship, member, isPaired: false)
+        noteHelperRows(of: member)
+    }
+
+    /// Marks the one-to-many sets of helper rows at both ends as stale.
+    func noteHelperRows(of member: DatabaseObject) {
+        for end in statements.helper.foreignKeys {
+            if end.ownColumns == statements.link.sourceColumns { core.noteHelperRows(end, of: owner) }
+            if end.ownColumns == statements.link.destinationColumns { core.noteHelperRows(end, of: member) }
+        }
+    }
+
+    /// Applies inserted or changed helper rows to their objects and to loaded relationships.
+    ///
+    /// - Parameter payload: the values written beside the keys, which are no longer staged.
+    func applyWritten(_ result: QueryResult, payload: ColumnValues?) throws {
+        let helper = statements.helper
+        guard result.count > 0, !helper.key.isEmpty, core.withMap({ $0.knows(helper) }) else { return }
+        let rows = try EntityRows(result, of: helper)
+        for position in 0..<rows.count {
+            let row = try rows[position]
+            guard let key = try ObjectKey(row, helper.key) else { continue }
+            let object = core.liveObject(helper, key)
+            if let object, let payload { core.unstage(payload.columns, of: object) }
+            try core.accept(row, of: helper, object: object)
+        }
+    }
+
+    /// Removes the members of deleted pairs from the owner, and marks the pairs' objects as deleted.
+    func applyDeleted(_ result: QueryResult) throws {
+        let helper = statements.helper
+        let destination = relationship.destination
+        for row in result {
+            if !helper.key.isEmpty, let key = try ObjectKey(row, helper.key), let object = core.liveObject(helper, key)
+            {
+                try core.applyDelete(object)
+            }
+            let columns = statements.link.destinationColumns
+            if let member = try core.liveObject(destination, where: relationship.otherColumns, equal: row, columns) {
+                noteParted(member)
+                continue
+            }
+            // The helper's rows are also members of one-to-many sets at both ends.
+            for end in helper.foreignKeys {
+                guard let key = try ObjectKey(row, end.ownColumns) else { continue }
+                core.noteStale(end.inverse, key)
+            }
+            if let ownKey = owner.key, let key = try ObjectKey(row, columns) {
+                core.noteUnpaired(relationship.inverse, owner: key, member: ownKey)
+            }
+            if let order = destination.keyOrder(of: relationship.otherColumns),
+                let key = try ObjectKey(row, order.map { columns[$0] })
+            {
+                for ownKey in core.ownKeys(relationship, owner) {
+                    core.noteUnpaired(relationship, owner: ownKey, member: destination.identity(key))
+                }
+            } else {
+                core.noteStale(relationship, of: owner)
+            }
+        }
+    }
+}
+
+extension HelperStatements {
+    /// The keys by which the helper's rows name members; throws if a member cannot be paired with the owner.
+    func keys(of members: [DatabaseObject]) throws -> [ObjectKey] {
+        let own = relationship.otherColumns
+        let name = relationship.model.name
+        return try members.map { member in
+            let values = try member.referencedValues(own, name)
+            for (helperColumn, (column, value)) in zip(link.destinationColumns, zip(own, values)) {
+                if let shared = link.sourceColumns.firstIndex(of: helperColumn), ownerValues[shared] != value {
+                    throw member.disagrees(column, name)
+                }
+            }
+            return memberKey(values)
+        }
+    }
+}

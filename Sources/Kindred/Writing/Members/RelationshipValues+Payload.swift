@@ -1,0 +1,43 @@
+import KindredSchema
+
+extension RelationshipValues {
+    /// The values for the helper's other columns; throws before anything is sent if a required one is missing.
+    func payload(
+        _ given: [String: (any PropertyValue)?],
+        of relationship: RelationshipRuntime, through link: RelationshipRuntime.HelperLink
+    ) throws -> ColumnValues? {
+        let helper = link.entity
+        var assignments = Assignments(helper)
+        for (key, value) in given.sorted(by: { $0.key < $1.key }) {
+            guard let column = helper.attributeIndex(of: key), !link.pairColumns.contains(column) else {
+                guard helper.attributeIndex(of: key) == nil else {
+                    throw KindredError(
+                        .wrongType,
+                        "\(helper.name).\(key) is set by the relationship itself",
+                        entity: helper.name.description,
+                        key: key
+                    )
+                }
+                throw helper.unknownKey(key)
+            }
+            try assignments.assign(value, forKey: key, in: core)
+        }
+        // The relationship sets positions itself.
+        let positions = Set(link.positions.map { helper.entity.attributes[$0.column].name })
+        let missing = (relationship.model.helper?.requiredPayload ?? []).filter {
+            given[$0] == nil && !positions.contains($0)
+        }
+        guard missing.isEmpty else {
+            throw KindredError(
+                .missingValue,
+                """
+                \(relationship.source.name).\(relationship.model.name) goes through \(helper.name), which \
+                requires \(missing.joined(separator: ", ")); use insert(_:through:)
+                """,
+                entity: helper.name.description,
+                key: missing[0]
+            )
+        }
+        return assignments.written.columns.isEmpty ? nil : assignments.written
+    }
+}

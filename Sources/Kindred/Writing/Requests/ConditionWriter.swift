@@ -1,0 +1,72 @@
+import KindredPostgres
+import KindredSchema
+
+/// Changes the rows that requests select, by one statement.
+struct ConditionWriter: Sendable {
+    let core: ContextCore
+
+    init(_ core: ContextCore) { self.core = core }
+
+    /// One UPDATE by condition; returns rows only if an object may need them.
+    func update(_ query: SelectQuery, of entity: EntityRuntime, _ update: RequestUpdate) async throws -> Int {
+        try await core.write(of: entity, update.columns) {
+            let isCounted = core.runtime.countLimits?.concern(entity, update.columns) == true
+            if isCounted { try await noteFormer(query, of: entity, writing: update.columns) }
+            let returnsRows = isCounted || core.withMap { $0.holdsRows(of: entity) }
+            let statement = try query.updateStatement(
+                update.written, of: entity, in: core.runtime.schema, returnsRows: returnsRows)
+            let result = try await core.client.send([statement], entity)[0]
+            let count = returnsRows ? result.count : result.affectedRows
+            guard count > 0 else { return 0 }
+            if isCounted {
+                let rows = try EntityRows(result, of: entity)
+                for row in 0..<result.count { core.countMove(of: entity, from: nil, to: try rows[row]) }
+            }
+            try applyUpdated(result, of: entity, columns: update.columns)
+            return count
+        }
+    }
+
+    /// Notes the owners that selected rows are about to leave, by one SELECT if an owner has limits.
+    private func noteFormer(_ query: SelectQuery, of entity: EntityRuntime, writing columns: [Int]) async throws {
+        let links = core.runtime.countLimits?.requiredLinks(of: entity, among: columns) ?? []
+        guard !links.isEmpty else { return }
+        let selected = Set(links.flatMap(\.columns)).sorted()
+        let statement = try query.deletionStatement(
+            in: core.runtime.schema, selecting: try entity.selectList(of: selected, alias: "t0"))
+        let former = FormerOwners(statement: statement, columns: selected, links: links)
+        try CountCheck(core).note(former, try await core.client.send([statement], entity)[0])
+    }
+
+    /// Applies returned rows to their objects, and marks loaded relationships with other rows as stale.
+    private func applyUpdated(_ result: QueryResult, of entity: EntityRuntime, columns: [Int]) throws {
+        var followers = 0
+        let rows = try EntityRows(result, of: entity)
+        for position in 0..<result.count {
+            let row = try rows[position]
+            guard let key = try ObjectKey(row, entity.key), let object = core.follower(entity, key) else { continue }
+            try core.apply(row, to: object)
+            followers += 1
+        }
+        // Without returned rows any number may have changed.
+        guard result.count == 0 || followers < result.count else { return }
+        core.forgetUnheldRows(of: entity)
+        for relationship in entity.foreignKeys where relationship.ownColumns.contains(where: columns.contains) {
+            // Rows without objects may have joined any of these sets.
+            core.noteAllStale(relationship.inverse)
+        }
+    }
+}
+
+extension ContextCore {
+    /// The object of a key, also after it left memory, if its newer row is noted.
+    func follower(_ entity: EntityRuntime, _ key: ObjectKey) -> DatabaseObject? {
+        withMap { map in
+            if let object = map.object(entity, key) { return object }
+            guard let newer = map.notes.newerRow(entity, key) else { return nil }
+            return map.object(entity, key) {
+                make(ObjectSeed(core: self, runtime: entity, row: newer.row))
+            }.object
+        }
+    }
+}

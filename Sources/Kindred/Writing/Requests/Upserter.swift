@@ -1,0 +1,131 @@
+import KindredPostgres
+import KindredSchema
+
+/// Stores rows, or follows a rule for those whose key others have, by one `INSERT … ON CONFLICT`.
+struct Upserter: Sendable {
+    private let core: ContextCore
+
+    init(_ core: ContextCore) { self.core = core }
+
+    /// The objects of the resulting rows, in the order of the values.
+    func upsert(
+        _ rows: [[String: (any PropertyValue)?]], of entity: EntityRuntime, _ resolution: ConflictResolution
+    ) async throws -> [DatabaseObject] {
+        guard !entity.entity.isReadOnly else { throw entity.notWritable }
+        guard !rows.isEmpty else { return [] }
+        var assignments: [ColumnValues] = []
+        for given in rows { assignments.append(try await RowWriter(core).newValues(given, of: entity)) }
+        let upsert = try Upsert(assignments, of: entity, resolution, types: core.types)
+        guard upsert.keepsRows, upsert.isChecked else {
+            return try await core.write(of: entity) { try await storeAndFind(upsert, isChecked: upsert.isChecked) }
+        }
+        if core.journal == nil {
+            do {
+                return try await core.write(of: entity) { try await storeAndFind(upsert, isChecked: true) }
+            } catch let error as KindredError where KeptRows(error.underlying) != nil {
+                // A trigger has changed a key to that of an existing row, or another transaction has just stored one.
+            }
+        }
+        return try await core.transaction {
+            try await core.write { try await storeAndFind(upsert, isChecked: false) }
+        }
+    }
+
+    private func storeAndFind(_ upsert: Upsert, isChecked: Bool) async throws -> [DatabaseObject] {
+        try await countFormer(upsert)
+        let inserted = try await store(upsert, isChecked: isChecked)
+        if inserted.count == upsert.count { return try applyUpserted(inserted, of: upsert.entity) }
+        guard upsert.keepsRows else { throw upsert.entity.keptAway }
+        return try await allObjects(upsert, inserted)
+    }
+
+    /// Notes the owners that existing rows may leave, by one SELECT if an owner has limits.
+    private func countFormer(_ upsert: Upsert) async throws {
+        let entity = upsert.entity
+        let links = core.runtime.countLimits?.requiredLinks(of: entity) ?? []
+        guard !upsert.keepsRows, !links.isEmpty else { return }
+        let former = FormerOwners(
+            statement: try upsert.selection(), columns: Array(entity.attributeColumns), links: links)
+        try CountCheck(core).note(former, try await core.client.send([former.statement], entity)[0])
+    }
+
+    /// Sends the INSERT; the server may treat keys as equal that differ here, such as texts in different case.
+    private func store(_ upsert: Upsert, isChecked: Bool) async throws -> QueryResult {
+        do {
+            return try await core.client.send([try upsert.statement(isChecked: isChecked)], upsert.entity)[0]
+        } catch let error as PostgresError where error.sqlState?.rawValue == "21000" {
+            throw KindredError(
+                .invalidRequest, "Two new rows of \(upsert.entity.name) have the same key",
+                entity: upsert.entity.name.description, underlying: error)
+        }
+    }
+
+    /// The objects of all rows where some existed: one more statement, since the first does not see rows that other
+    /// transactions stored at the same time.
+    private func allObjects(_ upsert: Upsert, _ inserted: QueryResult) async throws -> [DatabaseObject] {
+        let entity = upsert.entity
+        let new = try applyUpserted(inserted, of: entity)
+        let askedAt = core.now
+        let result = try await core.client.send([try upsert.selection()], entity)[0]
+        if result.count == upsert.count {
+            return try withExtendedLifetime(new) { try core.objects(from: result, of: entity, askedAt: askedAt) }
+        }
+        // Another transaction may delete a row between the two statements, and a trigger may reject a new one.
+        guard upsert.isChecked, core.journal != nil else { throw entity.keptAway }
+        return try await conflicting(upsert, result, askedAt: askedAt)
+    }
+
+    /// The objects of all rows where a trigger has changed keys, so that some existing rows have other keys than were given.
+    ///
+    /// Four statements for each of these, two of which are a savepoint that is rolled back.
+    private func conflicting(
+        _ upsert: Upsert, _ result: QueryResult, askedAt: ContextTime
+    ) async throws -> [DatabaseObject] {
+        struct Found: Error {
+            let result: QueryResult
+        }
+        let entity = upsert.entity
+        let found = try core.objects(from: result, of: entity, askedAt: askedAt)
+        var places: [Int64: DatabaseObject] = [:]
+        for (position, object) in found.enumerated() {
+            if let place = try result.integer(row: position, column: entity.attributeColumns.upperBound) {
+                places[place] = object
+            }
+        }
+        for place in 0..<upsert.count where places[Int64(place + 1)] == nil {
+            do {
+                let statement = try upsert.conflict(ofRow: place)
+                try await core.client.withTransaction { _ in
+                    throw Found(result: try await core.client.send([statement], entity)[0])
+                }
+            } catch let conflict as Found where conflict.result.count == 1 {
+                guard let key = try ObjectKey(conflict.result, 0, entity.key) else { continue }
+                places[Int64(place + 1)] = try await Fetcher(core).fetch(entity, key)
+            } catch is Found {
+                throw entity.keptAway
+            }
+        }
+        let all = (1...Int64(upsert.count)).compactMap { places[$0] }
+        guard all.count == upsert.count else { throw entity.keptAway }
+        return all
+    }
+
+    /// Applies the rows of an INSERT to objects and loaded relationships, whether they are new or not.
+    private func applyUpserted(_ result: QueryResult, of entity: EntityRuntime) throws -> [DatabaseObject] {
+        var new: [Int] = []
+        let rows = try EntityRows(result, of: entity)
+        for position in 0..<rows.count {
+            let row = try rows[position]
+            guard let key = try ObjectKey(row, entity.key) else { continue }
+            if let object = core.follower(entity, key) { try core.apply(row, to: object) } else { new.append(position) }
+        }
+        if !new.isEmpty { core.forgetUnheldRows(of: entity) }
+        let objects = try core.objects(from: result, of: entity, askedAt: core.tick())
+        // A row without an object may be new, or may have come from another owner.
+        for position in new {
+            core.noteRow(objects[position].storedRow, of: entity, objects[position].key)
+            core.countNew(objects[position].storedRow, of: entity)
+        }
+        return objects
+    }
+}
