@@ -106,6 +106,6 @@ import Testing
     @Test func exceptionsAreFewAndNeeded() {
         let needed = Set((Self.upwardUses + Self.connectionUses).compactMap(Self.exception))
         #expect(Self.exceptions.filter { !needed.contains($0) }.map(\.name) == [])
-        #expect(Self.exceptions.count <= 8)
+        #expect(Self.exceptions.count <= 1)
     }
 }

@@ -5,37 +5,6 @@ import Synchronization
 // Applies the server's answers to memory. Every change of a row passes through `apply`, which notes it for the sets at
 // the other ends of its foreign keys.
 extension ContextCore {
-    /// A relationship of an owner.
-    struct OwnerEnd {
-        let owner: DatabaseObject
-        let relationship: RelationshipRuntime
-    }
-
-    /// Takes a row that a statement of this context has written, and that may have no object.
-    ///
-    /// It goes to the object, or else is kept, newer than in loaded relationships; the owners that it refers to or has
-    /// left are noted.
-    ///
-    /// - Parameters:
-    ///   - known: the row's object, where its key has changed.
-    ///   - end: the owner that the statement was about, which the row has joined or left.
-    func accept(
-        _ row: Row, of entity: EntityRuntime, object known: DatabaseObject? = nil, at end: OwnerEnd? = nil
-    ) throws {
-        guard let key = try ObjectKey(row, entity.key) else { return }
-        if let object = known ?? liveObject(entity, key) { return try apply(row, to: object) }
-        let before = note { map, time in
-            let before = map.notes.newerRow(entity, key)
-            map.notes.setNewerRow(NewerRow(row: row, changedAt: time), entity, key)
-            return before
-        }
-        writing?.recordNewerRow(before, entity, key, in: self)
-        noteRow(row, of: entity, key)
-        guard let end else { return }
-        let entry = RelationshipLog.Entry(member: key, row: row, scope: writing?.scope)
-        note(entry, in: end.relationship, of: ownKeys(end.relationship, end.owner))
-    }
-
     /// Gives an object its new row.
     ///
     /// - Parameters:

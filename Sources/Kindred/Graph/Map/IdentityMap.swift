@@ -15,7 +15,7 @@ struct IdentityMap {
     private let references: ObjectReferences
     /// New objects and indexes by entity; most contexts have none.
     private var tables = EntityTables<Table>()
-    /// What is known of rows besides their objects.
+    /// Notes on rows, whether they have objects or not.
     var notes = RowNotes()
 
     init(_ references: ObjectReferences) {

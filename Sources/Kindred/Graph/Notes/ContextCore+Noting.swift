@@ -220,14 +220,4 @@ extension ContextCore {
         guard relationship.model.isByView, relationship.destination.entity.isView else { return true }
         return withMap { $0.notes.viewsStaleSince } == .never
     }
-
-    /// Refreshes objects whose rows came with a relationship: stale ones, and all where views and tables share rows.
-    func refreshKnown(_ batch: LoadedBatch, of entity: EntityRuntime) throws {
-        let isShared = entity.sharesRows && (runtime.hasViewRelationships || runtime.hasInheritance)
-        guard isShared || undoCount > 0, !entity.key.isEmpty else { return }
-        for member in batch.rows {
-            guard let object = liveObject(entity, member.key), isShared || object.isStale else { continue }
-            try apply(member.row, to: object, askedAt: batch.askedAt)
-        }
-    }
 }

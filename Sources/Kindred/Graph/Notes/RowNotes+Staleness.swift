@@ -1,6 +1,6 @@
 import KindredPostgres
 
-/// What was noted of an entity's rows without knowing which.
+/// Notes on an entity's rows without knowing which.
 struct LostRows: Sendable {
     /// When rows were last deleted that have no objects: counts, and answers that a group shares, lack that.
     var lostAt: ContextTime = .never
@@ -30,11 +30,13 @@ extension RowNotes {
     /// - Parameters:
     ///   - keys: the keys by which the other end refers to the owner.
     ///   - row: the key of the owner's row.
+    ///   - areRowsKnown: whether the rows in it have objects, which tell what became of them.
     func isValid(
-        askedAt: ContextTime, _ relationship: RelationshipRuntime, of keys: [ObjectKey], row: ObjectKey?
+        askedAt: ContextTime, _ relationship: RelationshipRuntime, of keys: [ObjectKey], row: ObjectKey?,
+        areRowsKnown: Bool = false
     ) -> Bool {
         if !isNoted { return true }
-        return staleSince(rowsOf: relationship.destination) <= askedAt
+        return (areRowsKnown || staleSince(rowsOf: relationship.destination) <= askedAt)
             && keys.allSatisfy { staleSince(relationship, $0) <= askedAt }
             && row.map { staleSince(relationship.source, $0) <= askedAt } ?? true
     }

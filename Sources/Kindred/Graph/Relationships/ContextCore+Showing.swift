@@ -16,6 +16,10 @@ extension ContextCore {
         if case .many(let members) = source.loaded {
             if let seenAt = members.seenAt, isQuiet(since: seenAt) { return members }
             if isUsable(members.batch, relationship, owner) { return show(members, relationship, owner) }
+            if isUsable(members.batch, relationship, owner, areRowsKnown: true) {
+                let shown = show(members, relationship, owner, isKept: false)
+                if let known = heldMembers(shown, relationship, owner) { return known }
+            }
         }
         if source.status == .inserted {
             let staleSince = source.key.map { key in withMap { $0.notes.staleSince(relationship, key) } } ?? .never
@@ -30,16 +34,46 @@ extension ContextCore {
     }
 
     /// Whether an answer, updated by the log, is valid for an owner's relationship.
-    func isUsable(_ batch: LoadedBatch, _ relationship: RelationshipRuntime, _ owner: DatabaseObject) -> Bool {
+    ///
+    /// - Parameter areRowsKnown: whether the rows in it have objects, which tell what became of them.
+    func isUsable(
+        _ batch: LoadedBatch, _ relationship: RelationshipRuntime, _ owner: DatabaseObject, areRowsKnown: Bool = false
+    ) -> Bool {
         if batch.isUndone { return false }
         if isQuiet(since: batch.askedAt) { return true }
         let (keys, row) = (ownKeys(relationship, owner), owner.key)
-        return withMap { $0.notes.isValid(askedAt: batch.askedAt, relationship, of: keys, row: row) }
+        return withMap { map in
+            map.notes.isValid(
+                askedAt: batch.askedAt, relationship, of: keys, row: row, areRowsKnown: areRowsKnown)
+        }
+    }
+
+    /// The members of an answer whose rows are stale, if all of them have objects: these rows become the answer.
+    private func heldMembers(
+        _ shown: LoadedMembers, _ relationship: RelationshipRuntime, _ owner: DatabaseObject
+    ) -> LoadedMembers? {
+        guard stagedChange(relationship, of: owner) == nil else { return nil }
+        let keys = ownKeys(relationship, owner)
+        var known: [Member] = []
+        for member in shown.members {
+            guard let object = withMap({ $0.object(relationship.destination, member.key) }), !object.isStale
+            else { return nil }
+            let row = object.storedRow
+            if relationship.destinationHoldsForeignKey, !Self.refers(row, relationship.otherColumns, to: keys) {
+                continue
+            }
+            known.append(Member(key: member.key, row: row))
+        }
+        let batch = LoadedBatch(known, askedAt: shown.seenAt ?? shown.askedAt, in: writing?.scope)
+        return show(LoadedMembers(batch, 0..<known.count), relationship, owner)
     }
 
     /// Applies the log to an answer.
+    ///
+    /// - Parameter isKept: whether the owner keeps the result; false for an answer that is stale, so that the next access
+    ///   reads again.
     func show(
-        _ answer: LoadedMembers, _ relationship: RelationshipRuntime, _ owner: DatabaseObject
+        _ answer: LoadedMembers, _ relationship: RelationshipRuntime, _ owner: DatabaseObject, isKept: Bool = true
     ) -> LoadedMembers {
         var members = answer
         let count = undoCount
@@ -73,7 +107,7 @@ extension ContextCore {
         add(change, to: &members)
         members.seenAt = time
         if members.isUnsorted { sort(&members, relationship) }
-        if !isBeside { keep(.many(members), relationship, of: owner) }
+        if isKept, !isBeside { keep(.many(members), relationship, of: owner) }
         return members
     }
 

@@ -92,7 +92,7 @@ public struct KindredError: Error, Sendable {
     /// The server's error, if there was one.
     public let underlying: PostgresError?
 
-    /// What is wrong with single objects; nil for other errors.
+    /// The part about single objects; nil for other errors.
     let details: (any KindredErrorDetails)?
 
     package init(
@@ -131,7 +131,7 @@ extension KindredError: CustomStringConvertible, CustomDebugStringConvertible {
     }
 }
 
-/// What an error says about single objects, which only the rooms above the model know.
+/// The part of an error about single objects, which only the rooms above the model know.
 package protocol KindredErrorDetails: Sendable {
     /// For `debugDescription`.
     var facts: [String] { get }

@@ -106,22 +106,8 @@ extension Loader {
         if batch.hasOthers || mayMissForms && keys.keys.contains(where: { batch.members(of: $0)?.count == 0 }) {
             batch = try await queryEach(query, keys, askedAt)
         }
-        noteRead(batch, of: query.destination)
-        try core.refreshKnown(batch, of: query.destination)
+        try core.accept(batch, of: query.destination)
         return batch
-    }
-
-    /// Replaces notes by the rows that were read, which may be newer.
-    private func noteRead(_ batch: LoadedBatch, of entity: EntityRuntime) {
-        let replaced = core.withMap { map -> [(key: ObjectKey, newer: NewerRow)] in
-            guard map.notes.hasNotes(entity) else { return [] }
-            return batch.rows.compactMap { member in
-                map.notes.noteRead(member.row, entity, member.key, askedAt: batch.askedAt).map { (member.key, $0) }
-            }
-        }
-        for (key, newer) in replaced {
-            core.writing?.recordNewerRow(newer, entity, key, in: core)
-        }
     }
 
     /// One query per owner, in one round trip, where only the server can compare keys: texts that ignore case or
