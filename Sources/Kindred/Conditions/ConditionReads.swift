@@ -1,6 +1,6 @@
 package import KindredSchema
 
-/// What a condition reads of the database.
+/// The columns, tables and relationships that a condition reads.
 package struct ConditionReads: Sendable {
     /// A column of a table or view.
     package struct Column: Sendable, Hashable {

@@ -1,14 +1,14 @@
 import KindredPostgres
 import KindredSchema
 
-/// A condition on an entity's rows whose keys and types have been checked: what it reads, and its SQL.
+/// A condition on an entity's rows whose keys and types have been checked, with its reads and its SQL.
 ///
 /// A request resolves its condition once, where it is narrowed. Each of its statements begins with this SQL, and goes on
 /// with the joins and parameters that it has.
 package final class ResolvedCondition: Sendable {
     /// The conjunction in SQL.
     let sql: ConditionRenderer.Rendered
-    /// The renderer behind the condition, with its tables, joins and parameters.
+    /// The renderer after the condition, with its tables, joins and parameters.
     let renderer: ConditionRenderer
     private let conjuncts: [Condition]
     private let terms: [ConditionRenderer.Rendered]
@@ -31,7 +31,7 @@ package final class ResolvedCondition: Sendable {
         self.terms = terms
     }
 
-    /// What the condition reads of the database.
+    /// The columns, tables and relationships that the condition reads.
     package var reads: ConditionReads { renderer.reads }
 
     /// The condition for a statement that is sent now: the keys of objects are those that they have now.

@@ -21,6 +21,32 @@ import Testing
         }
     }
 
+    private static let marks = """
+        CREATE TABLE mark (id int PRIMARY KEY, at pg_lsn);
+        INSERT INTO mark VALUES (1, '0/20'), (2, '0/10'), (3, NULL)
+        """
+
+    @Test(.database(.sql(marks))) func valuesWithoutABinaryFormAreReadAsText() async throws {
+        try await withDatabase { database, context, other in
+            let marks = try context.fetch("mark").sorted("id")
+            #expect(try marks.sql.hasPrefix(#"SELECT t0."id", t0."at"::text FROM "#))
+            #expect(try await marks.all().map { $0["at"] } == ["0/20", "0/10", nil])
+            let selected = try marks.select("at", "id")
+            #expect(try selected.sql.hasPrefix(#"SELECT t0."at"::text, t0."id" FROM "#))
+            #expect(
+                try await selected.all() == [["at": "0/20", "id": 1], ["at": "0/10", "id": 2], ["at": nil, "id": 3]])
+            #expect(try await marks.minimum("at") == "0/10")
+            #expect(try await marks.limit(1).minimum("at") == "0/20")
+            let groups = try context.fetch("mark").sorted("at").group(by: "at", aggregates: .count, .maximum("at"))
+            #expect(try groups.sql.hasPrefix(#"SELECT t0."at"::text, count(*), max(t0."at")::text FROM "#))
+            #expect(
+                try await groups.all() == [
+                    ["at": "0/10", "count": 1, "maximum(at)": "0/10"],
+                    ["at": "0/20", "count": 1, "maximum(at)": "0/20"], ["at": nil, "count": 1, "maximum(at)": nil],
+                ])
+        }
+    }
+
     @Test(.database(.sql(librarySchema))) func groupsHaveAggregatesAndConditions() async throws {
         try await withDatabase { database, context, other in
             let authors = try context.fetch("author").sorted("country", ascending: false)

@@ -22,6 +22,19 @@ import Testing
         }
     }
 
+    @Test(.database(.sql(referenceSchema))) func conditionsAddedInStepsAreOneQuery() async throws {
+        try await withDatabase { database, context, other in
+            let emails = try context.fetch("email").where("person.surname = %@", "Smith").where("id > %@", 1)
+            let condition = #"AS t1 ON t1."id" = t0."person_id" WHERE t1."surname" = $1 AND t0."id" > $2"#
+            #expect(try emails.sql.hasSuffix(condition))
+            #expect(try await emails.all().map { $0["id"] } == [2])
+            #expect(try await emails.count() == 1)
+            let sorted = try emails.sorted("id").limit(1)
+            #expect(try sorted.sql.hasSuffix(condition + #" ORDER BY t0."id" LIMIT $3"#))
+            #expect(try await sorted.all().map { $0["id"] } == [2])
+        }
+    }
+
     @Test(.database(.sql(referenceSchema))) func eachWayOfAskingIsOneStatement() async throws {
         try await withDatabase { database, context, other in
             let people = try context.fetch("person").sorted("id")

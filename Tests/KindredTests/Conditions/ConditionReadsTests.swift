@@ -85,7 +85,7 @@ import Testing
         query.limit = 3
         query.sort = [SortTerm(path: ["person", "surname"])]
         let sorted = try query.statement(in: schema)
-        #expect(try plain.bindings.count == 1 && count.bindings.count == 1 && sorted.bindings.count == 2)
+        #expect(plain.bindings.count == 1 && count.bindings.count == 1 && sorted.bindings.count == 2)
         #expect(sorted.text.text == plain.text.text + #" ORDER BY t1."surname" LIMIT $2"#)
     }
 

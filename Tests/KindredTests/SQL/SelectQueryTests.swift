@@ -12,12 +12,41 @@ import Testing
 
     @Test func everyAttributeIsSelectedInTheEntitysOrder() throws {
         let statement = try query().statement(in: ConditionFixture.schema)
-        #expect(statement.text.text == head && statement.bindings.count == 0 && statement.resultFormat == nil)
+        #expect(statement.text.text == head && statement.bindings.count == 0)
     }
 
     @Test func typesWithoutACodecAreReadAsText() throws {
         let text = try query("person").statement(in: ConditionFixture.schema).text.text
         #expect(text.contains(#"t0."address"::text"#) && text.contains(#"t0."mood", "#))
+    }
+
+    @Test func aggregatesOfTypesWithoutACodecAreReadAsText() throws {
+        var query = try query("person")
+        #expect(
+            try query.statement(for: .minimum("address"), in: ConditionFixture.schema).text.text
+                == #"SELECT min(t0."address")::text FROM "public"."person" AS t0"#)
+        query.limit = 3
+        #expect(
+            try query.statement(for: .minimum("address"), in: ConditionFixture.schema).text.text
+                == #"SELECT min(v)::text FROM (SELECT t0."address" AS v FROM "public"."person" AS t0 LIMIT $1) AS s"#)
+        #expect(
+            try query.statement(for: .minimum("age"), in: ConditionFixture.schema).text.text
+                == #"SELECT min(v) FROM (SELECT t0."age" AS v FROM "public"."person" AS t0 LIMIT $1) AS s"#)
+        #expect(
+            try query.statement(for: .count, in: ConditionFixture.schema).text.text
+                == #"SELECT count(*) FROM (SELECT 1 FROM "public"."person" AS t0 LIMIT $1) AS s"#)
+    }
+
+    @Test func noStatementAsksTheServerForItsColumnsFirst() throws {
+        let schema = ConditionFixture.schema
+        let query = try query("person")
+        let statements = [
+            try query.statement(in: schema), try query.countStatement(in: schema),
+            try query.existsStatement(in: schema),
+            try query.statement(for: .minimum("address"), in: schema),
+            try query.deletionStatement(in: schema, selecting: "t0.id"),
+        ]
+        #expect(statements.allSatisfy { $0.resultFormat == .binary })
     }
 
     @Test func conditionOrderLimitAndOffsetFollow() throws {

@@ -104,7 +104,7 @@ extension ConditionRenderer {
         case .scalar(let scalar) where scalar.type.type == .jsonb: other = scalar
         case .value(let value?):
             do {
-                try bindings.append(value, as: .jsonb)
+                other.sql = try parameters.value(value, as: .jsonb).description
             } catch let error as PostgresError {
                 throw KindredError(
                     .wrongType,
@@ -113,7 +113,6 @@ extension ConditionRenderer {
                     underlying: error
                 )
             }
-            other.sql = lastParameter
             other.mayBeNull = false
         default:
             throw KindredError(.wrongType, "CONTAINS needs a document on its right", key: document.label)

@@ -36,8 +36,7 @@ extension ConditionRenderer {
                 entity: entity.name.description
             )
         }
-        try bindings.append(.integer(Int64(count)), as: .int8)
-        return lastParameter
+        return try parameters.count(count).description
     }
 }
 

@@ -44,23 +44,21 @@ extension ConditionRenderer {
             subject = try text(scalar, operation)
             isNullable = scalar.mayBeNull
         case .value(.string(let text)?):
-            try bindings.append(.string(text), as: .text)
-            subject = lastParameter
+            subject = try parameters.value(.string(text), as: .text).description
         default: throw KindredError(.wrongType, "\(operation.rawValue) needs texts on both sides")
         }
         switch part {
         case .value(.string(let value)?):
-            let pattern = try TextPattern(value, operation)
-            try bindings.append(.string(pattern.text), as: .text)
+            let pattern = try parameters.value(.string(TextPattern(value, operation).text), as: .text)
             if operation == .search {
                 let configuration = try configuration.map { "\(try Self.searchConfiguration($0)), " } ?? ""
                 let vector = isVector ? subject : "to_tsvector(\(configuration)\(subject))"
-                let sql = "\(vector) @@ websearch_to_tsquery(\(configuration)\(lastParameter))"
+                let sql = "\(vector) @@ websearch_to_tsquery(\(configuration)\(pattern))"
                 return Rendered(sql: sql, isTwoValued: !isNullable)
             }
             let symbol =
                 operation == .matches ? (ignoresCase ? "~*" : "~") : (ignoresCase ? "ILIKE" : "LIKE")
-            return Rendered(sql: "\(subject) \(symbol) \(lastParameter)", isTwoValued: !isNullable)
+            return Rendered(sql: "\(subject) \(symbol) \(pattern)", isTwoValued: !isNullable)
         case .scalar(let scalar):
             let part = try text(scalar, operation)
             let sql = try Self.search(

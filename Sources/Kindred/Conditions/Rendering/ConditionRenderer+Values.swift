@@ -6,21 +6,20 @@ extension ConditionRenderer {
     ///
     /// A number that the type cannot represent exactly keeps its own type, so that the comparison stays correct.
     mutating func bind(_ value: PostgresValue?, as target: Scalar) throws -> String {
-        guard let value else {
-            try bindings.append(nil, as: target.type.type.isKnown ? target.type.type : nil)
-            return lastParameter
-        }
         let type = target.type
+        guard let value else {
+            return try parameters.value(nil, as: type.type.isKnown ? type.type : nil).description
+        }
         do {
             switch type.family {
             case .number:
                 guard value.isNumber else { throw wrongType(value, for: target) }
-                try appendNumber(value, as: type)
+                return try number(value, as: type).description
             case .enumeration:
                 guard case .string = value else { throw wrongType(value, for: target) }
                 // The server knows the labels, to which others may have been added.
-                try bindings.append(value, as: nil)
-            case .array: try append(array: value, as: target)
+                return try parameters.value(value, as: nil).description
+            case .array: return try array(value, as: target).description
             case .document:
                 throw KindredError(
                     .wrongType,
@@ -28,19 +27,15 @@ extension ConditionRenderer {
                     key: target.label
                 )
             case .text, .boolean, .moment, .other:
-                if type.type.isKnown {
-                    try bindings.append(value, as: type.type)
-                } else if case .string = value {
-                    try bindings.append(value, as: nil)
-                } else if case .other(let raw) = value, raw.dataType == type.type {
-                    try bindings.append(value, as: type.type)
-                } else if value.hasParts {
-                    // Sent as text, and cast to the other operand's type.
-                    try bindings.append(.string(value.description), as: nil)
-                    return "\(lastParameter)::\(try castName(target, value))"
-                } else {
-                    throw wrongType(value, for: target)
+                if type.type.isKnown { return try parameters.value(value, as: type.type).description }
+                if case .string = value { return try parameters.value(value, as: nil).description }
+                if case .other(let raw) = value, raw.dataType == type.type {
+                    return try parameters.value(value, as: type.type).description
                 }
+                guard value.hasParts else { throw wrongType(value, for: target) }
+                // Sent as text, and cast to the other operand's type.
+                let parameter = try parameters.value(.string(value.description), as: nil)
+                return "\(parameter)::\(try castName(target, value))"
             }
         } catch let error as PostgresError {
             throw KindredError(
@@ -50,28 +45,27 @@ extension ConditionRenderer {
                 underlying: error
             )
         }
-        return lastParameter
     }
 
-    private mutating func appendNumber(_ value: PostgresValue, as type: ValueType) throws {
+    private mutating func number(_ value: PostgresValue, as type: ValueType) throws -> Parameter {
         var value = value
         // 5.0 is bound as an integer, so that an index can be used.
         if type.isInteger, case .double(let double) = value, let exact = Int64(exactly: double) {
             value = .integer(exact)
         }
         do {
-            try bindings.append(value, as: type.type)
+            return try parameters.value(value, as: type.type)
         } catch {
-            try bindings.append(value, as: value.naturalType)
+            return try parameters.value(value, as: value.naturalType)
         }
     }
 
-    private mutating func append(array value: PostgresValue, as target: Scalar) throws {
+    private mutating func array(_ value: PostgresValue, as target: Scalar) throws -> Parameter {
         guard let element = target.type.elementType else { throw wrongType(value, for: target) }
         switch value {
-        case .array(let array) where element.arrayType != nil: try bindings.append(.array(array), as: target.type.type)
-        case .array(let array): try bindings.append(.string(array.description), as: nil)
-        case .string where element.arrayType == nil: try bindings.append(value, as: nil)
+        case .array where element.arrayType != nil: return try parameters.value(value, as: target.type.type)
+        case .array(let array): return try parameters.value(.string(array.description), as: nil)
+        case .string where element.arrayType == nil: return try parameters.value(value, as: nil)
         default: throw wrongType(value, for: target)
         }
     }
@@ -82,16 +76,18 @@ extension ConditionRenderer {
         if type.family == .number {
             for value in values where !value.isNumber { throw wrongType(value, for: target) }
             // The first of these types that represents all of them exactly.
-            if (try? bindings.appendArray(values, of: type.type)) != nil { return lastParameter }
+            if let parameter = try? parameters.array(values, of: type.type) { return parameter.description }
             // A number of the column's type is rounded to the column's precision, as a single value is.
             let held =
                 type.type == .float4
                 ? values.map { value in (try? Codec.float(value)).map { .double(Double($0)) } ?? value } : values
-            if (try? bindings.appendArray(held, of: type.isFloat ? .float8 : .numeric)) != nil { return lastParameter }
+            if let parameter = try? parameters.array(held, of: type.isFloat ? .float8 : .numeric) {
+                return parameter.description
+            }
         }
         if type.type.arrayType != nil, type.family != .enumeration, type.family != .document {
             do {
-                try bindings.appendArray(values, of: type.type)
+                return try parameters.array(values, of: type.type).description
             } catch let error as PostgresError {
                 throw KindredError(
                     .wrongType,
@@ -100,7 +96,6 @@ extension ConditionRenderer {
                     underlying: error
                 )
             }
-            return lastParameter
         }
         // A type without a codec: the array is sent as untyped text, and the server infers its type from the column.
         var haveParts = false
@@ -112,8 +107,8 @@ extension ConditionRenderer {
             return .string(value.description)
         }
         let array = PostgresArray(elementType: .text, elements: texts)
-        try bindings.append(.string(array.description), as: nil)
-        return haveParts ? "\(lastParameter)::\(Attribute.castName(of: type.typeName))[]" : lastParameter
+        let parameter = try parameters.value(.string(array.description), as: nil)
+        return haveParts ? "\(parameter)::\(Attribute.castName(of: type.typeName))[]" : parameter.description
     }
 
     /// The type to which a value is cast; throws for elements of a domain, whose own type has no name here.

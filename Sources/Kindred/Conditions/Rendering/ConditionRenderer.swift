@@ -1,8 +1,8 @@
 import KindredPostgres
 import KindredSchema
 
-/// Resolves the conditions and sort keys of one statement: follows their key paths, checks their types, notes what they
-/// read, and writes their SQL and parameters.
+/// Resolves the conditions and sort keys of one statement: follows their key paths, checks their types, notes which
+/// columns they read, and writes their SQL and parameters.
 ///
 /// A rendered condition is TRUE if the condition is true, and else FALSE or NULL: WHERE, AND and OR treat both alike,
 /// and a negation is rendered so that it does too.
@@ -33,11 +33,11 @@ struct ConditionRenderer {
     static let maximumDepth = 512
 
     let schema: DatabaseSchema
-    var bindings = Bindings()
+    var parameters = Parameters()
     var places: [Place]
     /// The place at which paths begin: the object itself, or a member in a condition on members.
     var root = 0
-    /// What has been read so far.
+    /// The columns and relationships read so far.
     var reads = ConditionReads()
     /// Whether the SQL holds the keys of objects, which may get others.
     var comparesObjects = false
@@ -55,9 +55,6 @@ struct ConditionRenderer {
         defer { aliases += 1 }
         return aliases
     }
-
-    /// The last appended parameter, such as `$3`.
-    var lastParameter: String { "$\(bindings.count)" }
 
     mutating func condition(_ node: ConditionNode) throws -> Rendered {
         guard depth < Self.maximumDepth else {

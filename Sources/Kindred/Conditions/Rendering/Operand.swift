@@ -169,8 +169,7 @@ extension ConditionRenderer {
         if case .scalar(let scalar) = right {
             interval = scalar
         } else if case .value(let value) = right {
-            try bindings.append(value, as: .interval)
-            interval.sql = lastParameter
+            interval.sql = try parameters.value(value, as: .interval).description
         }
         return .scalar(
             Scalar(
@@ -187,15 +186,15 @@ extension ConditionRenderer {
         guard case .scalar(let document) = operand, document.type.type == .json || document.type.type == .jsonb else {
             throw KindredError(.wrongType, "Only json and jsonb have keys within", key: keys.first)
         }
-        try bindings.appendArray(keys.map(PostgresValue.string), of: .text)
-        let text = "(\(document.sql) #>> \(lastParameter))"
+        let path = try parameters.array(keys.map(PostgresValue.string), of: .text)
+        let text = "(\(document.sql) #>> \(path))"
         let kind = document.type.type == .jsonb ? "jsonb_typeof" : "json_typeof"
         return Scalar(
             sql: text,
             type: ValueType(.text),
             mayBeNull: true,
             label: "\(document.label).\(keys.joined(separator: "."))",
-            number: "CASE WHEN \(kind)(\(document.sql) #> \(lastParameter)) = 'number' THEN \(text)::numeric END"
+            number: "CASE WHEN \(kind)(\(document.sql) #> \(path)) = 'number' THEN \(text)::numeric END"
         )
     }
 
@@ -220,14 +219,16 @@ extension ConditionRenderer {
                 case _ where other?.type == .numeric: .numeric
                 default: .float8
                 }
+            let parameter: Parameter
             do {
-                try bindings.append(value, as: type)
+                parameter = try parameters.value(value, as: type)
             } catch {
                 // A decimal number without an exact float: beside floats the server rounds it.
                 type = .numeric
-                try bindings.append(value, as: type)
+                parameter = try parameters.value(value, as: type)
             }
-            return Scalar(sql: lastParameter, type: ValueType(type), mayBeNull: false, label: "the calculation")
+            return Scalar(
+                sql: parameter.description, type: ValueType(type), mayBeNull: false, label: "the calculation")
         default: throw KindredError(.wrongType, "A calculation takes numbers only")
         }
     }

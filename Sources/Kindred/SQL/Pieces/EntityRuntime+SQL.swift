@@ -107,7 +107,8 @@ extension EntityRuntime {
         let attribute = entity.attributes[column]
         var type = attribute.comparedType ?? attribute.typeName
         while type.hasSuffix("[]") { type.removeLast(2) }
-        return Statement(text: StatementText("SELECT pg_catalog.enum_range(NULL::\(type))::pg_catalog.text[]"))
+        let text = "SELECT pg_catalog.enum_range(NULL::\(type))::pg_catalog.text[]"
+        return Statement(text: StatementText(text), resultFormat: .binary)
     }
 }
 

@@ -89,14 +89,18 @@ extension SelectQuery {
     /// One value computed from the rows that the query selects, limit and offset included.
     func statement(for aggregate: Aggregate, in schema: DatabaseSchema) throws -> Statement {
         let isWhole = limit == nil && offset == nil
-        let wrap: (String) -> String = { text in
-            let argument = aggregate.keyPath == nil ? "*" : "v"
-            return isWhole ? text : "SELECT \(aggregate.function.rawValue)(\(argument)) FROM (\(text)) AS s"
-        }
-        return try statement(in: schema, isSorted: !isWhole, wrap) { renderer in
+        var outer = ""
+        return try statement(in: schema, isSorted: !isWhole) { text in
+            isWhole ? text : "SELECT \(outer) FROM (\(text)) AS s"
+        } parts: { renderer in
             let argument = try renderer.argument(of: aggregate)
-            guard isWhole else { return SelectQuery.Parts(columns: argument.map { "\($0.sql) AS v" } ?? "1") }
-            return SelectQuery.Parts(columns: renderer.readable(renderer.aggregate(aggregate, of: argument)))
+            if isWhole {
+                return SelectQuery.Parts(columns: renderer.readable(renderer.aggregate(aggregate, of: argument)))
+            }
+            var selected = argument
+            selected?.sql = "v"
+            outer = renderer.readable(renderer.aggregate(aggregate, of: selected))
+            return SelectQuery.Parts(columns: argument.map { "\($0.sql) AS v" } ?? "1")
         }
     }
 }

@@ -14,27 +14,23 @@ extension SelectQuery {
             var text = "DELETE FROM \(try runtime.quotedName) AS t0"
             if let condition { text += " WHERE \(condition.sql)" }
             text += " RETURNING \(try runtime.selectList(of: columns, alias: "t0"))"
-            return Statement(text: StatementText(text), bindings: renderer.bindings, resultFormat: .binary)
+            return renderer.parameters.statement(StatementText(text))
         }
         let keys = try runtime.key.map { (name: try runtime.quoted($0), alias: "k\($0)") }
         let selected = keys.map { "t0.\($0.name) AS \($0.alias)" }.joined(separator: ", ")
         let same = try runtime.same("t", as: "s")
         let (name, list) = (try runtime.quotedName, try runtime.selectList(of: columns, alias: "t"))
-        var statement = try statement(in: schema, selecting: selected, isSorted: true) { selection in
+        return try statement(in: schema, selecting: selected, isSorted: true) { selection in
             """
             WITH s AS MATERIALIZED (\(lockedForDeletion(selection))) \
             DELETE FROM \(name) AS t USING s WHERE \(same) RETURNING \(list)
             """
         }
-        statement.resultFormat = .binary
-        return statement
     }
 
     /// The given columns, of the alias `t0`, of the rows, which are locked.
     func deletionStatement(in schema: DatabaseSchema, selecting columns: String) throws -> Statement {
-        var statement = try statement(in: schema, selecting: columns, isSorted: true, lockedForDeletion)
-        statement.resultFormat = .binary
-        return statement
+        try statement(in: schema, selecting: columns, isSorted: true, lockedForDeletion)
     }
 
     /// Locks the rows as the query says, or else as a DELETE does; without the right to update, which SELECT … FOR

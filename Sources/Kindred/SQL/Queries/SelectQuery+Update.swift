@@ -42,7 +42,7 @@ extension SelectQuery {
                 returning: returnsRows ? try runtime.selectList(alias: "t") : nil)
             text = "WITH s AS MATERIALIZED (\(selection)) \(change)"
         }
-        return Statement(text: StatementText(text), bindings: renderer.bindings, resultFormat: .binary)
+        return renderer.parameters.statement(StatementText(text))
     }
 }
 
@@ -59,8 +59,8 @@ struct ColumnUpdates {
     func expressions(_ renderer: inout ConditionRenderer) throws -> [AssignedColumn] {
         try columns.map { column in
             if let formula = formulas[column] { return try renderer.assigned(formula, to: column, of: entity) }
-            try entity.bind(constants[column] ?? nil, as: column, to: &renderer.bindings)
-            return AssignedColumn(column: column, sql: renderer.lastParameter, isParameter: true)
+            let parameter = try renderer.parameters.value(constants[column] ?? nil, as: column, of: entity)
+            return AssignedColumn(column: column, sql: parameter.description, isParameter: true)
         }
     }
 }
@@ -85,8 +85,8 @@ extension ConditionRenderer {
         let target = Scalar(sql: "", type: type, mayBeNull: true, label: "\(entity.name).\(attribute.name)")
         let operand = try operand(expression)
         if case .value(let value) = operand {
-            try entity.bind(value, as: column, to: &bindings)
-            return AssignedColumn(column: column, sql: lastParameter, isParameter: true)
+            let parameter = try parameters.value(value, as: column, of: entity)
+            return AssignedColumn(column: column, sql: parameter.description, isParameter: true)
         }
         guard case .scalar(let value) = operand else {
             let sql = try scalar(operand, as: target, .equal).sql

@@ -113,7 +113,8 @@ package struct SelectQuery: Sendable {
         text += parts.grouping + order
         if let limit { text += " LIMIT \(try renderer.bind(limit, "limit", entity))" }
         if let offset { text += " OFFSET \(try renderer.bind(offset, "offset", entity))" }
-        return Statement(text: StatementText(wrapped(text)), bindings: renderer.bindings)
+        // Values without a binary form are selected as text, so the server need not be asked for the columns first.
+        return renderer.parameters.statement(StatementText(wrapped(text)))
     }
 
     /// ` ORDER BY …`, or nothing if the order is left to the server.

@@ -1,37 +1,8 @@
 import KindredPostgres
 import KindredSchema
 
-/// The parameters of one of the library's own statements.
-///
-/// Declaring parameters binds their values and returns the piece that stands for them in the text, so that no number is
-/// counted by hand. Only the first statement of a shape makes its text from the pieces; later ones bind alone.
-struct Parameters {
-    private(set) var bindings = Bindings()
-
-    /// The number of the next parameter.
-    private var next: Int { bindings.count + 1 }
-
-    /// One number of rows.
-    mutating func count(_ count: Int) throws -> Parameter {
-        let parameter = Parameter(number: next)
-        try bindings.append(Int64(count))
-        return parameter
-    }
-
-    /// One array of numbers, such as positions or OIDs.
-    mutating func numbers(_ numbers: some Collection<Int64>) throws -> Parameter {
-        let parameter = Parameter(number: next)
-        try bindings.appendArray(numbers.lazy.map { .integer($0) }, of: .int8)
-        return parameter
-    }
-
-    /// One array of truth values.
-    mutating func flags(_ flags: some Collection<Bool>) throws -> Parameter {
-        let parameter = Parameter(number: next)
-        try bindings.appendArray(flags.lazy.map { .bool($0) }, of: .bool)
-        return parameter
-    }
-
+// Parameters for the columns and rows of an entity.
+extension Parameters {
     /// The values of some columns of one row.
     mutating func values(
         _ values: [PostgresValue?], of columns: [Int], in entity: EntityRuntime
@@ -120,48 +91,5 @@ struct Parameters {
 
     consuming func statement(_ text: StatementText) -> Statement {
         Statement(text: text, bindings: bindings, resultFormat: .binary)
-    }
-}
-
-/// One parameter; printed as `$2`.
-struct Parameter: CustomStringConvertible {
-    let number: Int
-
-    var description: String { "$\(number)" }
-}
-
-/// A parameter for each of some columns.
-struct ColumnParameters {
-    let entity: EntityRuntime
-    let columns: [Int]
-    let first: Int
-
-    /// The parameters in the order of the columns.
-    var list: [String] { columns.indices.map { "$\(first + $0)" } }
-
-    /// The parameter of a column; nil for another column.
-    subscript(column: Int) -> Parameter? {
-        columns.firstIndex(of: column).map { Parameter(number: first + $0) }
-    }
-
-    /// `"a" = $1 AND "b" = $2`.
-    func equality(_ alias: String? = nil) throws -> String {
-        try comparisons("=", alias).joined(separator: " AND ")
-    }
-
-    /// `"a" IS DISTINCT FROM $1 OR "b" IS DISTINCT FROM $2`.
-    func difference(_ alias: String) throws -> String {
-        try comparisons("IS DISTINCT FROM", alias).joined(separator: " OR ")
-    }
-
-    /// The assignments `"a" = $1`, `"b" = $2`.
-    func assignments() throws -> [String] {
-        try zip(columns, list).map { "\(try entity.quoted($0)) = \($1)" }
-    }
-
-    private func comparisons(_ symbol: String, _ alias: String?) throws -> [String] {
-        try zip(columns, list).map {
-            "\(try entity.compared($0, alias: alias)) \(symbol) \(entity.compared($0, with: $1))"
-        }
     }
 }

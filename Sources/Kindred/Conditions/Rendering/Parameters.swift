@@ -1,0 +1,54 @@
+import KindredPostgres
+
+/// The parameters of one of the library's own statements, or of a request.
+///
+/// Declaring parameters binds their values and returns the piece that stands for them in the text, so that no number is
+/// counted by hand. Only the first statement of a shape makes its text from the pieces; later ones bind alone.
+struct Parameters {
+    var bindings = Bindings()
+
+    /// The number of the next parameter.
+    var next: Int { bindings.count + 1 }
+
+    /// One number of rows.
+    mutating func count(_ count: Int) throws -> Parameter {
+        let parameter = Parameter(number: next)
+        try bindings.append(Int64(count))
+        return parameter
+    }
+
+    /// One array of numbers, such as positions or OIDs.
+    mutating func numbers(_ numbers: some Collection<Int64>) throws -> Parameter {
+        let parameter = Parameter(number: next)
+        try bindings.appendArray(numbers.lazy.map { .integer($0) }, of: .int8)
+        return parameter
+    }
+
+    /// One array of truth values.
+    mutating func flags(_ flags: some Collection<Bool>) throws -> Parameter {
+        let parameter = Parameter(number: next)
+        try bindings.appendArray(flags.lazy.map { .bool($0) }, of: .bool)
+        return parameter
+    }
+
+    /// One value, as a type; without one a text takes its type from the server, and other values have their natural one.
+    mutating func value(_ value: PostgresValue?, as type: PostgresDataType?) throws -> Parameter {
+        let parameter = Parameter(number: next)
+        try bindings.append(value, as: type)
+        return parameter
+    }
+
+    /// One array of values.
+    mutating func array(_ values: [PostgresValue], of element: PostgresDataType) throws -> Parameter {
+        let parameter = Parameter(number: next)
+        try bindings.appendArray(values, of: element)
+        return parameter
+    }
+}
+
+/// One parameter; printed as `$2`.
+struct Parameter: CustomStringConvertible {
+    let number: Int
+
+    var description: String { "$\(number)" }
+}
