@@ -47,6 +47,6 @@ extension DatabaseObject {
 }
 
 /// Tests write a time as a number.
-extension ContextTime: @retroactive ExpressibleByIntegerLiteral {
+extension ContextTime: ExpressibleByIntegerLiteral {
     public init(integerLiteral value: UInt64) { self.init(rawValue: value) }
 }

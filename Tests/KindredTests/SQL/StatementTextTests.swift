@@ -78,7 +78,7 @@ import Testing
 
     @Test func severalTablesAreDeletedFromInOneStatement() throws {
         expect(
-            try DeletionStatements().delete([
+            try DeletionStatements.delete([
                 (try runtime.entity(named: "email"), [.integer(1), .integer(2)]),
                 (try runtime.entity(named: "order"), [ObjectKey(["a", 3])]),
             ]),

@@ -12,7 +12,7 @@ extension DatabaseObject {
         _ lock: RowLock = .forUpdate, _ waiting: RowLock.Waiting = .wait, fileID: String = #fileID, line: Int = #line
     ) async throws {
         try await called(at: fileID, line) { context in
-            try await Refresher(context.core).lock(self, lock, waiting)
+            try await Refresher(context.core).lock(self, lock, waiting: waiting)
         }
     }
 }

@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// Reads the rows of known objects again: when asked to, to lock them, and where a failed transaction may have undone them.
+/// Reads the rows of known objects again: on request, to lock them, and where a failed transaction may have undone them.
 struct Refresher: Sendable {
     private let core: ContextCore
 
@@ -20,7 +20,7 @@ struct Refresher: Sendable {
     }
 
     /// Locks an object's row, and reads it again.
-    func lock(_ object: DatabaseObject, _ lock: RowLock, _ waiting: RowLock.Waiting) async throws {
+    func lock(_ object: DatabaseObject, _ lock: RowLock, waiting: RowLock.Waiting) async throws {
         try object.requireLive()
         try core.client.requireTransaction()
         let key = try object.requireKey()

@@ -59,7 +59,7 @@ extension Loader {
             return try relationship.ownKey(source.storedRow)
         }
         guard let key = try relationship.ownKey(source.row) else { return nil }
-        return currentOne(relationship, key, source) == nil ? key : nil
+        return currentOne(relationship, key, from: source) == nil ? key : nil
     }
 
     /// Copies the group's answer to the object, so that it stays when the object joins another group.
@@ -67,7 +67,7 @@ extension Loader {
         let source = LinkSource(object, relationship)
         if !relationship.holdsForeignKey {
             _ = core.loadedMembers(of: relationship, owner: object, source)
-        } else if let one = currentOne(relationship, key, source) {
+        } else if let one = currentOne(relationship, key, from: source) {
             core.keep(.one(one), relationship, of: object)
         }
     }

@@ -7,30 +7,30 @@ extension Loader {
     func load(
         _ relationship: RelationshipRuntime,
         _ key: ObjectKey,
-        _ source: LinkSource
+        from source: LinkSource
     ) async throws -> FetchGroup.Found {
         guard core.faulting == .batch, let group = source.group else { return try await loadAlone(relationship, key) }
         let lostAt = core.withMap { $0.notes.lostAt(relationship) }
         group.forget(relationship.slot, before: lostAt)
         // An element loaded by its own key needs no object to tell that it is loaded.
-        let entity = relationship.source
-        let isFoundByKey = relationship.ownColumns == entity.key
+        let isFoundByKey = relationship.ownColumns == relationship.source.key
         // Skips the look-up where no object is in memory that foreign keys could lead to.
         let mayBeKnown =
             relationship.holdsForeignKey && core.mayTrustObject(of: relationship)
             && core.withMap { $0.holdsObjects(of: relationship.destination) }
         let batch = try await group.load(
-            relationship.slot, key, staleSince: staleSince(relationship, key, source.key), from: source.position,
+            relationship.slot, key, staleSince: staleSince(relationship, key, ownKey: source.key),
+            from: source.position,
             in: core.client.transactionScope, isFoundByKey: isFoundByKey
         ) { element in
-            try candidate(element, of: entity, relationship, mayBeKnown: mayBeKnown, lostAt)
+            try candidate(element, relationship, mayBeKnown: mayBeKnown, lostAt: lostAt)
         } stale: { element, key in
-            staleSince(relationship, key, element.key)
+            staleSince(relationship, key, ownKey: element.key)
         } load: { keys in
             try await query(relationship, keys)
         }
         let found = batch.found(for: key)
-        if staleSince(relationship, key, source.key) <= batch.askedAt,
+        if staleSince(relationship, key, ownKey: source.key) <= batch.askedAt,
             core.withMap({ $0.notes.lostAt(relationship) }) <= batch.askedAt
         {
             return found
@@ -45,15 +45,14 @@ extension Loader {
     /// The key by which another element of the group loads the relationship; nil if it has nothing to load.
     func candidate(
         _ element: FetchGroup.Element,
-        of entity: EntityRuntime,
         _ relationship: RelationshipRuntime,
         mayBeKnown: Bool,
-        _ lostAt: ContextTime
+        lostAt: ContextTime
     ) throws -> ObjectKey? {
         let (row, object): (Row?, DatabaseObject?) =
             switch element {
             case .key(let key):
-                core.liveObject(entity, key).map { (storedRow(of: $0), $0) } ?? (nil, nil)
+                core.liveObject(relationship.source, key).map { (storedRow(of: $0), $0) } ?? (nil, nil)
             case .object(let object): (storedRow(of: object), object)
             case .member(let member): (member.row, nil)
             }
@@ -73,7 +72,7 @@ extension Loader {
     }
 
     /// Answers for an owner's relationship read before this time are stale.
-    func staleSince(_ relationship: RelationshipRuntime, _ key: ObjectKey, _ ownKey: ObjectKey?) -> ContextTime {
+    func staleSince(_ relationship: RelationshipRuntime, _ key: ObjectKey, ownKey: ObjectKey?) -> ContextTime {
         core.withMap { map in
             max(
                 map.notes.staleSince(relationship, key),
@@ -82,7 +81,7 @@ extension Loader {
     }
 
     /// The last change of an owner's relationship: counts read before are stale.
-    func changedAt(_ relationship: RelationshipRuntime, _ key: ObjectKey, _ ownKey: ObjectKey?) -> ContextTime {
+    func changedAt(_ relationship: RelationshipRuntime, _ key: ObjectKey, ownKey: ObjectKey?) -> ContextTime {
         core.withMap { map in
             max(
                 map.notes.changedAt(relationship, key),
@@ -99,12 +98,12 @@ extension Loader {
         let askedAt = core.counted(time)
         var found = LoadedBatch.Builder(owners: keys, count: result.count)
         var places = KeyNumbers()
-        try add(result, query, to: &found, &places)
+        try add(result, query, to: &found, places: &places)
         var batch = found.build(askedAt: askedAt, in: core.writing?.scope)
         // The answer has one of several equal forms of a key, although each foreign key leads to a row.
         let mayMissForms = relationship.isComparedByServer && relationship.holdsForeignKey
         if batch.hasOthers || mayMissForms && keys.keys.contains(where: { batch.members(of: $0)?.count == 0 }) {
-            batch = try await queryEach(query, keys, askedAt)
+            batch = try await queryEach(query, keys, askedAt: askedAt)
         }
         try core.accept(batch, of: query.destination)
         return batch
@@ -112,14 +111,16 @@ extension Loader {
 
     /// One query per owner, in one round trip, where only the server can compare keys: texts that ignore case or
     /// trailing spaces, intervals, documents.
-    private func queryEach(_ query: RelationshipQuery, _ keys: KeyNumbers, _ askedAt: ContextTime) async throws
+    private func queryEach(_ query: RelationshipQuery, _ keys: KeyNumbers, askedAt: ContextTime) async throws
         -> LoadedBatch
     {
         let owners = keys.keys
         let results = try await core.client.send(try owners.map { try query.statement(for: [$0]) }, query.destination)
         var found = LoadedBatch.Builder(owners: keys, count: 0)
         var places = KeyNumbers()
-        for (owner, result) in zip(owners, results) { try add(result, query, to: &found, &places, owner: owner) }
+        for (owner, result) in zip(owners, results) {
+            try add(result, query, to: &found, places: &places, owner: owner)
+        }
         return found.build(askedAt: askedAt, in: core.writing?.scope)
     }
 
@@ -128,7 +129,7 @@ extension Loader {
         _ result: QueryResult,
         _ query: RelationshipQuery,
         to found: inout LoadedBatch.Builder,
-        _ places: inout KeyNumbers,
+        places: inout KeyNumbers,
         owner: ObjectKey? = nil
     ) throws {
         let entity = query.destination

@@ -25,11 +25,11 @@ struct Loader: Sendable {
             return known
         }
         let entity = relationship.destination
-        if let one = currentOne(relationship, key, source) {
+        if let one = currentOne(relationship, key, from: source) {
             guard let member = one.member else { return nil }
             if let found = core.object(member, of: entity, one.batch.group, askedAt: one.batch.askedAt) { return found }
         }
-        let loaded = try await load(relationship, key, for: object, source, at: place)
+        let loaded = try await load(relationship, key, from: source, at: place)
         let isGone = loaded.members.first.map { member in
             core.withMap { $0.notes.isDeleted(relationship.destination, member.key, since: loaded.askedAt) }
         }
@@ -56,12 +56,12 @@ struct Loader: Sendable {
         if core.mayTrustObject(of: relationship), let known = try? liveDestination(of: relationship, key, source.row) {
             return known
         }
-        guard let one = currentOne(relationship, key, source), let member = one.member else { return nil }
+        guard let one = currentOne(relationship, key, from: source), let member = one.member else { return nil }
         return core.object(member, of: entity, one.batch.group, askedAt: one.batch.askedAt)
     }
 
     /// The loaded row of a foreign key, from the object or its group, if it is not stale.
-    func currentOne(_ relationship: RelationshipRuntime, _ key: ObjectKey, _ source: LinkSource) -> LoadedOne? {
+    func currentOne(_ relationship: RelationshipRuntime, _ key: ObjectKey, from source: LinkSource) -> LoadedOne? {
         func isCurrent(_ member: Member?, _ batch: LoadedBatch) -> Bool {
             if batch.isUndone { return false }
             if core.isQuiet(since: batch.askedAt) { return true }
@@ -107,7 +107,7 @@ struct Loader: Sendable {
             return objects
         }
         guard let key = try relationship.ownKey(source.storedRow) else { return [] }
-        let found = try await load(relationship, key, for: owner, source, at: place)
+        let found = try await load(relationship, key, from: source, at: place)
         return core.objects(core.show(found.members, relationship, owner), of: entity, isFresh: true) ?? []
     }
 
@@ -115,13 +115,12 @@ struct Loader: Sendable {
     private func load(
         _ relationship: RelationshipRuntime,
         _ key: ObjectKey,
-        for object: DatabaseObject,
-        _ source: LinkSource,
+        from source: LinkSource,
         at place: SourcePlace?
     ) async throws -> FetchGroup.Found {
         try requireFaulting(relationship, at: place)
         return try await core.client.called(at: place) {
-            try await load(relationship, key, source)
+            try await load(relationship, key, from: source)
         }
     }
 

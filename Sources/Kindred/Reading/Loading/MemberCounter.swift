@@ -17,7 +17,7 @@ struct MemberCounter: Sendable {
         if mustLoad(relationship, of: owner) {
             return try await loader.members(of: relationship, owner: owner, at: place).count
         }
-        return try await tally(.count, relationship, owner, at: place)
+        return try await tally(.count, of: relationship, owner: owner, at: place)
     }
 
     /// Whether an owner has any member.
@@ -28,7 +28,7 @@ struct MemberCounter: Sendable {
         if mustLoad(relationship, of: owner) {
             return try await !loader.members(of: relationship, owner: owner, at: place).isEmpty
         }
-        return try await tally(.existence, relationship, owner, at: place) > 0
+        return try await tally(.existence, of: relationship, owner: owner, at: place) > 0
     }
 
     /// Whether an object is a member; false for one of another entity or context, and for a deleted one.
@@ -76,7 +76,7 @@ struct MemberCounter: Sendable {
     }
 
     private func tally(
-        _ tally: MemberTally, _ relationship: RelationshipRuntime, _ owner: DatabaseObject, at place: SourcePlace?
+        _ tally: MemberTally, of relationship: RelationshipRuntime, owner: DatabaseObject, at place: SourcePlace?
     ) async throws -> Int {
         let source = LinkSource(owner, relationship)
         guard let key = try relationship.ownKey(source.storedRow) else { return 0 }
@@ -84,32 +84,33 @@ struct MemberCounter: Sendable {
         return try await core.client.called(at: place) {
             // An owner read alone has its own query, each time.
             guard core.faulting == .batch, let group = source.group, group.count > 1 else {
-                return try await queryAlone(tally, relationship, owner)
+                return try await queryAlone(tally, of: relationship, owner: owner)
             }
             let slot = tally.slot(of: relationship)
-            let entity = relationship.source
             let lostAt = core.withMap { $0.notes.lostAt(relationship) }
             group.forget(slot, before: lostAt)
             let batch = try await group.load(
-                slot, key, staleSince: loader.changedAt(relationship, key, source.key), from: source.position,
-                in: core.client.transactionScope, isFoundByKey: relationship.ownColumns == entity.key
+                slot, key, staleSince: loader.changedAt(relationship, key, ownKey: source.key), from: source.position,
+                in: core.client.transactionScope, isFoundByKey: relationship.ownColumns == relationship.source.key
             ) { element in
-                try loader.candidate(element, of: entity, relationship, mayBeKnown: false, lostAt)
+                try loader.candidate(element, relationship, mayBeKnown: false, lostAt: lostAt)
             } stale: { element, key in
-                loader.changedAt(relationship, key, element.key)
+                loader.changedAt(relationship, key, ownKey: element.key)
             } load: { keys in
-                try await query(tally, relationship, keys)
+                try await query(tally, of: relationship, keys)
             }
-            if let count = batch.count(of: key), loader.changedAt(relationship, key, source.key) <= batch.askedAt {
+            if let count = batch.count(of: key),
+                loader.changedAt(relationship, key, ownKey: source.key) <= batch.askedAt
+            {
                 return count
             }
-            return try await queryAlone(tally, relationship, owner)
+            return try await queryAlone(tally, of: relationship, owner: owner)
         }
     }
 
     /// One query for all owners with the given keys.
     private func query(
-        _ tally: MemberTally, _ relationship: RelationshipRuntime, _ keys: KeyNumbers
+        _ tally: MemberTally, of relationship: RelationshipRuntime, _ keys: KeyNumbers
     ) async throws -> LoadedBatch {
         let statements = CountStatements(relationship)
         let statement = try statements.tally(tally, of: keys.keys)
@@ -127,7 +128,7 @@ struct MemberCounter: Sendable {
 
     /// `SELECT count(*)`, or `SELECT EXISTS`, of one owner's members.
     private func queryAlone(
-        _ tally: MemberTally, _ relationship: RelationshipRuntime, _ owner: DatabaseObject
+        _ tally: MemberTally, of relationship: RelationshipRuntime, owner: DatabaseObject
     ) async throws -> Int {
         let statements = CountStatements(relationship)
         guard let statement = try statements.tally(tally, of: owner.storedRow) else { return 0 }

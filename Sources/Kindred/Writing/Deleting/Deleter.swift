@@ -24,7 +24,7 @@ struct Deleter: Sendable {
             if rules.isLeftToDatabase, objects.allSatisfy({ $0.runtime === entity }) {
                 try await atOnce(entity) { try await deleteAtOnce(objects, entity) }
             } else {
-                try await core.context.transaction { try await deleteInTransaction(objects) }
+                try await core.transaction { try await deleteInTransaction(objects) }
             }
         } catch let missing as MissingRows {
             // A rule or policy may hide a row that is there.
@@ -54,7 +54,7 @@ struct Deleter: Sendable {
     /// Opens a transaction only if objects may need to be read again after the DELETE, since that can fail, or if rules
     /// may do something else in its place.
     func atOnce<T>(_ entity: EntityRuntime, _ body: () async throws -> T) async throws -> T {
-        try await entity.hasRules || mayLeaveDoubt(entity) ? core.context.transaction(body) : body()
+        try await entity.hasRules || mayLeaveDoubt(entity) ? core.transaction(body) : body()
     }
 
     /// Whether the database's actions may reach objects in memory over rows that are not in memory.

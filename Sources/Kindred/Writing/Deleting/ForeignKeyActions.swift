@@ -130,7 +130,7 @@ struct ForeignKeyActions {
                 let columns = Array(entity.attributeColumns)
                 let statement = try DeletionStatements.rows(entity, keys, columns: columns, isLocked: false)
                 let result = try await core.client.send([statement], entity)[0]
-                try core.context.applyReturned(result, entity)
+                try RowWriter(core).applyReturned(result, of: entity)
                 var found: Set<ObjectKey> = []
                 for position in 0..<result.count {
                     if let key = try ObjectKey(result, position, entity.key) { found.insert(key) }

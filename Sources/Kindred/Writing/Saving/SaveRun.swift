@@ -32,9 +32,9 @@ final class SaveRun {
         // objects that want the same value.
         let isUnique = group.columns.contains(where: group.entity.uniqueColumns.contains)
         let keys = group.objects.compactMap(\.object.key)
-        if let former = try core.context.formerOwners(of: keys, group.entity, writing: group.columns) {
+        if let former = try CountCheck(core).formerOwners(of: keys, group.entity, writing: group.columns) {
             add(former.statement, group.entity, count: keys.count, objects: { [] }) { [core] in
-                try core.context.count(former, $0)
+                try CountCheck(core).note(former, $0)
             }
         }
         for part in isUnique || group.entity.entity.hasDeferrableKeys ? [group] : group.parts {

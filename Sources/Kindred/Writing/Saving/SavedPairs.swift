@@ -81,7 +81,7 @@ extension SavedPairs {
     func apply(_ result: QueryResult, in core: ContextCore) throws {
         // Without payload existing pairs are not counted.
         guard payloadColumns.isEmpty || result.affectedRows == pairs.count else {
-            throw core.context.keptAway(helper)
+            throw helper.keptAway
         }
         for pair in pairs { Self.apply(pair, in: core) }
     }

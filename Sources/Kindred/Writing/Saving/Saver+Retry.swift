@@ -15,7 +15,7 @@ extension Saver {
         while true {
             var attempted: TransactionJournal?
             do {
-                return try await core.context.transaction(
+                return try await core.transaction(
                     isolation: isolation, fileID: place.fileID, line: place.line
                 ) {
                     attempted = core.journal

@@ -58,11 +58,11 @@ struct Saver: Sendable {
         let missing = objects.filter(\.isGone)
         guard missing.isEmpty else { throw core.gone(missing) }
         let known = Set(objects)
-        let objects = try await objects + core.context.placeNewMembers(among: objects).filter { !known.contains($0) }
+        let objects = try await objects + Stager(core).placeNewMembers(among: objects).filter { !known.contains($0) }
         if let error = KindredError(try await Validator(core).problems(of: objects)) { throw error }
         let isOutermost = core.journal == nil
         do {
-            try await core.context.transaction { try await run(objects, pairs) }
+            try await core.transaction { try await run(objects, pairs) }
         } catch let error as PostgresError where isOutermost {
             throw core.runtime.refusedAtEnd(error, among: objects)
         }
