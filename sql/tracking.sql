@@ -65,6 +65,9 @@ CREATE TABLE IF NOT EXISTS kindred.tracking_table (
     gap_at timestamptz
 );
 
+-- Of which tables it is recorded that nobody reads; empty while a reader is there.
+CREATE TABLE IF NOT EXISTS kindred.tracking_unread (relation oid NOT NULL, since bigint NOT NULL);
+
 -- The cursors of consumers that go on where they were.
 CREATE TABLE IF NOT EXISTS kindred.tracking_consumer (
     name text PRIMARY KEY,
@@ -105,9 +108,6 @@ BEGIN
             )
             $table$, i);
         EXECUTE format('CREATE INDEX IF NOT EXISTS tracking_outbox_%1$s_xid ON kindred.tracking_outbox_%1$s (xid)', i);
-        EXECUTE format(
-            'CREATE INDEX IF NOT EXISTS tracking_outbox_%1$s_unread ON kindred.tracking_outbox_%1$s (relation)
-                WHERE op = ''A''', i);
     END LOOP;
 END $$;
 
@@ -186,7 +186,8 @@ SET TimeZone = 'UTC' SET extra_float_digits = 1 SET bytea_output = 'hex' SET lc_
 $$ SELECT format('%s', value) $$;
 
 -- The query that a trigger asks its transition tables: number of rows (at most 1,001), keys, keys after an
--- update that changed some, changed columns. `event` is INSERT, DELETE, UPDATE or, for one row and faster, UPDATE ONE.
+-- update that changed some, changed columns. `event` is INSERT, DELETE, UPDATE, or UPDATE ONE, for one row and faster: without
+-- the number.
 CREATE OR REPLACE FUNCTION kindred.tracking_query(relation oid, event text) RETURNS text
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -235,13 +236,10 @@ BEGIN
     INTO names, any_names
     FROM pg_attribute AS a WHERE a.attrelid = tracking_query.relation AND a.attnum > 0 AND NOT a.attisdropped;
     IF event = 'UPDATE ONE' THEN
+        -- Of more than one row each old one is joined with each new one, and the first two rows tell.
         RETURN format(
-            'SELECT CASE WHEN n = 1 AND keys IS NULL THEN 0 ELSE n END AS n, keys, new_keys, columns FROM %1$s '
-            'LEFT JOIN LATERAL (SELECT ARRAY[%2$s] AS keys, CASE WHEN %3$s THEN ARRAY[%4$s] END AS new_keys, '
-            'array_remove(ARRAY[%5$s], NULL) AS columns FROM old_rows AS "kindred old", new_rows AS "kindred new" '
-            -- OFFSET 0: a join of two large tables must not begin.
-            'WHERE "kindred count".n = 1 AND "kindred old" OPERATOR(pg_catalog.*<>) "kindred new" OFFSET 0) AS "kindred row" ON true',
-            format(few, 'new_rows'), old_key, differs, new_key, names);
+            'SELECT ARRAY[%1$s] AS keys, CASE WHEN %2$s THEN ARRAY[%3$s] END AS new_keys, array_remove(ARRAY[%4$s], NULL) AS columns '
+            'FROM old_rows AS "kindred old", new_rows AS "kindred new"', old_key, differs, new_key, names);
     END IF;
     -- Old and new rows come in the same order. A row whose move to another partition a trigger prevented has no new one.
     RETURN format(
@@ -314,10 +312,12 @@ BEGIN
     BEGIN
         IF TG_OP = 'UPDATE' THEN
             op := 'U';
-            SELECT kindred.tracking_digest(%1$s::oid) = %2$L, q.* INTO fits, n, keys, new_keys, columns FROM (%5$s) AS q;
-            IF fits AND n BETWEEN 2 AND 1000 AND keys IS NULL THEN
-                SELECT q.* INTO n, keys, new_keys, columns FROM (%6$s) AS q;
-            END IF;
+            BEGIN
+                SELECT kindred.tracking_digest(%1$s::oid) = %2$L, q.* INTO STRICT fits, keys, new_keys, columns FROM (%5$s) AS q;
+                n := cardinality(columns);
+            EXCEPTION WHEN TOO_MANY_ROWS OR NO_DATA_FOUND THEN
+                SELECT kindred.tracking_digest(%1$s::oid) = %2$L, q.* INTO fits, n, keys, new_keys, columns FROM (%6$s) AS q;
+            END;
         ELSIF TG_OP = 'INSERT' THEN
             op := 'I';
             SELECT kindred.tracking_digest(%1$s::oid) = %2$L, q.* INTO fits, n, keys, new_keys, columns FROM (%3$s) AS q;
@@ -392,11 +392,8 @@ DECLARE
 BEGIN
     IF watch < date_part('epoch', clock_timestamp()) THEN
         -- Nobody reads: one record is enough.
-        IF EXISTS (SELECT FROM kindred.tracking_outbox_0 AS r WHERE r.relation = place AND r.op = 'A' AND r.at > to_timestamp(watch))
-            OR EXISTS (SELECT FROM kindred.tracking_outbox_1 AS r WHERE r.relation = place AND r.op = 'A' AND r.at > to_timestamp(watch))
-        THEN
-            RETURN;
-        END IF;
+        IF EXISTS (SELECT FROM kindred.tracking_unread AS u WHERE u.relation = place AND u.since = watch) THEN RETURN; END IF;
+        INSERT INTO kindred.tracking_unread VALUES (place, watch);
         op := 'A'; keys := NULL; new_keys := NULL; columns := NULL; reason := 'unread';
     ELSIF pg_column_size(keys) > 500000 OR pg_column_size(new_keys) > 500000 THEN
         keys := NULL; new_keys := NULL;
@@ -648,38 +645,51 @@ END $$;
 
 -- Reading ----------------------------------------------------------------------------------------------------------------
 
--- The role that called a function of this schema, in which current_user is the owner of it.
+-- The role that called a function of this schema, in which current_user is the owner of it. (What a reading calls is
+-- PL/pgSQL, whose plans are kept.)
 CREATE OR REPLACE FUNCTION kindred.tracking_caller() RETURNS name
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS
-$$ SELECT CASE current_setting('role') WHEN 'none' THEN session_user ELSE current_setting('role')::name END $$;
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN CASE current_setting('role') WHEN 'none' THEN session_user ELSE current_setting('role')::name END;
+END $$;
 
 -- What a role may learn of a table's changes: 2 keys, 1 that there are changes, 0 nothing.
-CREATE OR REPLACE FUNCTION kindred.tracking_sees(caller name, relation oid) RETURNS integer
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT CASE
-        WHEN r.rolsuper THEN 2
-        WHEN c.oid IS NULL THEN 1
-        WHEN NOT has_any_column_privilege(caller, c.oid, 'SELECT') THEN 0
-        -- Keys are data: what a policy hides, no record shows.
-        WHEN c.relrowsecurity AND NOT r.rolbypassrls AND (c.relforcerowsecurity OR NOT pg_has_role(caller, c.relowner, 'USAGE')) THEN 1
-        WHEN NOT has_table_privilege(caller, c.oid, 'SELECT') THEN 1
-        ELSE 2 END
-    FROM pg_roles AS r LEFT JOIN pg_class AS c ON c.oid = tracking_sees.relation WHERE r.rolname = caller
-$$;
+CREATE OR REPLACE FUNCTION kindred.tracking_sees(caller name, place oid) RETURNS integer
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    role pg_roles;
+    class pg_class;
+BEGIN
+    SELECT * INTO role FROM pg_roles AS r WHERE r.rolname = caller;
+    IF role.rolsuper THEN RETURN 2; END IF;
+    SELECT * INTO class FROM pg_class AS c WHERE c.oid = place;
+    IF NOT FOUND THEN RETURN 1; END IF;
+    IF NOT has_any_column_privilege(caller, place, 'SELECT') THEN RETURN 0; END IF;
+    -- Keys are data: what a policy hides, no record shows.
+    IF class.relrowsecurity AND NOT role.rolbypassrls AND (class.relforcerowsecurity OR NOT pg_has_role(caller, class.relowner, 'USAGE'))
+        OR NOT has_table_privilege(caller, place, 'SELECT')
+    THEN
+        RETURN 1;
+    END IF;
+    RETURN 2;
+END $$;
 
 -- Whether a cursor has seen all that a snapshot shows.
 CREATE OR REPLACE FUNCTION kindred.tracking_covers(cursor pg_snapshot, snapshot pg_snapshot) RETURNS boolean
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT pg_snapshot_xmax(cursor) >= pg_snapshot_xmax(snapshot)
-        AND NOT EXISTS (SELECT FROM pg_snapshot_xip(cursor) AS x WHERE pg_visible_in_snapshot(x, snapshot))
-$$;
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN snapshot IS NULL OR pg_snapshot_xmax(cursor) >= pg_snapshot_xmax(snapshot)
+        AND NOT EXISTS (SELECT FROM pg_snapshot_xip(cursor) AS x WHERE pg_visible_in_snapshot(x, snapshot));
+END $$;
 
 -- A snapshot of which everything below a number is seen, except some.
 CREATE OR REPLACE FUNCTION kindred.tracking_snapshot(xmax xid8, unseen xid8[]) RETURNS pg_snapshot
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT format('%s:%s:%s', coalesce((array_agg(x ORDER BY x))[1], xmax), xmax, coalesce(string_agg(x::text, ',' ORDER BY x), ''))::pg_snapshot
-    FROM (SELECT DISTINCT x FROM unnest(unseen) AS x WHERE x < xmax) AS u
-$$;
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    xip CONSTANT xid8[] := ARRAY(SELECT DISTINCT x FROM unnest(unseen) AS x WHERE x < xmax ORDER BY x);
+BEGIN
+    RETURN format('%s:%s:%s', coalesce(xip[1], xmax), xmax, array_to_string(xip, ','))::pg_snapshot;
+END $$;
 
 -- Which server, database and installation a connection reads; what a cursor has to agree with.
 CREATE OR REPLACE FUNCTION kindred.tracking_identity()
@@ -713,6 +723,7 @@ BEGIN
     IF watch < now_seconds THEN
         -- A snapshot that is taken after all writers see the new value.
         UPDATE kindred.tracking_state AS s SET returned = pg_current_snapshot();
+        DELETE FROM kindred.tracking_unread;
     END IF;
 END $$;
 
@@ -770,7 +781,7 @@ RETURNS TABLE (snapshot pg_snapshot, is_last boolean, unsafe boolean, seq bigint
     keys text[], new_keys text[], columns text[], key text[], reason text)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 -- The plans are made once, when the outbox may be empty.
-SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan AS $$
+SET jit = off SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
     caller CONSTANT name := kindred.tracking_caller();
@@ -851,14 +862,14 @@ BEGIN
             UNION ALL SELECT * FROM kindred.tracking_outbox_1 WHERE xid >= first
             UNION ALL SELECT * FROM kindred.tracking_outbox_0 WHERE xid = ANY (ended)
             UNION ALL SELECT * FROM kindred.tracking_outbox_1 WHERE xid = ANY (ended)
-        ), s AS (
+        ), s AS MATERIALIZED (
             SELECT p.relation, kindred.tracking_sees(caller, p.relation) AS sees FROM (SELECT DISTINCT relation FROM r) AS p
         )
         SELECT NULL::pg_snapshot, NULL::boolean, NULL::boolean, r.seq, r.xid, r.at, r.relation, r.op, r.depth,
             CASE WHEN s.sees = 2 THEN r.keys END, CASE WHEN s.sees = 2 THEN r.new_keys END, r.columns, r.key,
             coalesce(r.reason, CASE WHEN s.sees = 1 THEN 'policy' END)
         FROM r JOIN s ON s.relation = r.relation
-        WHERE s.sees > 0 AND (rest IS NULL OR r.xid = ANY (chosen))
+        WHERE s.sees > 0 AND (rest IS NULL OR r.xid IN (SELECT unnest(chosen)))
         ORDER BY r.seq;
 END $$;
 
@@ -867,7 +878,7 @@ END $$;
 -- Empties the outbox that is not in turn, once everything in it has been readable for the retention, and gives it the turn.
 -- What blocks it (a dump, a reader in a long transaction) is left alone; the answer says what was done.
 CREATE OR REPLACE FUNCTION kindred.tracking_rotate() RETURNS text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off SET enable_seqscan = off AS $$
 DECLARE
     state kindred.tracking_state;
     other text;
@@ -976,7 +987,7 @@ $$;
 CREATE OR REPLACE FUNCTION kindred.tracking_status()
 RETURNS TABLE (version integer, retention interval, turn bigint, turned_at timestamptz, bytes bigint, oldest timestamptz, watched_until timestamptz,
     is_asleep boolean, has_event_triggers boolean, notifies boolean, consumers bigint)
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off SET enable_seqscan = off AS $$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY SELECT s.version, s.retention, s.turn, s.turned_at,
