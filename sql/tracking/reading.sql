@@ -76,8 +76,12 @@ BEGIN
     SELECT greatest(wanted, max(extract(epoch FROM c.acknowledged_at + c.hold))::bigint) INTO wanted FROM kindred.tracking_consumer AS c;
     IF wanted > watch THEN PERFORM setval('kindred.tracking_watch', wanted); END IF;
     IF watch < now_seconds THEN
-        -- A snapshot that is taken after all writers see the new value.
-        UPDATE kindred.tracking_state AS s SET returned = pg_current_snapshot();
+        -- All writers see the new value. Those that ran before have lower numbers, though a snapshot lists only those below
+        -- the last that has ended.
+        UPDATE kindred.tracking_state AS s SET returned = kindred.tracking_snapshot(pg_current_xact_id(),
+            ARRAY(SELECT pg_snapshot_xip(pg_current_snapshot())) || ARRAY(
+                SELECT x::text::xid8 FROM generate_series(pg_snapshot_xmax(pg_current_snapshot())::text::bigint,
+                    pg_current_xact_id()::text::bigint - 1) AS x));
         DELETE FROM kindred.tracking_unread;
     END IF;
 END $$;
@@ -151,6 +155,7 @@ DECLARE
     chosen xid8[];
     rest xid8[];
     was_away boolean;
+    is_waiting boolean;
 BEGIN
     IF pg_current_xact_id_if_assigned() IS NOT NULL THEN
         RAISE EXCEPTION 'changes cannot be read in a transaction that has written' USING ERRCODE = '25001';
@@ -196,13 +201,15 @@ BEGIN
     -- What is visible is on disk, and its numbers are never given again, if the transaction waited for that. Of all others a
     -- crash may give the numbers to transactions to come: the cursor then ends behind the last record's.
     is_flushed := pg_current_wal_insert_lsn() <= pg_current_wal_flush_lsn();
-    IF rest IS NOT NULL OR NOT is_flushed AND has_asynchronous IS NOT TRUE THEN
+    was_away := EXISTS (SELECT FROM pg_snapshot_xip(state.returned) AS x
+        WHERE NOT pg_visible_in_snapshot(x, cursor) AND pg_visible_in_snapshot(x, present));
+    is_waiting := NOT is_flushed AND (has_asynchronous IS TRUE OR was_away);
+    IF rest IS NOT NULL OR NOT is_flushed AND NOT is_waiting THEN
         next := kindred.tracking_snapshot(
             greatest(first, (SELECT (x::text::bigint + 1)::text::xid8 FROM unnest(chosen) AS x ORDER BY x DESC LIMIT 1)),
             ARRAY(SELECT pg_snapshot_xip(present)) || rest);
     END IF;
-    was_away := ended && ARRAY(SELECT pg_snapshot_xip(state.returned));
-    RETURN QUERY SELECT next, rest IS NULL, NOT is_flushed AND has_asynchronous IS TRUE, NULL::bigint, NULL::xid8, NULL::timestamptz, NULL::oid, NULL::"char",
+    RETURN QUERY SELECT next, rest IS NULL, is_waiting, NULL::bigint, NULL::xid8, NULL::timestamptz, NULL::oid, NULL::"char",
         NULL::smallint, NULL::text[], NULL::text[], NULL::text[], NULL::text[], NULL::text;
     IF was_away THEN
         -- They may have written no record, since nobody read when they looked.
