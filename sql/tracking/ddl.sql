@@ -20,8 +20,7 @@ $$;
 -- Puts a table in order that is tracked or shares rows with one that is, and says what was wrong. A table in use is left
 -- for the next time: nobody waits.
 CREATE OR REPLACE FUNCTION kindred.tracking_mend(place oid, reason text) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '20ms'
-SET kindred.tracking_mends = 'on' AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '20ms' AS $$
 DECLARE
     statement text;
 BEGIN
@@ -31,12 +30,16 @@ BEGIN
     THEN
         RETURN false;
     END IF;
+    -- Statements of this schema are no DDL to tell of.
+    PERFORM set_config('kindred.tracking_mends', 'on', true);
     BEGIN
         FOR statement IN SELECT s FROM kindred.tracking_statements(place) AS s LOOP EXECUTE statement; END LOOP;
     EXCEPTION WHEN OTHERS THEN
+        PERFORM set_config('kindred.tracking_mends', 'off', true);
         UPDATE kindred.tracking_table AS t SET gap = coalesce(reason, 'SQLSTATE ' || SQLSTATE) WHERE t.relation = place;
         RETURN false;
     END;
+    PERFORM set_config('kindred.tracking_mends', 'off', true);
     RETURN true;
 END $$;
 
@@ -49,6 +52,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     item record;
     found_at oid;
+    is_mended boolean;
 BEGIN
     -- Two readers at once would say everything twice.
     IF NOT pg_try_advisory_xact_lock(7739838812307940419) THEN RETURN; END IF;
@@ -63,13 +67,18 @@ BEGIN
                 EXECUTE format('DROP FUNCTION IF EXISTS kindred.tracking_note_%s()', item.relation);
                 CONTINUE;
             END IF;
-        ELSIF item.fault IS DISTINCT FROM 'subscription' AND kindred.tracking_mend(item.relation, item.fault)
-            AND kindred.tracking_fault(item.relation) IS NULL
-        THEN
-            PERFORM kindred.tracking_record(kindred.tracking_root(item.relation), 'G', NULL, NULL, NULL, NULL, coalesce(item.fault, item.gap));
-            CONTINUE;
+        ELSIF item.fault IS DISTINCT FROM 'subscription' THEN
+            is_mended := kindred.tracking_mend(item.relation, item.fault);
+            -- By itself: a statement does not see what it has called.
+            IF is_mended AND kindred.tracking_fault(item.relation) IS NULL THEN
+                PERFORM kindred.tracking_record(kindred.tracking_root(item.relation), 'G', NULL, NULL, NULL, NULL,
+                    coalesce(item.fault, item.gap));
+                CONTINUE;
+            END IF;
         END IF;
-        IF item.gap IS DISTINCT FROM item.fault OR item.gap_at IS NULL OR item.gap_at < clock_timestamp() - interval '30 seconds' AND item.fault <> 'dropped' THEN
+        IF item.gap IS DISTINCT FROM item.fault OR item.gap_at IS NULL
+            OR item.gap_at < clock_timestamp() - interval '30 seconds' AND item.fault <> 'dropped'
+        THEN
             PERFORM kindred.tracking_record(item.root, 'G', NULL, NULL, NULL, NULL, item.fault);
             UPDATE kindred.tracking_table AS t SET gap = item.fault, gap_at = clock_timestamp() WHERE t.relation = item.relation;
         END IF;

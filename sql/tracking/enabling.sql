@@ -60,7 +60,7 @@ $$;
 
 -- Puts in place what a table needs. Changes until now are no record's: the first record says so.
 CREATE OR REPLACE FUNCTION kindred.tracking_enable(relation regclass) RETURNS void
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET kindred.tracking_mends = 'on' AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     place oid;
     statement text;
@@ -75,10 +75,12 @@ BEGIN
                 USING ERRCODE = 'KT002';
         END IF;
     END LOOP;
+    PERFORM set_config('kindred.tracking_mends', 'on', true);
     FOR statement IN SELECT s FROM kindred.tracking_statements(relation) AS s LOOP
         EXECUTE statement;
         is_done := true;
     END LOOP;
+    PERFORM set_config('kindred.tracking_mends', 'off', true);
     IF is_done THEN
         PERFORM kindred.tracking_record(root, 'G', NULL, NULL, NULL, NULL, 'enabled')
         FROM (SELECT DISTINCT kindred.tracking_root(t) AS root FROM kindred.tracking_tree(relation) AS t) AS r;
@@ -87,11 +89,12 @@ END $$;
 
 -- Takes away what a table was given; so does the tree that it belongs to.
 CREATE OR REPLACE FUNCTION kindred.tracking_disable(relation regclass) RETURNS void
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET kindred.tracking_mends = 'on' AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     place oid;
     event text;
 BEGIN
+    PERFORM set_config('kindred.tracking_mends', 'on', true);
     FOR place IN SELECT t FROM kindred.tracking_tree(relation) AS t ORDER BY t LOOP
         CONTINUE WHEN NOT EXISTS (SELECT FROM kindred.tracking_table AS t WHERE t.relation = place);
         PERFORM kindred.tracking_record(kindred.tracking_root(place), 'G', NULL, NULL, NULL, NULL, 'disabled');
@@ -101,4 +104,5 @@ BEGIN
         EXECUTE format('DROP FUNCTION IF EXISTS kindred.tracking_note_%s()', place);
         DELETE FROM kindred.tracking_table AS t WHERE t.relation = place;
     END LOOP;
+    PERFORM set_config('kindred.tracking_mends', 'off', true);
 END $$;
