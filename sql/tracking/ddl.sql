@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION kindred.tracking_fault(relation oid) RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE
         WHEN NOT EXISTS (SELECT FROM pg_class AS c WHERE c.oid = relation) THEN 'dropped'
-        WHEN EXISTS (SELECT FROM pg_subscription_rel AS s WHERE s.srrelid = relation) THEN 'subscription'
+        WHEN kindred.tracking_obstacle(relation) IS NOT NULL THEN 'untrackable'
         WHEN (SELECT count(*) FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgname LIKE 'kindred\_tracking\_%'
             AND t.tgfoid = to_regprocedure(format('kindred.tracking_note_%s()', relation))) < 4 THEN 'trigger missing'
         WHEN EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgname LIKE 'kindred\_tracking\_%' AND t.tgenabled <> 'A')
@@ -67,7 +67,7 @@ BEGIN
                 EXECUTE format('DROP FUNCTION IF EXISTS kindred.tracking_note_%s()', item.relation);
                 CONTINUE;
             END IF;
-        ELSIF item.fault IS DISTINCT FROM 'subscription' THEN
+        ELSIF item.fault IS DISTINCT FROM 'untrackable' THEN
             is_mended := kindred.tracking_mend(item.relation, item.fault);
             -- By itself: a statement does not see what it has called.
             IF is_mended AND kindred.tracking_fault(item.relation) IS NULL THEN

@@ -54,6 +54,6 @@ BEGIN
     LOCK TABLE kindred.tracking_outbox_0, kindred.tracking_outbox_1 IN ACCESS EXCLUSIVE MODE;
     TRUNCATE kindred.tracking_outbox_0, kindred.tracking_outbox_1;
     UPDATE kindred.tracking_state SET epoch = gen_random_uuid(), turn = turn + 1, turned_at = clock_timestamp(), settled_at = NULL, settled = NULL,
-        horizon = NULL, returned = NULL;
+        horizon = pg_current_snapshot(), returned = NULL;
     PERFORM setval('kindred.tracking_turn', (SELECT turn FROM kindred.tracking_state));
 END $$;

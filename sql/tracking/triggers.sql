@@ -54,17 +54,17 @@ BEGIN
         IF TG_OP = 'UPDATE' THEN
             op := 'U';
             BEGIN
-                SELECT kindred.tracking_digest(%1$s::oid) = %2$L, q.* INTO STRICT fits, keys, new_keys, columns FROM (%5$s) AS q;
+                SELECT kindred.tracking_digest(%1$s::oid) = %2$L AND TG_RELID = %1$s, q.* INTO STRICT fits, keys, new_keys, columns FROM (%5$s) AS q;
                 n := cardinality(columns);
             EXCEPTION WHEN TOO_MANY_ROWS OR NO_DATA_FOUND THEN
-                SELECT kindred.tracking_digest(%1$s::oid) = %2$L, q.* INTO fits, n, keys, new_keys, columns FROM (%6$s) AS q;
+                SELECT kindred.tracking_digest(%1$s::oid) = %2$L AND TG_RELID = %1$s, q.* INTO fits, n, keys, new_keys, columns FROM (%6$s) AS q;
             END;
         ELSIF TG_OP = 'INSERT' THEN
             op := 'I';
-            SELECT kindred.tracking_digest(%1$s::oid) = %2$L, q.* INTO fits, n, keys, new_keys, columns FROM (%3$s) AS q;
+            SELECT kindred.tracking_digest(%1$s::oid) = %2$L AND TG_RELID = %1$s, q.* INTO fits, n, keys, new_keys, columns FROM (%3$s) AS q;
         ELSIF TG_OP = 'DELETE' THEN
             op := 'D';
-            SELECT kindred.tracking_digest(%1$s::oid) = %2$L, q.* INTO fits, n, keys, new_keys, columns FROM (%4$s) AS q;
+            SELECT kindred.tracking_digest(%1$s::oid) = %2$L AND TG_RELID = %1$s, q.* INTO fits, n, keys, new_keys, columns FROM (%4$s) AS q;
         ELSE
             op := 'T';
             fits := true;
@@ -73,8 +73,8 @@ BEGIN
         fits := false;
     END;
     IF n = 0 AND fits THEN RETURN NULL; END IF;
-    IF NOT fits THEN
-        -- The table has changed since this was written.
+    IF fits IS NOT TRUE THEN
+        -- The table has changed since this was written, or it comes from a dump and has another number.
         DECLARE
             key text[];
             reason text;
