@@ -5,11 +5,11 @@
 -- would cost 110 us where the whole trigger costs 100.
 CREATE OR REPLACE FUNCTION kindred.tracking_digest(relation oid) RETURNS text
 LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
-    -- The number is that of the form of tracking_function.
-    SELECT md5('1;' || kindred.tracking_root(relation) || kindred.tracking_key(kindred.tracking_root(relation))::text
-        || ARRAY(SELECT c FROM kindred.tracking_children(relation) AS c ORDER BY c)::text
-        || string_agg(kindred.tracking_query(relation, event), ';' ORDER BY event))
-    FROM unnest('{INSERT,DELETE,UPDATE,UPDATE ONE}'::text[]) AS event
+    -- The first number is that of the form of tracking_function and tracking_query.
+    SELECT md5(concat_ws(' ', 1, kindred.tracking_root(relation), kindred.tracking_key(kindred.tracking_root(relation)),
+        (SELECT array_agg(c ORDER BY c) FROM kindred.tracking_children(relation) AS c),
+        array_agg(ROW(a.attname, a.atttypid) ORDER BY a.attnum)))
+    FROM pg_attribute AS a WHERE a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped
 $$;
 
 -- Why a table cannot be tracked; NULL if it can.
@@ -54,17 +54,17 @@ BEGIN
         IF TG_OP = 'UPDATE' THEN
             op := 'U';
             BEGIN
-                SELECT kindred.tracking_digest(%1$s::oid) = %2$L AND TG_RELID = %1$s, q.* INTO STRICT fits, keys, new_keys, columns FROM (%5$s) AS q;
+                SELECT kindred.tracking_digest(%1$s::oid) = %2$L, q.* INTO STRICT fits, keys, new_keys, columns FROM (%5$s) AS q;
                 n := cardinality(columns);
             EXCEPTION WHEN TOO_MANY_ROWS OR NO_DATA_FOUND THEN
-                SELECT kindred.tracking_digest(%1$s::oid) = %2$L AND TG_RELID = %1$s, q.* INTO fits, n, keys, new_keys, columns FROM (%6$s) AS q;
+                SELECT kindred.tracking_digest(%1$s::oid) = %2$L, q.* INTO fits, n, keys, new_keys, columns FROM (%6$s) AS q;
             END;
         ELSIF TG_OP = 'INSERT' THEN
             op := 'I';
-            SELECT kindred.tracking_digest(%1$s::oid) = %2$L AND TG_RELID = %1$s, q.* INTO fits, n, keys, new_keys, columns FROM (%3$s) AS q;
+            SELECT kindred.tracking_digest(%1$s::oid) = %2$L, q.* INTO fits, n, keys, new_keys, columns FROM (%3$s) AS q;
         ELSIF TG_OP = 'DELETE' THEN
             op := 'D';
-            SELECT kindred.tracking_digest(%1$s::oid) = %2$L AND TG_RELID = %1$s, q.* INTO fits, n, keys, new_keys, columns FROM (%4$s) AS q;
+            SELECT kindred.tracking_digest(%1$s::oid) = %2$L, q.* INTO fits, n, keys, new_keys, columns FROM (%4$s) AS q;
         ELSE
             op := 'T';
             fits := true;
@@ -72,8 +72,8 @@ BEGIN
     EXCEPTION WHEN OTHERS THEN
         fits := false;
     END;
-    IF n = 0 AND fits THEN RETURN NULL; END IF;
-    IF fits IS NOT TRUE THEN
+    IF n = 0 AND fits AND TG_RELID = %1$s THEN RETURN NULL; END IF;
+    IF fits IS NOT TRUE OR TG_RELID <> %1$s THEN
         -- The table has changed since this was written, or it comes from a dump and has another number.
         DECLARE
             key text[];
