@@ -59,7 +59,7 @@ let package = Package(
         .target(
             name: "Kindred",
             dependencies: [
-                "CSwiftRuntime", "HarmlessText", "KindredPostgres", "KindredSchema",
+                "CSwiftRuntime", "HarmlessText", "KindredPostgres", "KindredSchema", "KindredTrackingScript",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -103,8 +103,19 @@ let package = Package(
         .target(
             name: "KindredScripts",
             path: "sql",
-            exclude: ["README.md"],
+            exclude: ["README.md", "tracking"],
             resources: [.embedInCode("demo.sql")]
+        ),
+        // The helper schema of change tracking inside the library, for the same reason.
+        .target(
+            name: "KindredTrackingScript",
+            path: "sql/tracking",
+            resources: [
+                .embedInCode("tables.sql"), .embedInCode("shapes.sql"), .embedInCode("triggers.sql"),
+                .embedInCode("enabling.sql"), .embedInCode("ddl.sql"), .embedInCode("reading.sql"),
+                .embedInCode("retention.sql"), .embedInCode("consumers.sql"), .embedInCode("status.sql"),
+                .embedInCode("rights.sql"), .embedInCode("uninstall.sql"),
+            ]
         ),
         .target(name: "KindredTerminal", dependencies: ["HarmlessText"]),
         // By itself, so that `bin/demo` builds nothing that the tour does not need.

@@ -100,6 +100,7 @@ struct RootCommand: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             InspectCommand.self, GenerateCommand.self, DoctorCommand.self, DiagramCommand.self, ImportCommand.self,
-            DiffCommand.self, MigrateCommand.self, DemoCommand.self,
+            DiffCommand.self, MigrateCommand.self, InstallCommand.self, EnableCommand.self, DisableCommand.self,
+            StatusCommand.self, PruneCommand.self, UninstallCommand.self, DemoCommand.self,
         ])
 }

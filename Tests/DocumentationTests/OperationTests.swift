@@ -100,6 +100,19 @@ import Testing
         _ = client
     }
 
+    @Test(.shop) func operatingLiveChanges() async throws {
+        try await withShop { database, _, _ in
+            // block: tracking
+            try await database.tracking.install()
+            try await database.tracking.enable("person", "email")
+            if let status = try await database.tracking.status() {
+                for table in status.tables { print(table.name, table.fault ?? "complete") }
+            }
+            // end
+            #expect(try await database.tracking.status()?.tables.map(\.name.name) == ["email", "person"])
+        }
+    }
+
     @Test(.shop) func rows() async throws {
         try await withShop { database, _, _ in
             let client = database.client

@@ -2,7 +2,7 @@ import Testing
 
 /// The rooms of the object layer, from the bottom up: what is declared in one is used in it and in those above.
 @Suite struct RoomRulesTests {
-    static let rooms = ["Model", "Conditions", "SQL", "Graph", "Reading", "Writing", "API"]
+    static let rooms = ["Model", "Conditions", "SQL", "Graph", "Reading", "Writing", "Live", "API"]
 
     /// A name that a lower room uses all the same.
     struct Exception: Hashable {

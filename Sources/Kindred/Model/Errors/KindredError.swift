@@ -75,6 +75,12 @@ public struct KindredError: Error, Sendable {
         public static let contextBusy = Code("contextBusy")
         /// The relationship is not loaded, and the context's faulting mode forbids loading.
         public static let faultingForbidden = Code("faultingForbidden")
+        /// The helper schema of change tracking is not installed.
+        public static let trackingNotInstalled = Code("trackingNotInstalled")
+        /// The library and the installed helper schema of change tracking are too far apart.
+        public static let trackingVersion = Code("trackingVersion")
+        /// Changes of the table cannot be recorded; the message has the reason.
+        public static let untrackable = Code("untrackable")
         /// The text is not the URI of an object in this database.
         public static let invalidObjectID = Code("invalidObjectID")
     }

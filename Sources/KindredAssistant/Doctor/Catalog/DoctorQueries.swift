@@ -55,7 +55,10 @@ enum DoctorQueries {
                     WHERE o.option_name = 'security_invoker' AND o.option_value::pg_catalog.bool),
                 c.relhastriggers AND EXISTS (
                     SELECT FROM pg_catalog.pg_trigger AS t
-                    WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 16 <> 0),
+                    WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 16 <> 0
+                        AND NOT t.tgfoid = ANY (
+                            SELECT p.oid FROM pg_catalog.pg_proc AS p
+                            JOIN pg_catalog.pg_namespace AS k ON k.oid = p.pronamespace WHERE k.nspname = 'kindred')),
                 pg_catalog.pg_stat_get_tuples_deleted(c.oid), pg_catalog.pg_stat_get_tuples_updated(c.oid)
             FROM pg_catalog.pg_class AS c
             JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace

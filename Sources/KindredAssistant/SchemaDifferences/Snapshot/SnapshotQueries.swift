@@ -26,6 +26,14 @@ enum SnapshotQueries {
         "\(schema).nspname !~ '^pg_' AND \(schema).nspname <> 'information_schema' AND \(schema).nspname <> 'kindred'"
     }
 
+    /// Triggers that call the helper schema belong to change tracking.
+    private static func isNotTrackings(_ function: String) -> String {
+        """
+        NOT EXISTS (SELECT FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
+            WHERE p.oid = \(function) AND n.nspname = 'kindred')
+        """
+    }
+
     private static func isNotOfExtension(_ oid: String, _ table: String) -> String {
         """
         NOT EXISTS (SELECT FROM pg_depend AS e WHERE e.classid = '\(table)'::regclass AND e.objid = \(oid)
@@ -156,7 +164,7 @@ enum SnapshotQueries {
         SELECT 'trigger', 'pg_trigger', t.oid::text, t.tgrelid::text, '', t.tgname::text,
             pg_get_triggerdef(t.oid) || CASE t.tgenabled WHEN 'O' THEN '' ELSE ' /* ' || t.tgenabled::text || ' */' END,
             '{}'::text[]
-        FROM pg_trigger AS t WHERE NOT t.tgisinternal AND t.tgparentid = 0
+        FROM pg_trigger AS t WHERE NOT t.tgisinternal AND t.tgparentid = 0 AND \(isNotTrackings("t.tgfoid"))
         UNION ALL
         SELECT 'policy', 'pg_policy', p.oid::text, p.polrelid::text, '', p.polname::text,
             format('CREATE POLICY %I ON %I.%I AS %s FOR %s TO %s', p.polname, n.nspname, c.relname,
@@ -191,7 +199,7 @@ enum SnapshotQueries {
         UNION ALL
         SELECT 'event trigger', 'pg_event_trigger', v.oid::text, NULL, '', v.evtname::text,
             v.evtevent || ' ' || v.evtfoid::regproc::text, '{}'
-        FROM pg_event_trigger AS v
+        FROM pg_event_trigger AS v WHERE \(isNotTrackings("v.evtfoid"))
         UNION ALL
         SELECT 'publication', 'pg_publication', b.oid::text, NULL, '', b.pubname::text, b.puballtables::text, '{}'
         FROM pg_publication AS b

@@ -1,0 +1,204 @@
+public import KindredPostgres
+public import KindredSchema
+import KindredTrackingScript
+
+/// Change tracking in a database: installing it, and choosing the tables whose changes are recorded.
+///
+/// ```swift
+/// try await database.tracking.install()
+/// try await database.tracking.enable("person", "email")
+/// ```
+///
+/// Triggers of tracked tables write the keys of changed rows to an outbox in the schema `kindred`. Reading and writing
+/// objects need none of this. See <doc:OperatingLiveChanges>.
+public struct Tracking: Sendable {
+    /// The version of the helper schema that this library installs.
+    public static let version = 1
+
+    private let client: PostgresClient
+
+    /// Uses a client of the database, which may be without a model.
+    public init(_ client: PostgresClient) {
+        self.client = client
+    }
+
+    /// The statements of ``install(readers:retention:)``, for people to read.
+    public static var installationScript: String { TrackingScript.install }
+
+    /// The statements of ``uninstall()``.
+    public static var uninstallationScript: String { TrackingScript.uninstall }
+
+    // MARK: Installing
+
+    /// Installs the helper schema, or brings an older one up to date; does nothing if it is there already.
+    ///
+    /// One transaction. The role has to own the schema `kindred`, or be allowed to create it. As a superuser it gets event
+    /// triggers too, so that new partitions and tables that are made anew are tracked at once.
+    ///
+    /// - Parameters:
+    ///   - readers: roles that may read changes, besides the one that installs; of each table only what their own
+    ///     privileges and policies allow.
+    ///   - retention: how long a change can be read after its commit; an hour unless it was set before.
+    /// - Throws: `KindredError` `.trackingVersion` if a newer library has installed it; `PostgresError`.
+    public func install(readers: [String] = [], retention: Duration? = nil) async throws {
+        if let retention, retention < .seconds(1) {
+            throw KindredError(.invalidRequest, "The retention is a second at least")
+        }
+        try await change {
+            try await run(TrackingScript.install)
+            if let retention {
+                try await client.query(TrackingStatements.setRetention(seconds: retention / .seconds(1)))
+            }
+            for role in readers { try await client.query(TrackingStatements.grant(role)) }
+        }
+    }
+
+    /// Takes the helper schema, its triggers and all records away; the history of migrations stays. One transaction.
+    public func uninstall() async throws {
+        try await change { try await run(TrackingScript.uninstall) }
+    }
+
+    /// Empties the outbox, as before a dump: readers that go on later are told that they have missed changes.
+    ///
+    /// - Throws: `KindredError` `.trackingNotInstalled`, `.trackingVersion`; `PostgresError`.
+    public func prune() async throws {
+        try await change {
+            try await check()
+            try await client.query(TrackingStatements.prune)
+        }
+    }
+
+    // MARK: Tables
+
+    /// Records changes of tables from now on, with their partitions and with the tables that inherit from them.
+    ///
+    /// One transaction, which locks out writers of these tables for a moment, and gives up after five seconds of waiting for
+    /// them. What is in place already stays.
+    ///
+    /// - Parameter names: names of entities, such as `person` or `public.person`.
+    /// - Throws: `KindredError` `.untrackable` with the reason, such as a foreign table; `.unknownEntity`,
+    ///   `.trackingNotInstalled`, `.trackingVersion`; `PostgresError`.
+    public func enable(_ names: String...) async throws {
+        try await enable(names)
+    }
+
+    /// Records changes of tables from now on.
+    public func enable(_ names: [String]) async throws {
+        let tables = try await tables(named: names)
+        try await change {
+            try await check()
+            for table in tables { try await client.query(TrackingStatements.enable(table)) }
+        }
+    }
+
+    /// Records changes of tables no more.
+    ///
+    /// - Throws: `KindredError` `.unknownEntity`, `.trackingNotInstalled`, `.trackingVersion`; `PostgresError`.
+    public func disable(_ names: String...) async throws {
+        try await disable(names)
+    }
+
+    /// Records changes of tables no more.
+    public func disable(_ names: [String]) async throws {
+        let tables = try await tables(named: names)
+        try await change {
+            try await check()
+            for table in tables { try await client.query(TrackingStatements.disable(table)) }
+        }
+    }
+
+    /// The statements that ``enable(_:)-swift.method`` would run; none where all is in place.
+    public func statements(toEnable names: [String]) async throws -> [String] {
+        let tables = try await tables(named: names)
+        try await check()
+        var statements: [String] = []
+        for table in tables {
+            for row in try await client.query(TrackingStatements.statements(for: table)) {
+                if let text = try row.decode(0, as: String.self), !statements.contains(text) { statements.append(text) }
+            }
+        }
+        return statements
+    }
+
+    // MARK: Status
+
+    /// What is installed, and the tracked tables that the role may know of; nil if nothing is installed.
+    public func status() async throws -> TrackingStatus? {
+        guard try await isInstalled() else { return nil }
+        let rows = try await client.query(TrackingStatements.status)
+        guard let row = rows.first else { return nil }
+        let tables = try await client.query(TrackingStatements.tables).map { try TrackingStatus.Table($0) }
+        return try TrackingStatus(row, tables: tables)
+    }
+
+    // MARK: Parts
+
+    private func isInstalled() async throws -> Bool {
+        try await client.query(TrackingStatements.isInstalled).first?.decode(0, as: Bool.self) ?? false
+    }
+
+    /// Throws unless this library and the installed version understand each other.
+    private func check() async throws {
+        guard try await isInstalled() else {
+            throw KindredError(
+                .trackingNotInstalled,
+                "Change tracking is not installed: run `kindred install`, or call database.tracking.install()")
+        }
+        guard let row = try await client.query(TrackingStatements.version).first else { return }
+        let installed = try row.decode(0, as: Int32.self) ?? 0
+        let oldest = try row.decode(1, as: Int32.self) ?? 0
+        if installed < Self.version {
+            throw KindredError(
+                .trackingVersion,
+                "The database has version \(installed) of change tracking, and this library needs \(Self.version): install it again"
+            )
+        }
+        if oldest > Self.version {
+            throw KindredError(
+                .trackingVersion,
+                "The database has version \(installed) of change tracking, which this library is too old for: it knows \(Self.version)"
+            )
+        }
+    }
+
+    private func tables(named names: [String]) async throws -> [QualifiedName] {
+        let schema = try await SchemaReader.readDiagnosed(from: client).schema
+        return try names.map { name in
+            do {
+                return try schema.entity(named: name).name
+            } catch {
+                throw KindredError(.unknownEntity, error.message, entity: name)
+            }
+        }
+    }
+
+    private func run(_ script: String) async throws {
+        for statement in SQLScanner.statements(in: script) {
+            try await client.execute(
+                Statement(text: StatementText(oneTime: statement.text, effect: .lasting), resultFormat: .text))
+        }
+    }
+
+    /// Runs a change of the schema in a transaction, and names its refusals.
+    private func change(_ body: () async throws -> Void) async throws {
+        do {
+            try await client.withTransaction { _ in
+                try await client.query(TrackingStatements.lockTimeout)
+                try await body()
+            }
+        } catch let error as PostgresError {
+            switch error.sqlState?.rawValue {
+            case "KT001":
+                throw KindredError(.trackingVersion, error.server?.message ?? error.message, underlying: error)
+            case "KT002":
+                throw KindredError(.untrackable, error.server?.message ?? error.message, underlying: error)
+            default: throw error
+            }
+        }
+    }
+}
+
+extension Database {
+    /// Change tracking: installing it, and choosing the tables whose changes are recorded.
+    public var tracking: Tracking { Tracking(client) }
+}

@@ -1,0 +1,172 @@
+import Kindred
+import KindredTesting
+import Testing
+
+private let schema = "CREATE TABLE counter (id integer PRIMARY KEY, value integer NOT NULL DEFAULT 0);"
+
+/// The reading statement, and how long records stay.
+@Suite(.database(.sql(schema))) struct TrackingReadingTests {
+    private func rotate(_ client: PostgresClient) async throws -> String? {
+        try await client.query("SELECT kindred.tracking_rotate()").first?.decode(0, as: String.self)
+    }
+
+    /// Lets the outbox that is not in turn grow old.
+    private func age(_ client: PostgresClient) async throws {
+        try await client.query(
+            """
+            UPDATE kindred.tracking_state SET turned_at = turned_at - interval '2 hours',
+                settled_at = settled_at - interval '2 hours'
+            """)
+    }
+
+    @Test func aTransactionIsReadWholeWhenItEnds() async throws {
+        try await withTracking("counter") { _, other, reader in
+            try await other.withConnection { writer in
+                _ = try await writer.query("BEGIN")
+                _ = try await writer.query("INSERT INTO counter VALUES (1)")
+                _ = try await writer.query("SAVEPOINT s")
+                _ = try await writer.query("INSERT INTO counter VALUES (2)")
+                _ = try await writer.query("ROLLBACK TO s")
+                _ = try await writer.query("INSERT INTO counter VALUES (3)")
+                for id in 10..<20 {
+                    try await reader.client.query("INSERT INTO counter VALUES (\(Int32(id)))")
+                    #expect(try await reader.read() == [ChangeRecord("I", "counter", ["\(id)"])])
+                }
+                _ = try await writer.query("COMMIT")
+            }
+            #expect(
+                try await reader.read() == [ChangeRecord("I", "counter", ["1"]), ChangeRecord("I", "counter", ["3"])])
+            #expect(try await reader.read() == [])
+        }
+    }
+
+    @Test func manyRecordsComeInPieces() async throws {
+        try await withTracking("counter") { _, other, reader in
+            for id in 1...10 { try await other.query("INSERT INTO counter VALUES (\(Int32(id)))") }
+            var seen: [String] = []
+            for _ in 0..<4 {
+                let piece = try await reader.read(limit: 3)
+                #expect(piece.count <= 3)
+                seen += piece.flatMap { $0.keys ?? [] }
+            }
+            #expect(seen == (1...10).map(String.init))
+        }
+    }
+
+    @Test func anOutboxIsEmptiedWhenItsRecordsAreOld() async throws {
+        try await withTracking("counter") { _, other, reader in
+            let old = reader.cursor
+            try await other.query("INSERT INTO counter VALUES (1)")
+            for expected in ["settled", "early"] { #expect(try await rotate(other) == expected) }
+            try await age(other)
+            #expect(try await rotate(other) == "turned")
+            #expect(try await reader.read() == [ChangeRecord("I", "counter", ["1"])])
+            #expect(try await rotate(other) == "settled")
+            try await age(other)
+            // A dump is not waited for.
+            try await other.withConnection { dump in
+                _ = try await dump.query("BEGIN")
+                _ = try await dump.query("LOCK TABLE kindred.tracking_outbox_0 IN ACCESS SHARE MODE")
+                #expect(try await rotate(other) == "busy")
+                _ = try await dump.query("ROLLBACK")
+            }
+            #expect(try await rotate(other) == "turned")
+            #expect(try await reader.read() == [] && reader.refusal == nil)
+            reader.cursor = old
+            #expect(try await reader.read() == [] && reader.refusal == "expired")
+        }
+    }
+
+    @Test func aWriterWithAnOldSnapshotWritesWhereReadersRead() async throws {
+        try await withTracking("counter") { _, other, reader in
+            try await other.withConnection { writer in
+                _ = try await writer.query("BEGIN ISOLATION LEVEL REPEATABLE READ")
+                _ = try await writer.query("SELECT count(*) FROM counter")
+                for _ in 0..<2 {
+                    #expect(try await rotate(other) == "settled")
+                    try await age(other)
+                    #expect(try await rotate(other) == "turned")
+                }
+                _ = try await writer.query("INSERT INTO counter VALUES (1)")
+                _ = try await writer.query("COMMIT")
+            }
+            #expect(try await reader.read() == [ChangeRecord("I", "counter", ["1"])])
+        }
+    }
+
+    @Test func withoutReadersTheOutboxDoesNotGrow() async throws {
+        try await withTracking("counter") { database, other, reader in
+            try await other.query("SELECT setval('kindred.tracking_watch', 1)")
+            #expect(try await database.tracking.status()?.isRecording == false)
+            try await other.withConnection { writer in
+                for id in 1...20 { try await other.query("INSERT INTO counter VALUES (\(Int32(id)))") }
+                let count = try await other.value(
+                    "SELECT count(*) FROM kindred.tracking_outbox_0 WHERE relation = 'counter'::regclass AND op <> 'G'")
+                #expect(count == .integer(1))
+                _ = try await writer.query("BEGIN")
+                _ = try await writer.query("INSERT INTO counter VALUES (100)")
+                try await other.query("SELECT kindred.tracking_attend()")
+                #expect(try await reader.read() == [ChangeRecord("A", "counter", reason: "unread")])
+                try await other.query("INSERT INTO counter VALUES (101)")
+                #expect(try await reader.read() == [ChangeRecord("I", "counter", ["101"])])
+                // It looked while nobody read.
+                _ = try await writer.query("COMMIT")
+            }
+            #expect(try await reader.read() == [ChangeRecord("G", "counter", reason: "unread")])
+            #expect(try await reader.read() == [])
+        }
+    }
+
+    @Test func aConsumerIsWaitedForUpToItsLimit() async throws {
+        try await withTracking("counter") { _, other, reader in
+            let begun = try await other.query(
+                "SELECT cursor::text FROM kindred.tracking_consumer_begin('index', '1 day')")
+            let cursor = try begun.first?.decode(0, as: String.self) ?? ""
+            try await other.query("INSERT INTO counter VALUES (1)")
+            #expect(try await rotate(other) == "settled")
+            try await age(other)
+            #expect(try await rotate(other) == "turned")
+            #expect(try await rotate(other) == "settled")
+            try await age(other)
+            #expect(try await rotate(other) == "held")
+            _ = try await reader.read()
+            let moved: SQL = """
+                SELECT kindred.tracking_acknowledge('index', \(cursor)::text::pg_snapshot, \(reader.cursor)::text::pg_snapshot,
+                    (SELECT epoch FROM kindred.tracking_state))
+                """
+            #expect(try await other.value(moved) == .bool(true))
+            // Another worker of the same consumer is late.
+            #expect(try await other.value(moved) == .bool(false))
+            #expect(try await rotate(other) == "turned")
+        }
+    }
+
+    @Test func numbersThatACrashGivesAgainAreReadAgain() async throws {
+        try await RestartableServer.with(settings: ["fsync = on"]) { server in
+            let client = try await PostgresClient.connect(server.configuration)
+            try await client.runScript(schema)
+            try await Tracking(client).install()
+            try await Tracking(client).enable("counter")
+            var reader = try await ChangeReader(client)
+            try await client.query("INSERT INTO counter VALUES (1)")
+            for _ in 0..<5 {
+                await #expect(throws: PostgresError.self) {
+                    try await client.withTransaction { _ in
+                        try await client.query("INSERT INTO counter VALUES (99)")
+                        try await client.query("SELECT 1 / 0")
+                    }
+                }
+            }
+            #expect(try await reader.read() == [ChangeRecord("I", "counter", ["1"])])
+            try await server.stop(.immediate)
+            await client.close()
+            try await server.start()
+            try await lend(server.configuration) { client in
+                for id in 2...9 { try await client.query("INSERT INTO counter VALUES (\(Int32(id)))") }
+                var again = try await ChangeReader(client)
+                again.cursor = reader.cursor
+                #expect(try await again.read().flatMap { $0.keys ?? [] } == (2...9).map(String.init))
+            }
+        }
+    }
+}

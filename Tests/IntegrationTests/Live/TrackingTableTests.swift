@@ -1,0 +1,150 @@
+import Kindred
+import KindredTesting
+import Testing
+
+private let schema = """
+    CREATE TABLE person (id integer PRIMARY KEY, code text NOT NULL UNIQUE, age integer);
+    CREATE TABLE event (id integer, bucket integer, PRIMARY KEY (id, bucket)) PARTITION BY LIST (bucket);
+    CREATE TABLE event_0 PARTITION OF event FOR VALUES IN (0);
+    CREATE VIEW grown_up AS SELECT * FROM person WHERE age >= 18;
+    CREATE UNLOGGED TABLE scratch (id integer PRIMARY KEY);
+    """
+
+/// Tables under tracking that others change.
+@Suite(.database(.sql(schema))) struct TrackingTableTests {
+    /// What a role sees that may not make event triggers.
+    private func withoutEventTriggers(_ client: PostgresClient) async throws {
+        try await client.query("DROP EVENT TRIGGER IF EXISTS kindred_tracking_ddl")
+        try await client.query("DROP EVENT TRIGGER IF EXISTS kindred_tracking_dropped")
+    }
+
+    private func faults(_ client: PostgresClient) async throws -> [String] {
+        try await client.query("SELECT name || ': ' || fault FROM kindred.tracking_check()").map {
+            try $0.decode(0, as: String.self) ?? ""
+        }
+    }
+
+    @Test func renamedKeysAndColumnsAreFollowed() async throws {
+        try await withTracking("person") { _, other, reader in
+            try await withoutEventTriggers(other)
+            try await other.query("INSERT INTO person VALUES (1, 'x', 1)")
+            // The names change places: nothing fails, and the old key's name is another column's.
+            try await other.query("ALTER TABLE person RENAME id TO former")
+            try await other.query("ALTER TABLE person RENAME age TO id")
+            try await other.query("INSERT INTO person VALUES (2, 'y', 30)")
+            try await other.query("UPDATE person SET id = 31 WHERE former = 2")
+            try await other.query("ALTER TABLE person DROP COLUMN former CASCADE")
+            try await other.query("INSERT INTO person VALUES ('z', 3)")
+            #expect(
+                try await reader.read() == [
+                    ChangeRecord("I", "person", ["1"]), ChangeRecord("I", "person", ["2"]),
+                    ChangeRecord("U", "person", ["2"], columns: ["id"]), ChangeRecord("I", "person", ["z"]),
+                ])
+            #expect(try await faults(other) == [])
+            #expect(try await reader.read() == [ChangeRecord("G", "person", reason: "changed")])
+        }
+    }
+
+    @Test func newPartitionsFollowTheirParent() async throws {
+        try await withTracking("event") { _, other, reader in
+            try await other.query("CREATE TABLE event_1 PARTITION OF event FOR VALUES IN (1)")
+            try await other.query("INSERT INTO event_1 VALUES (7, 1)")
+            try await other.query("CREATE TABLE event_2 (bucket integer NOT NULL, id integer NOT NULL)")
+            try await other.query("ALTER TABLE event ATTACH PARTITION event_2 FOR VALUES IN (2)")
+            try await other.query("INSERT INTO event_2 VALUES (2, 8)")
+            #expect(
+                try await reader.read() == [
+                    ChangeRecord("I", "event", ["7", "1"]), ChangeRecord("I", "event", ["8", "2"]),
+                ])
+            try await other.query("ALTER TABLE event DETACH PARTITION event_2")
+            try await other.query("INSERT INTO event_2 VALUES (2, 9)")
+            #expect(try await reader.read() == [ChangeRecord("I", "event_2", ["9", "2"])])
+        }
+    }
+
+    @Test func aPartitionWithoutTriggersIsAGap() async throws {
+        try await withTracking("event") { _, other, reader in
+            try await withoutEventTriggers(other)
+            try await other.query("CREATE TABLE event_1 PARTITION OF event FOR VALUES IN (1)")
+            try await other.query("INSERT INTO event_1 VALUES (7, 1)")
+            #expect(try await reader.read() == [])
+            #expect(try await faults(other) == [])
+            let gaps = try await reader.read()
+            #expect(!gaps.isEmpty && gaps.allSatisfy { $0.operation == "G" && $0.table == "event" }, "\(gaps)")
+            try await other.query("INSERT INTO event_1 VALUES (8, 1)")
+            #expect(try await reader.read() == [ChangeRecord("I", "event", ["8", "1"])])
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func missingAndDisabledTriggersAreGaps(isDisabled: Bool) async throws {
+        try await withTracking("person") { database, other, reader in
+            try await withoutEventTriggers(other)
+            try await other.query(
+                isDisabled
+                    ? "ALTER TABLE person DISABLE TRIGGER ALL" : "DROP TRIGGER kindred_tracking_insert ON person")
+            try await other.query("INSERT INTO person VALUES (1, 'x', 1)")
+            let found = try await faults(other)
+            #expect(found == (isDisabled ? ["public.person: trigger disabled"] : []))
+            let reason = isDisabled ? "trigger disabled" : "trigger missing"
+            #expect(try await reader.read() == [ChangeRecord("G", "person", reason: reason)])
+            #expect(try await database.tracking.status()?.tables.map(\.fault) == [isDisabled ? reason : nil])
+            // Who disabled it decides.
+            if isDisabled { try await database.tracking.enable("person") }
+            _ = try await reader.read()
+            try await other.query("INSERT INTO person VALUES (2, 'y', 1)")
+            #expect(try await reader.read() == [ChangeRecord("I", "person", ["2"])])
+        }
+    }
+
+    @Test func aTableThatIsMadeAnewIsTrackedAgain() async throws {
+        try await withTracking("person") { database, other, reader in
+            try await other.query("DROP VIEW grown_up")
+            try await other.withTransaction { _ in
+                try await other.query("DROP TABLE person")
+                try await other.query("CREATE TABLE person (code text PRIMARY KEY)")
+                try await other.query("INSERT INTO person VALUES ('a')")
+            }
+            try await other.query("INSERT INTO person VALUES ('b')")
+            #expect(
+                try await reader.read() == [ChangeRecord("I", "person", ["a"]), ChangeRecord("I", "person", ["b"])])
+            #expect(try await database.tracking.status()?.tables.map(\.key) == [["code"]])
+        }
+    }
+
+    @Test(arguments: ["grown_up", "scratch", "nothing"])
+    func whatCannotBeTrackedIsRefused(_ name: String) async throws {
+        try await withTracking("person") { database, _, _ in
+            let error = await expectError(name == "nothing" ? .unknownEntity : .untrackable) {
+                try await database.tracking.enable(name)
+            }
+            #expect(name == "nothing" || error?.message.contains("cannot be tracked") == true)
+        }
+    }
+
+    @Test func policiesHideKeys() async throws {
+        try await withTracking("person") { database, other, reader in
+            let role = "kindred_reader_\(UInt32.random(in: 0..<UInt32.max))"
+            try await other.query("CREATE ROLE \(identifier: role)")
+            try await other.query("GRANT SELECT ON person TO \(identifier: role)")
+            try await database.tracking.install(readers: [role])
+            let cursor = reader.cursor
+            try await other.query("INSERT INTO person VALUES (1, 'x', 1)")
+            func seen() async throws -> [PostgresValue?] {
+                try await other.withTransaction { _ in
+                    try await other.query("SET LOCAL ROLE \(identifier: role)")
+                    return try await other.query(
+                        "SELECT keys[1] FROM kindred.tracking_read(\(cursor)::text::pg_snapshot) WHERE op = 'I'"
+                    ).map { try $0[0] }
+                }
+            }
+            #expect(try await seen() == [.string("1")])
+            try await other.query("ALTER TABLE person ENABLE ROW LEVEL SECURITY")
+            #expect(try await seen() == [nil])
+            try await other.query("REVOKE SELECT ON person FROM \(identifier: role)")
+            #expect(try await seen() == [])
+            try await other.query("DROP OWNED BY \(identifier: role)")
+            try await other.query("DROP ROLE \(identifier: role)")
+        }
+    }
+}

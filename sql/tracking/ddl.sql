@@ -1,0 +1,147 @@
+-- Change tracking: what others do to tracked tables.
+
+-- Why changes of a registered table may be missing; NULL if none are.
+CREATE OR REPLACE FUNCTION kindred.tracking_fault(relation oid) RETURNS text
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT CASE
+        WHEN NOT EXISTS (SELECT FROM pg_class AS c WHERE c.oid = relation) THEN 'dropped'
+        WHEN kindred.tracking_obstacle(relation) IS NOT NULL THEN 'untrackable'
+        WHEN (SELECT count(*) FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgname LIKE 'kindred\_tracking\_%'
+            AND t.tgfoid = to_regprocedure(format('kindred.tracking_note_%s()', relation))) < 4 THEN 'trigger missing'
+        WHEN EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgname LIKE 'kindred\_tracking\_%' AND t.tgenabled <> 'A')
+            THEN 'trigger disabled'
+        WHEN EXISTS (SELECT FROM kindred.tracking_tree(relation) AS p
+            WHERE NOT EXISTS (SELECT FROM kindred.tracking_table AS t WHERE t.relation = p)) THEN 'partition or child not tracked'
+        WHEN NOT EXISTS (SELECT FROM kindred.tracking_table AS t WHERE t.relation = tracking_fault.relation
+            AND t.digest = kindred.tracking_digest(relation)) THEN 'changed'
+        END
+$$;
+
+-- Puts a table in order that is tracked or shares rows with one that is, and says what was wrong. A table in use is left
+-- for the next time: nobody waits.
+CREATE OR REPLACE FUNCTION kindred.tracking_mend(place oid, reason text) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '20ms' AS $$
+DECLARE
+    statement text;
+BEGIN
+    -- Who has disabled a trigger has a reason.
+    IF EXISTS (SELECT FROM pg_trigger AS t JOIN kindred.tracking_tree(place) AS p ON p = t.tgrelid
+        WHERE t.tgname LIKE 'kindred\_tracking\_%' AND t.tgenabled = 'D')
+    THEN
+        RETURN false;
+    END IF;
+    -- Statements of this schema are no DDL to tell of.
+    PERFORM set_config('kindred.tracking_mends', 'on', true);
+    BEGIN
+        FOR statement IN SELECT s FROM kindred.tracking_statements(place) AS s LOOP EXECUTE statement; END LOOP;
+    EXCEPTION WHEN OTHERS THEN
+        PERFORM set_config('kindred.tracking_mends', 'off', true);
+        UPDATE kindred.tracking_table AS t SET gap = coalesce(reason, 'SQLSTATE ' || SQLSTATE) WHERE t.relation = place;
+        RETURN false;
+    END;
+    PERFORM set_config('kindred.tracking_mends', 'off', true);
+    RETURN true;
+END $$;
+
+-- Looks for tables whose changes may be missing, mends what may be mended, and records a gap for each: at once, and for as
+-- long as it stays each half minute. Returns what is still wrong.
+CREATE OR REPLACE FUNCTION kindred.tracking_check()
+RETURNS TABLE (relation oid, name text, fault text)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    item record;
+    found_at oid;
+    is_mended boolean;
+BEGIN
+    -- Two readers at once would say everything twice.
+    IF NOT pg_try_advisory_xact_lock(7739838812307940419) THEN RETURN; END IF;
+    FOR item IN SELECT t.relation, t.root, t.schema_name, t.table_name, t.gap, t.gap_at, kindred.tracking_fault(t.relation) AS fault
+        FROM kindred.tracking_table AS t ORDER BY t.relation
+    LOOP
+        CONTINUE WHEN item.fault IS NULL AND item.gap IS NULL;
+        IF item.fault = 'dropped' THEN
+            found_at := to_regclass(format('%I.%I', item.schema_name, item.table_name));
+            IF found_at IS NOT NULL AND kindred.tracking_obstacle(found_at) IS NULL AND kindred.tracking_mend(found_at, 'created again') THEN
+                PERFORM kindred.tracking_record(kindred.tracking_root(found_at), 'G', NULL, NULL, NULL, NULL, 'created again');
+                EXECUTE format('DROP FUNCTION IF EXISTS kindred.tracking_note_%s()', item.relation);
+                CONTINUE;
+            END IF;
+        ELSIF item.fault IS DISTINCT FROM 'untrackable' THEN
+            is_mended := kindred.tracking_mend(item.relation, item.fault);
+            -- By itself: a statement does not see what it has called.
+            IF is_mended AND kindred.tracking_fault(item.relation) IS NULL THEN
+                PERFORM kindred.tracking_record(kindred.tracking_root(item.relation), 'G', NULL, NULL, NULL, NULL,
+                    coalesce(item.fault, item.gap));
+                CONTINUE;
+            END IF;
+        END IF;
+        IF item.gap IS DISTINCT FROM item.fault OR item.gap_at IS NULL
+            OR item.gap_at < clock_timestamp() - interval '30 seconds' AND item.fault <> 'dropped'
+        THEN
+            PERFORM kindred.tracking_record(item.root, 'G', NULL, NULL, NULL, NULL, item.fault);
+            UPDATE kindred.tracking_table AS t SET gap = item.fault, gap_at = clock_timestamp() WHERE t.relation = item.relation;
+        END IF;
+        RETURN QUERY SELECT item.relation, format('%I.%I', item.schema_name, item.table_name), item.fault;
+    END LOOP;
+END $$;
+
+-- DDL: readers are told, and tables that share rows with tracked ones are tracked, too. It must never make DDL fail.
+CREATE OR REPLACE FUNCTION kindred.tracking_ddl() RETURNS event_trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    place oid;
+    tree oid[];
+BEGIN
+    IF current_setting('kindred.tracking_mends', true) = 'on' THEN RETURN; END IF;
+    FOR place IN
+        SELECT DISTINCT d.objid FROM pg_event_trigger_ddl_commands() AS d
+        WHERE d.classid = 'pg_class'::regclass AND d.object_type IN ('table', 'table column', 'view', 'materialized view', 'foreign table')
+            AND NOT d.in_extension AND d.schema_name IS DISTINCT FROM 'pg_temp' AND d.schema_name IS DISTINCT FROM 'kindred'
+    LOOP
+        BEGIN
+            tree := ARRAY(SELECT t FROM kindred.tracking_tree(place) AS t);
+            IF EXISTS (SELECT FROM kindred.tracking_table AS t WHERE t.relation = ANY (tree))
+                OR EXISTS (SELECT FROM kindred.tracking_table AS t JOIN pg_class AS c ON c.relname = t.table_name
+                    JOIN pg_namespace AS n ON n.oid = c.relnamespace AND n.nspname = t.schema_name
+                    WHERE c.oid = place AND NOT EXISTS (SELECT FROM pg_class AS o WHERE o.oid = t.relation))
+            THEN
+                IF NOT EXISTS (SELECT FROM unnest(tree) AS t WHERE kindred.tracking_obstacle(t) IS NOT NULL) THEN
+                    PERFORM kindred.tracking_mend(place, 'changed');
+                END IF;
+            END IF;
+            PERFORM kindred.tracking_record(kindred.tracking_root(place), 'S', NULL, NULL, NULL, NULL, 'ddl');
+        EXCEPTION WHEN OTHERS THEN
+            -- Readers find it by themselves.
+        END;
+    END LOOP;
+END $$;
+
+CREATE OR REPLACE FUNCTION kindred.tracking_dropped() RETURNS event_trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    place oid;
+BEGIN
+    FOR place IN
+        SELECT DISTINCT d.objid FROM pg_event_trigger_dropped_objects() AS d
+        WHERE d.classid = 'pg_class'::regclass AND d.object_type IN ('table', 'view', 'materialized view', 'foreign table', 'table column')
+            AND NOT d.is_temporary AND d.schema_name IS DISTINCT FROM 'kindred'
+    LOOP
+        BEGIN
+            PERFORM kindred.tracking_record(coalesce((SELECT t.root FROM kindred.tracking_table AS t WHERE t.relation = place), place), 'S', NULL, NULL, NULL, NULL, 'dropped');
+        EXCEPTION WHEN OTHERS THEN
+        END;
+    END LOOP;
+END $$;
+
+DO $$
+BEGIN
+    IF EXISTS (SELECT FROM pg_roles WHERE rolname = current_user AND rolsuper) THEN
+        DROP EVENT TRIGGER IF EXISTS kindred_tracking_ddl;
+        DROP EVENT TRIGGER IF EXISTS kindred_tracking_dropped;
+        CREATE EVENT TRIGGER kindred_tracking_ddl ON ddl_command_end EXECUTE FUNCTION kindred.tracking_ddl();
+        CREATE EVENT TRIGGER kindred_tracking_dropped ON sql_drop EXECUTE FUNCTION kindred.tracking_dropped();
+        ALTER EVENT TRIGGER kindred_tracking_ddl ENABLE ALWAYS;
+        ALTER EVENT TRIGGER kindred_tracking_dropped ENABLE ALWAYS;
+    END IF;
+END $$;

@@ -1,0 +1,132 @@
+-- The helper schema of change tracking. It is installed by `kindred install` or `database.tracking.install()`, in one
+-- transaction, and may be run again. All names begin with "tracking_": the schema holds the history of migrations, too.
+--
+-- Statement triggers write the keys of changed rows to an outbox; readers take what became visible since a snapshot.
+-- ARCHITECTURE.md, "Change tracking", explains how the parts work together.
+
+SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
+    pg_catalog.set_config('check_function_bodies', 'off', true),
+    pg_catalog.set_config('client_min_messages', 'warning', true),
+    pg_catalog.pg_advisory_xact_lock(7739838812307940436);
+
+CREATE SCHEMA IF NOT EXISTS kindred;
+
+DO $$
+DECLARE
+    installed integer;
+BEGIN
+    IF to_regclass('kindred.tracking_state') IS NULL THEN RETURN; END IF;
+    SELECT version INTO installed FROM kindred.tracking_state;
+    IF installed > 1 THEN
+        RAISE EXCEPTION 'the database has version % of change tracking, and this library installs version 1', installed
+            USING ERRCODE = 'KT001', HINT = 'Use a library that is as new as the one that installed it.';
+    END IF;
+END $$;
+
+-- What changes seldom; one row. What triggers have to know at once is kept in sequences, see below.
+CREATE TABLE IF NOT EXISTS kindred.tracking_state (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    version integer NOT NULL,
+    -- The oldest version of the library that can read what this version writes.
+    compatible integer NOT NULL,
+    -- Cursors are good for one epoch: from the installation, or the last time that the outbox was emptied, on.
+    epoch uuid NOT NULL DEFAULT gen_random_uuid(),
+    -- How long a record stays after it could be read; it may be up to twice as long.
+    retention interval NOT NULL DEFAULT '1 hour',
+    -- The turn as readers' snapshots see it, and when it began.
+    turn bigint NOT NULL DEFAULT 0,
+    turned_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- When, and in which snapshot, all writers of the outbox that is not in turn were found to have ended.
+    settled_at timestamptz,
+    settled pg_snapshot,
+    -- What was emptied: a cursor that has not seen all of it is too old.
+    horizon pg_snapshot,
+    -- The snapshot in which a reader came back after nobody had read: writers that ran in it may have written no record.
+    returned pg_snapshot
+);
+
+-- The tables whose changes are recorded, partitions and children by inheritance too.
+CREATE TABLE IF NOT EXISTS kindred.tracking_table (
+    relation oid PRIMARY KEY,
+    -- Its name, so that a table that is dropped and created again is known.
+    schema_name text NOT NULL,
+    table_name text NOT NULL,
+    -- The table that records name: of a partition the root, of every other table itself.
+    root oid NOT NULL,
+    -- The columns of which keys consist, in their order; empty if the table has no key.
+    key text[] NOT NULL,
+    -- For which form of the table its trigger function was written.
+    digest text NOT NULL,
+    enabled_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- Why changes of it may be missing, and when that was last recorded.
+    gap text,
+    gap_at timestamptz
+);
+
+-- Of which tables it is recorded that nobody reads; empty while a reader is there.
+CREATE TABLE IF NOT EXISTS kindred.tracking_unread (relation oid NOT NULL, since bigint NOT NULL);
+
+-- The cursors of consumers that go on where they were.
+CREATE TABLE IF NOT EXISTS kindred.tracking_consumer (
+    name text PRIMARY KEY,
+    epoch uuid NOT NULL,
+    cursor pg_snapshot NOT NULL,
+    -- How long records wait for it after it was last heard of.
+    hold interval NOT NULL,
+    acknowledged_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
+DO $$
+BEGIN
+    FOR i IN 0..1 LOOP
+        EXECUTE format(
+            $table$
+            CREATE TABLE IF NOT EXISTS kindred.tracking_outbox_%1$s (
+                -- Changes of one row come in this order, whatever transactions made them.
+                seq bigint NOT NULL,
+                xid xid8 NOT NULL,
+                at timestamptz NOT NULL DEFAULT clock_timestamp(),
+                relation oid NOT NULL,
+                -- I, U, D: rows were inserted, updated, deleted; T: truncated; G: gap; A: changes that nobody read;
+                -- S: the table itself was changed.
+                op "char" NOT NULL,
+                -- Statements inside of triggers are recorded before the statement that fired these.
+                depth smallint NOT NULL DEFAULT 0,
+                -- Whether the transaction may be visible before it is on disk.
+                asynchronous boolean NOT NULL DEFAULT false,
+                -- Keys of the rows, one column after the other, row by row; NULL if they are too many to be named.
+                keys text[],
+                -- The keys after an update that changed some, in the same order.
+                new_keys text[],
+                -- The columns that an update changed; NULL if they are not known.
+                columns text[],
+                -- The columns of the key, if these are not the ones in tracking_table.
+                key text[],
+                reason text
+            )
+            $table$, i);
+        EXECUTE format('CREATE INDEX IF NOT EXISTS tracking_outbox_%1$s_xid ON kindred.tracking_outbox_%1$s (xid)', i);
+    END LOOP;
+END $$;
+
+CREATE SEQUENCE IF NOT EXISTS kindred.tracking_seq;
+
+-- What every writer has to know at once: a sequence's value is the same in every snapshot, also in that of a transaction
+-- with REPEATABLE READ that began an hour ago, is never rolled back, and costs a microsecond.
+
+-- Which outbox is written: the one of the turn's last bit.
+CREATE SEQUENCE IF NOT EXISTS kindred.tracking_turn MINVALUE 0 START 0;
+-- Until when records are wanted, in seconds since 1970: readers and waiting consumers move it on.
+CREATE SEQUENCE IF NOT EXISTS kindred.tracking_watch MINVALUE 0 START 0;
+-- Until when a reader sleeps that is to be woken, in milliseconds since 1970; 0 while none does.
+CREATE SEQUENCE IF NOT EXISTS kindred.tracking_sleeper MINVALUE 0 START 0;
+-- A number to write, so that a commit has something to flush.
+CREATE SEQUENCE IF NOT EXISTS kindred.tracking_flushed;
+
+INSERT INTO kindred.tracking_state (version, compatible) VALUES (1, 1)
+ON CONFLICT (only_row) DO UPDATE SET version = 1, compatible = 1;
+
+SELECT setval('kindred.tracking_turn', 0) WHERE pg_sequence_last_value('kindred.tracking_turn'::regclass) IS NULL;
+SELECT setval('kindred.tracking_sleeper', 0) WHERE pg_sequence_last_value('kindred.tracking_sleeper'::regclass) IS NULL;
+SELECT setval('kindred.tracking_watch', extract(epoch FROM clock_timestamp() + retention)::bigint)
+FROM kindred.tracking_state WHERE pg_sequence_last_value('kindred.tracking_watch'::regclass) IS NULL;
