@@ -2,7 +2,7 @@ import KindredPostgres
 
 /// Changes to-many relationships: staged if new objects take part, else one statement.
 struct SetWriter: Sendable {
-    /// What writes the change of a set: to its members' rows, or to a helper's.
+    /// The writer of a set's change: of its members' rows, or of a helper's.
     private enum Writer {
         case members(MemberWriter)
         case helper(PairWriter)
