@@ -53,7 +53,7 @@ public struct Tracking: Sendable {
         }
     }
 
-    /// Takes the helper schema, its triggers and all records away; the history of migrations stays. One transaction.
+    /// Takes the helper schema, its triggers and all records away, in one transaction; the history of migrations stays.
     public func uninstall() async throws {
         try await change { try await run(TrackingScript.uninstall) }
     }
