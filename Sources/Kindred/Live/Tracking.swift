@@ -32,7 +32,7 @@ public struct Tracking: Sendable {
 
     /// Installs the helper schema, or brings an older one up to date; does nothing if it is there already.
     ///
-    /// One transaction. The role has to own the schema `kindred`, or be allowed to create it. As a superuser it gets event
+    /// One transaction. The role has to own the schema `kindred`, or be allowed to create it. A superuser gets event
     /// triggers too, so that new partitions and tables that are made anew are tracked at once.
     ///
     /// - Parameters:
@@ -53,7 +53,7 @@ public struct Tracking: Sendable {
         }
     }
 
-    /// Takes the helper schema, its triggers and all records away; the history of migrations stays. One transaction.
+    /// Takes the helper schema, its triggers and all records away, in one transaction; the history of migrations stays.
     public func uninstall() async throws {
         try await change { try await run(TrackingScript.uninstall) }
     }
@@ -72,8 +72,8 @@ public struct Tracking: Sendable {
 
     /// Records changes of tables from now on, with their partitions and with the tables that inherit from them.
     ///
-    /// One transaction, which locks out writers of these tables for a moment, and gives up after five seconds of waiting for
-    /// them. What is in place already stays.
+    /// One transaction, which locks out writers of these tables for a moment, and gives up after five seconds of
+    /// waiting for them. What is in place already stays.
     ///
     /// - Parameter names: names of entities, such as `person` or `public.person`.
     /// - Throws: `KindredError` `.untrackable` with the reason, such as a foreign table; `.unknownEntity`,
