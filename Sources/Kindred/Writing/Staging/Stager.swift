@@ -1,5 +1,6 @@
 import KindredPostgres
 import KindredSchema
+import Synchronization
 
 /// Stages changes that take new objects, and links to them: in memory, to be written by `save()`.
 struct Stager: Sendable {
