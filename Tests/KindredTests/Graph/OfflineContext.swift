@@ -48,5 +48,5 @@ extension DatabaseObject {
 
 /// Tests write a time as a number.
 extension ContextTime: ExpressibleByIntegerLiteral {
-    public init(integerLiteral value: UInt64) { self.init(rawValue: value) }
+    init(integerLiteral value: UInt64) { self.init(rawValue: value) }
 }

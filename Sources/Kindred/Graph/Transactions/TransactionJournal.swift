@@ -51,7 +51,9 @@ final class TransactionJournal: Sendable {
     }
 
     private struct Entries {
-        /// The contexts of the recorded objects, which know the journal. Held, so that they keep their unsaved changes.
+        /// The contexts of the recorded objects, which know the journal.
+        ///
+        /// Held, so that they keep their unsaved changes.
         var contexts: [DatabaseContext] = []
         var before: [ObjectIdentifier: (object: DatabaseObject, state: ObjectState)] = [:]
         /// New objects stored while `before` was empty, so that later entries in `before` lose to these.
