@@ -1,5 +1,5 @@
 public import KindredPostgres
-public import KindredSchema
+import KindredSchema
 import KindredTrackingScript
 
 /// Change tracking in a database: installing it, and choosing the tables whose changes are recorded.
@@ -166,7 +166,7 @@ public struct Tracking: Sendable {
         return try names.map { name in
             do {
                 return try schema.entity(named: name).name
-            } catch {
+            } catch let error as SchemaError {
                 throw KindredError(.unknownEntity, error.message, entity: name)
             }
         }
